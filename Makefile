@@ -1,0 +1,56 @@
+# The one command surface. `make` lists it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev up preview down lint test soak bench proto format clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version). Say which with: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) (about a minute, once)"
+	@$(PIP) -r requirements.lock
+	@$(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
+	@echo "installing the tools for tests and lint into $(VENV)"
+	@$(PIP) -r requirements-dev.lock
+	@touch $@
+
+install: $(VENV)/.installed          ## what runs, into .venv, from pinned versions
+install-dev: $(VENV)/.installed-dev  ## that, and what tests and lints
+
+up: install                          ## the whole job in the sandbox: nothing to sign up for
+	@$(BIN)/nomad-csi sandbox up
+preview: install                     ## what `make up` would change
+	@$(BIN)/nomad-csi sandbox preview
+down: install                        ## destroy it, in the safe order, and leave nothing behind
+	@$(BIN)/nomad-csi sandbox down
+
+lint: install-dev                    ## style, types, layers
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+test: lint                           ## lint, then every test
+	$(BIN)/python -m pytest
+soak: install-dev                    ## what takes longer than half an hour
+	$(BIN)/python -m pytest -m soak tests/soak
+bench: install-dev                   ## measurements, as ratios against a baseline of the same run
+	$(BIN)/python -m benchmarks
+proto: install-dev                   ## write csi/v1 again from proto/
+	$(BIN)/python -m tests.proto_code
+format: install-dev                  ## lay out the code
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --quiet --fix .
+clean:                               ## forget the environment
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and proven."""

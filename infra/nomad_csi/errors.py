@@ -1,0 +1,110 @@
+"""
+Every error that this package raises on purpose. Catch `NomadCsiError` to catch them all.
+
+A failed *verification* is not here: it is a result, a list of findings.
+No class carries an HTTP header, a token or a CSI secret.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+EXIT_CHANGES = 1
+"""Exit code of a command whose answer is "no": findings, stale files, a refused change."""
+EXIT_ERROR = 2
+"""Exit code of a command that could not find its answer out: a broken call, a missing file."""
+EXIT_USAGE = 64
+"""Exit code of a command that was typed wrong (``EX_USAGE`` of ``sysexits.h``)."""
+
+MESSAGE_LIMIT = 512
+"""Characters kept of a foreign message: enough for Nomad's sentence, too little for a log that may hold secrets."""
+
+
+class NomadCsiError(Exception):
+    """Base class of all errors of this package."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing wrong with what an operator wrote."""
+
+    path: str
+    """Where: ``volumes[0].ebs.size_gib``. Empty when the whole document is meant."""
+
+    got: str
+    """The value as written, as short text; ``[secret]`` in place of a secret, empty when nothing was given."""
+
+    allowed: str
+    """What is allowed there, as a phrase that follows "expected"."""
+
+    fix: str = ""
+    """The likely fix, as an imperative phrase; empty when *allowed* says it."""
+
+    def __str__(self) -> str:
+        """Return ``volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0; <fix>``."""
+        where = f"{self.path}: " if self.path else ""
+        got = f", got {self.got}" if self.got else ""
+        fix = f"; {self.fix}" if self.fix else ""
+        return f"{where}expected {self.allowed}{got}{fix}"
+
+
+class SpecError(NomadCsiError, ValueError):
+    """The operator asked for something that cannot work. Holds *all* problems found."""
+
+    def __init__(self, problems: tuple[Problem, ...], source: str = "") -> None:
+        self.problems = problems
+        self.source = source
+        """Where the document came from: a file name, ``nomad-csi:storage`` of a stack, a component's name."""
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        head = f"{source or 'the storage spec'}: {count}"
+        super().__init__("\n".join([head, *(f"  {problem}" for problem in problems)]))
+
+
+ReplyKind = Literal["retry", "refused", "ambiguous"]
+
+
+class NomadApiError(NomadCsiError):
+    """
+    Nomad did not do what was asked.
+
+    ``kind`` tells what may be done about it:
+    ``retry``: nothing was done, the same call may succeed later (unreachable, too many connections, no leader);
+    ``refused``: Nomad understood and said no, the same call will be refused again;
+    ``ambiguous``: the request went out and no answer came back; read the state before sending anything again.
+    """
+
+    def __init__(
+        self, method: str, path: str, message: str, *, status: int | None = None, kind: ReplyKind, advice: str = ""
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.status = status
+        """HTTP status, or ``None`` when no answer came."""
+        self.message = message[:MESSAGE_LIMIT]
+        self.kind = kind
+        self.advice = advice
+        status_text = f" status {status}:" if status is not None else ""
+        super().__init__(f"{method} {path}:{status_text} {self.message}{f'; {advice}' if advice else ''}")
+
+
+class CsiError(NomadCsiError):
+    """A CSI plugin did not answer as it should."""
+
+    def __init__(self, endpoint: str, message: str, *, code: str = "", advice: str = "") -> None:
+        self.endpoint = endpoint
+        self.message = message[:MESSAGE_LIMIT]
+        self.code = code
+        """gRPC status name such as ``DEADLINE_EXCEEDED``; empty when no call was made."""
+        self.advice = advice
+        super().__init__(f"{endpoint}: {self.message}{f'; {advice}' if advice else ''}")
+
+
+class AwsError(NomadCsiError):
+    """AWS could not be asked, or answered with an error."""
+
+
+class RefusedError(NomadCsiError):
+    """The step would take or lose something that is not ours to take or lose. Says what to do instead."""
+
+
+class CancelledError(NomadCsiError):
+    """The operator interrupted the step; says what was done and what was not."""
