@@ -1,0 +1,5 @@
+"""
+Nomad over HTTP: one request function, then jobs, plugins, nodes and volumes.
+
+Only translates and sends. Not a general client: it has the calls that this package needs, and never volume *delete*.
+"""

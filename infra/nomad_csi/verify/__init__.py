@@ -1,0 +1,3 @@
+"""
+Expected against found. Pure comparison: findings are data; a failed verification is a result, not an error.
+"""
