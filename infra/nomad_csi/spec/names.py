@@ -1,0 +1,26 @@
+"""
+What names may look like. Stricter than Nomad where Nomad accepts what it can never serve again.
+
+Nomad takes a volume id with ``/``, or ``.`` and ``..``, and answers 404, 405 or 307 for it ever after; so they are
+refused here. Source: tried on Nomad 2.0.6-dev, 2026-08.
+"""
+
+import re
+
+VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
+"""A volume id: letters, digits, ``.``, ``_``, ``-``; an index such as ``[0]`` may follow (``per_alloc``)."""
+
+PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+"""A CSI plugin id: it becomes a folder on every client, and part of job ids and file names."""
+
+JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+"""A job id that reads the same in a URL, in a file name and in HCL."""
+
+NAMESPACE = re.compile(r"[a-zA-Z0-9-]{1,128}")
+"""A Nomad namespace. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``validNamespaceName``."""
+
+AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
+"""An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""
+
+AWS_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+"""An AWS region name: ``us-east-1``, ``eu-isoe-west-1``."""
