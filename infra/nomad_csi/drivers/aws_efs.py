@@ -1,0 +1,95 @@
+"""The AWS EFS CSI driver (``efs.csi.aws.com``)."""
+
+import re
+
+from nomad_csi.drivers import model
+
+_HEX = r"[0-9a-f]{8,40}"
+_LOG_FLAGS = frozenset(
+    {
+        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
+        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+    }
+)  # fmt: skip
+
+DRIVER = model.Driver(
+    name="aws-efs",
+    title="AWS EFS",
+    provider="efs.csi.aws.com",
+    image="public.ecr.aws/efs-csi-driver/amazon/aws-efs-csi-driver:v3.4.1",
+    version="v3.4.1",
+    as_of="2026-08-23",
+    sources=(
+        "kubernetes-sigs/aws-efs-csi-driver v3.4.1: cmd/main.go, pkg/driver/node.go, docs/README.md",
+        "hashicorp/nomad: csi_plugin documentation and pull request 10821",
+    ),
+    roles={
+        "node": model.Role(
+            job_type="system",
+            arguments=("--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"),
+            flags=_LOG_FLAGS
+            | {
+                "adaptive-retry-mode",
+                "debug-logs",
+                "delete-access-point-root-dir",
+                "efs-cloudwatch-log-enabled",
+                "efs-utils-conf-overrides",
+                "efs-utils-config-dir-path",
+                "efs-utils-config-legacy-dir-path",
+                "efs-utils-static-files-path",
+                "endpoint",
+                "force-unmount-after-timeout",
+                "http-endpoint",
+                "max-inflight-mount-calls",
+                "max-inflight-mount-calls-opt-in",
+                "tags",
+                "unmount-timeout",
+                "vol-metrics-fs-rate-limit",
+                "vol-metrics-opt-in",
+                "vol-metrics-refresh-period",
+                "volume-attach-limit",
+                "volume-attach-limit-opt-in",
+            },
+            environment={"AWS_REGION": "{aws_region}"},
+            privileged=True,
+            network_mode="host",
+            host_folders=("/var/amazon/efs", "/var/run/efs"),
+            needs=(
+                "docker with allow_privileged = true and volumes { enabled = true }",
+                "no amazon-efs-utils of its own on the client: both would manage the same state",
+            ),
+            probe_proves="that the process answers; nothing about IAM or the network",
+        ),
+    },
+    modes=frozenset({("single-node-writer", "file-system"), ("multi-node-multi-writer", "file-system")}),
+    modes_advice="use multi-node-multi-writer, and read_only = true in the volume block of jobs that only read",
+    default_mode=("multi-node-multi-writer", "file-system"),
+    external_id=model.ExternalId(
+        pattern=re.compile(rf"fs-{_HEX}(:(/[^:]*)?(:fsap-{_HEX})?)?"),
+        allowed="an EFS id such as fs-0123456789abcdef0, fs-...:/path or fs-...::fsap-...",
+        shared=True,
+    ),
+    fs_types=frozenset({"", "efs"}),
+    context=model.Keys(
+        allowed=frozenset({"crossaccount", "encryptInTransit", "mounttargetip"}),
+        refused={"path": "put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"},
+    ),
+    topology_key=None,
+    health_timeout_s=30,
+    minimum_nomad="1.3.0",
+    storage="efs",
+    traps=(
+        model.Trap(
+            text="a word without dashes in front makes the driver ignore every flag behind it, the endpoint too",
+            source="aws-efs-csi-driver, cmd/main.go (Go's flag package); hashicorp/nomad pull request 10821",
+        ),
+        model.Trap(
+            text="without host networking every mount of a client hangs when the plugin's container is replaced",
+            source="aws-efs-csi-driver issues 1127 and 1270",
+        ),
+        model.Trap(
+            text="the reader and single-writer access modes are refused when an allocation mounts, not at registration",
+            source="hashicorp/nomad issue 7360",
+        ),
+    ),
+)

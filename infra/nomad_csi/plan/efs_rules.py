@@ -1,0 +1,44 @@
+"""What EFS would refuse of a file system, said before anything is made."""
+
+import collections
+from collections.abc import Iterator
+
+from nomad_csi.errors import Problem
+from nomad_csi.spec import model as spec
+
+PATH_LIMIT = 100
+"""Characters of an access point's root path. Source: EFS API, ``RootDirectory``, 2026-08."""
+
+DEPTH_LIMIT = 4
+"""Folders in an access point's root path. Source: as above."""
+
+FORBIDDEN = frozenset("$#<>;`|&?{}^*\n")
+"""Characters that EFS refuses in a root path. Source: as above."""
+
+
+def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with *efs*, which stands at *path*."""
+    zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
+    for zone in sorted(zone for zone, times in zones.items() if times > 1):
+        got = f"{zones[zone]} in {zone}"
+        yield Problem(path=f"{path}.mount_targets", got=got, allowed="at most one mount target in each zone")
+    if not efs.clients.cidr_blocks and not efs.clients.security_group_ids:
+        fix = "name the network or the security group of the Nomad clients"
+        allowed = "cidr_blocks or security_group_ids"
+        yield Problem(path=f"{path}.clients", got="neither", allowed=allowed, fix=fix)
+    if efs.kms_key_arn and not efs.encrypted:
+        fix = "remove encrypted: false, or the key"
+        allowed = "no key for a file system that is not encrypted"
+        yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
+    if efs.performance_mode == "maxIO" and efs.throughput_mode == "elastic":
+        allowed = "generalPurpose with elastic throughput"
+        yield Problem(path=f"{path}.performance_mode", got="'maxIO'", allowed=allowed)
+    if efs.access_point:
+        yield from _root_path(efs.access_point.path, f"{path}.access_point.path")
+
+
+def _root_path(root: str, path: str) -> Iterator[Problem]:
+    folders = [part for part in root.split("/") if part]
+    allowed = f"an absolute path of at most {PATH_LIMIT} characters, {DEPTH_LIMIT} folders and none of $#<>;`|&?{{}}^*"
+    if not root.startswith("/") or len(root) > PATH_LIMIT or len(folders) > DEPTH_LIMIT or FORBIDDEN & set(root):
+        yield Problem(path=path, got=repr(root), allowed=allowed)

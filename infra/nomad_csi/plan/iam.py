@@ -1,0 +1,91 @@
+"""
+The IAM policy that a driver needs, and nothing beyond it.
+
+Actions and conditions follow the managed policy AmazonEBSCSIDriverPolicyV2 (announced 2026-04-15, aws-ebs-csi-driver
+issue 2918), cut down to what static volumes use: describe, attach, detach. Only the controller calls EC2.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CLUSTER_TAG = "ebs.csi.aws.com/cluster"
+"""Volumes carry this tag with the value ``true``; the managed policy V2 touches no volume without it."""
+
+_DESCRIBE = (
+    "ec2:DescribeAvailabilityZones",  # the controller's Probe, since driver v1.49.0
+    "ec2:DescribeInstanceTypes",  # attach limits, since v1.59.0
+    "ec2:DescribeInstances",
+    "ec2:DescribeVolumes",
+    "ec2:DescribeVolumesModifications",
+)
+_DESCRIBE_TO_CREATE = ("ec2:DescribeSnapshots", "ec2:DescribeVolumeStatus")
+_TAGGED = {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": "true"}}
+_TAGGING = {"StringEquals": {f"aws:RequestTag/{CLUSTER_TAG}": "true"}}
+
+
+def partition(aws_region: str) -> str:
+    """Return the ARN partition of *aws_region*: ``partition("cn-north-1")`` is ``"aws-cn"``."""
+    prefixes = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b"}
+    return next((name for prefix, name in prefixes.items() if aws_region.startswith(prefix)), "aws")
+
+
+def ebs_policy(
+    aws_region: str,
+    *,
+    volume_ids: Sequence[str] = (),
+    kms_key_arns: Sequence[str] = (),
+    create_volumes: bool = False,
+) -> Mapping[str, Any]:
+    """
+    Return the policy document for the controller of the EBS driver.
+
+    *volume_ids* are volumes that may lack the cluster tag and are named one by one; *kms_key_arns* are the customer
+    keys of encrypted volumes (attaching one needs a grant on its key).
+    """
+    arn = f"arn:{partition(aws_region)}:ec2:*:*"
+    statements = [
+        _statement("Describe", sorted((*_DESCRIBE, *(_DESCRIBE_TO_CREATE if create_volumes else ()))), ["*"]),
+        _statement("AttachToInstances", ["ec2:AttachVolume", "ec2:DetachVolume"], [f"{arn}:instance/*"]),
+        _statement("AttachTaggedVolumes", ["ec2:AttachVolume", "ec2:DetachVolume"], [f"{arn}:volume/*"], _TAGGED),
+    ]
+    if volume_ids:
+        named = [f"{arn}:volume/{volume_id}" for volume_id in sorted(set(volume_ids))]
+        statements.append(_statement("AttachNamedVolumes", ["ec2:AttachVolume", "ec2:DetachVolume"], named))
+    if create_volumes:
+        statements.extend(_creating(arn))
+    if kms_key_arns:
+        statements.extend(_with_keys(sorted(set(kms_key_arns)), create_volumes=create_volumes))
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _creating(arn: str) -> list[dict[str, Any]]:
+    volumes, snapshots = f"{arn}:volume/*", f"{arn}:snapshot/*"
+    on_creation = {"StringEquals": {"ec2:CreateAction": ["CreateVolume", "CreateSnapshot"]}}
+    return [
+        _statement("CreateTagged", ["ec2:CreateVolume", "ec2:CreateSnapshot"], [volumes, snapshots], _TAGGING),
+        _statement("SnapshotTaggedVolumes", ["ec2:CreateSnapshot"], [volumes], _TAGGED),
+        _statement("CreateFromTaggedSnapshots", ["ec2:CreateVolume"], [snapshots], _TAGGED),
+        _statement("ChangeTaggedVolumes", ["ec2:DeleteVolume", "ec2:ModifyVolume"], [volumes], _TAGGED),
+        _statement("DeleteTaggedSnapshots", ["ec2:DeleteSnapshot"], [snapshots], _TAGGED),
+        _statement("TagOnCreation", ["ec2:CreateTags"], [volumes, snapshots], on_creation),
+    ]
+
+
+def _with_keys(arns: Sequence[str], *, create_volumes: bool) -> list[dict[str, Any]]:
+    for_aws = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+    use = [
+        "kms:Decrypt",
+        "kms:GenerateDataKeyWithoutPlaintext",
+        *(["kms:DescribeKey"] if create_volumes else []),
+    ]
+    return [
+        _statement("GrantKeys", ["kms:CreateGrant"], list(arns), for_aws),
+        _statement("UseKeys", sorted(use), list(arns)),
+    ]
+
+
+def _statement(
+    sid: str, actions: Sequence[str], resources: Sequence[str], condition: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    statement = {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
+    return {**statement, "Condition": dict(condition)} if condition else statement

@@ -1,0 +1,184 @@
+"""What the plan is made of: documents that components, templates and verification read. Plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nomad_csi.drivers.model import RoleName
+from nomad_csi.plan.registration import VolumeRegistration
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginJob:
+    """A Nomad job that runs one role of a CSI plugin."""
+
+    job_id: str
+    namespace: str
+    role: RoleName
+    plugin_id: str
+    job_type: Literal["service", "system"]
+    datacenters: tuple[str, ...]
+    node_pool: str
+    priority: int
+    group: str
+    count: int | None
+    """Instances of a service job; ``None`` for a system job, which runs on every eligible client."""
+
+    task_driver: Literal["docker", "raw_exec"]
+    image: str = ""
+    command: str = ""
+    arguments: tuple[str, ...]
+    privileged: bool = False
+    network_mode: str = ""
+    host_folders: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    mount_dir: str = "/csi"
+    stage_publish_base_dir: str = ""
+    """Empty: Nomad's default, right for containers."""
+
+    health_timeout_s: int
+    cpu_mhz: int
+    memory_mib: int
+    title: str
+    """The driver's name for people, with the version that is run."""
+
+    needs: tuple[str, ...] = ()
+    """What the client must have; notes in the job file."""
+
+    @property
+    def file_name(self) -> str:
+        """Path of the job file below the output folder: ``jobs/aws-ebs0-controller.nomad.hcl``."""
+        return f"jobs/{self.plugin_id}-{self.role}.nomad.hcl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginExpectation:
+    """What must be found before volumes of a plugin are registered."""
+
+    plugin_id: str
+    provider: str
+    """The name that every instance must answer to ``GetPluginInfo``."""
+
+    version: str
+    """The version that every instance must answer; empty where the image is not the catalogue's."""
+
+    namespace: str
+    """Nomad namespace of the plugin jobs."""
+
+    controllers: int
+    """Controller instances; 0 for a driver without a controller."""
+
+    datacenters: tuple[str, ...]
+    node_pool: str
+    task_driver: str
+    client_data_dir: str
+    """``data_dir`` of the clients, where the sockets are; empty when not known."""
+
+    proof: Literal["nomad", "csi"]
+    timeout_s: float
+    stable_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class IamPolicy:
+    """An IAM policy and the role that gets it."""
+
+    name: str
+    role_name: str
+    description: str
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginPlan:
+    """All that one plugin of the spec becomes."""
+
+    plugin_id: str
+    driver: str
+    jobs: tuple[PluginJob, ...]
+    expectation: PluginExpectation
+    iam_policy: IamPolicy | None
+    adopt: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EbsVolume:
+    """Inputs of an EBS volume, in EC2's terms."""
+
+    availability_zone: str
+    size_gib: int
+    volume_type: str
+    iops: int | None
+    throughput_mib_per_s: int | None
+    encrypted: bool
+    kms_key_arn: str | None
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountTarget:
+    """One mount target of a file system."""
+
+    availability_zone: str
+    subnet_id: str | None
+    """``None``: the default subnet of the zone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessPoint:
+    """An access point: the folder that is the volume, and its owner."""
+
+    path: str
+    uid: int
+    gid: int
+    permissions: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfsFileSystem:
+    """Inputs of an EFS file system and what belongs to it."""
+
+    creation_token: str
+    """EFS makes one file system per token, so that an interrupted run cannot make a second one unseen."""
+
+    mount_targets: tuple[MountTarget, ...]
+    client_cidr_blocks: tuple[str, ...]
+    client_security_group_ids: tuple[str, ...]
+    access_point: AccessPoint | None
+    performance_mode: str
+    throughput_mode: str
+    encrypted: bool
+    kms_key_arn: str | None
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumePlan:
+    """All that one volume of the spec becomes."""
+
+    registration: VolumeRegistration
+    """The document; ``external_id`` is empty where the storage is still to be made."""
+
+    source: EbsVolume | EfsFileSystem | None
+    """The storage to be made; ``None``: it exists."""
+
+    protect: bool
+    adopt: bool
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``, unique in a cluster."""
+        return f"{self.registration.namespace}/{self.registration.volume_id}"
+
+    @property
+    def file_name(self) -> str:
+        """Path of the volume file below the output folder: ``volumes/default/mysql.volume.hcl``."""
+        return f"volumes/{self.key}.volume.hcl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoragePlan:
+    """Everything that follows from a spec."""
+
+    plugins: tuple[PluginPlan, ...]
+    volumes: tuple[VolumePlan, ...]

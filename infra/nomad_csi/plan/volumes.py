@@ -1,0 +1,111 @@
+"""From a volume of the spec and its driver to its registration and the storage to be made."""
+
+import dataclasses
+import hashlib
+
+from nomad_csi.drivers import model as drivers
+from nomad_csi.plan import iam, model, registration
+from nomad_csi.spec import model as spec
+
+OWNER_TAG = "nomad-csi:owner"
+"""AWS tag that names the Pulumi project and stack: ``project/stack``."""
+
+VOLUME_TAG = "nomad-csi:volume"
+"""AWS tag that names the volume: ``namespace/volume_id``."""
+
+
+def plan_volume(
+    volume: spec.VolumeSpec, driver: drivers.Driver, *, protect: bool = True, owner: str = ""
+) -> model.VolumePlan:
+    """Return the plan of *volume*. *protect* holds unless the volume says otherwise; *owner* goes into tags."""
+    return model.VolumePlan(
+        registration=_registration(volume, driver),
+        source=_source(volume, owner),
+        protect=protect if volume.protect is None else volume.protect,
+        adopt=volume.adopt,
+    )
+
+
+def with_external_id(plan: model.VolumePlan, external_id: str) -> registration.VolumeRegistration:
+    """Return the registration of *plan* once its storage is known."""
+    return dataclasses.replace(plan.registration, external_id=external_id)
+
+
+def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
+    """Return EFS's external id: ``fs-1::fsap-2``, or ``fs-1`` for the root of the file system."""
+    return f"{file_system_id}::{access_point_id}" if access_point_id else file_system_id
+
+
+def _registration(volume: spec.VolumeSpec, driver: drivers.Driver) -> registration.VolumeRegistration:
+    zone = (
+        volume.ebs.availability_zone if volume.ebs else volume.existing.availability_zone if volume.existing else None
+    )
+    modes: list[tuple[str, str]] = [(mode.access_mode, mode.attachment_mode) for mode in volume.capabilities] or [
+        driver.default_mode
+    ]
+    return registration.VolumeRegistration(
+        volume_id=volume.id,
+        namespace=volume.namespace,
+        name=volume.name or volume.id,
+        external_id=volume.existing.external_id if volume.existing else "",
+        plugin_id=volume.plugin_id,
+        capabilities=tuple(
+            registration.Capability(access_mode=access, attachment_mode=attachment) for access, attachment in modes
+        ),
+        mount_options=registration.MountOptions(
+            fs_type=volume.mount_options.fs_type, mount_flags=volume.mount_options.mount_flags
+        ),
+        required_topologies=({driver.topology_key: zone},) if driver.topology_key and zone else (),
+        parameters=volume.parameters,
+        context=volume.context,
+        secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()},
+    )
+
+
+def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsFileSystem | None:
+    if volume.ebs:
+        return _ebs(volume, volume.ebs, owner)
+    return _efs(volume, volume.efs, owner) if volume.efs else None
+
+
+def _tags(volume: spec.VolumeSpec, owner: str) -> dict[str, str]:
+    marks = {"Name": volume.id, VOLUME_TAG: f"{volume.namespace}/{volume.id}"}
+    return marks | ({OWNER_TAG: owner} if owner else {})
+
+
+def _ebs(volume: spec.VolumeSpec, ebs: spec.EbsSpec, owner: str) -> model.EbsVolume:
+    return model.EbsVolume(
+        availability_zone=ebs.availability_zone,
+        size_gib=ebs.size_gib,
+        volume_type=ebs.volume_type,
+        iops=ebs.iops,
+        throughput_mib_per_s=ebs.throughput_mib_per_s,
+        encrypted=ebs.encrypted,
+        kms_key_arn=ebs.kms_key_arn,
+        tags=_tags(volume, owner) | ebs.tags | {iam.CLUSTER_TAG: "true"},
+    )
+
+
+def _efs(volume: spec.VolumeSpec, efs: spec.EfsSpec, owner: str) -> model.EfsFileSystem:
+    point = efs.access_point
+    return model.EfsFileSystem(
+        creation_token=_creation_token(volume, owner),
+        mount_targets=tuple(
+            model.MountTarget(availability_zone=target.availability_zone, subnet_id=target.subnet_id)
+            for target in efs.mount_targets
+        ),
+        client_cidr_blocks=efs.clients.cidr_blocks,
+        client_security_group_ids=efs.clients.security_group_ids,
+        access_point=model.AccessPoint(**point.model_dump()) if point else None,
+        performance_mode=efs.performance_mode,
+        throughput_mode=efs.throughput_mode,
+        encrypted=efs.encrypted,
+        kms_key_arn=efs.kms_key_arn,
+        tags=_tags(volume, owner) | efs.tags,
+    )
+
+
+def _creation_token(volume: spec.VolumeSpec, owner: str) -> str:
+    """Return a token of at most 64 characters that is the same in every run of the same stack."""
+    digest = hashlib.sha256(f"{owner}\n{volume.namespace}/{volume.id}".encode()).hexdigest()
+    return f"nomad-csi-{digest[:40]}"

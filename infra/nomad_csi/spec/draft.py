@@ -1,0 +1,92 @@
+"""
+Reading a spec: every plugin and volume is checked on its own, so that all problems can be reported at once.
+
+The form is the same in a YAML file and in Pulumi stack config, and the same rules hold for a component's arguments.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pydantic
+import yaml
+
+from nomad_csi import errors
+from nomad_csi.spec import model, problems
+
+ModelT = TypeVar("ModelT", bound=model.Model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What of a spec could be read, and what is wrong with the rest."""
+
+    protect: bool = True
+    plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
+    """Plugins by their path in the document, such as ``plugins[0]``."""
+
+    volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
+    problems: tuple[errors.Problem, ...] = ()
+
+
+def read_yaml(text: str, source: str) -> Any:
+    """Return the document in *text*. Raises `errors.SpecError` with line and column; a key given twice is refused."""
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader that also refuses a key given twice
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        said = str(getattr(error, "problem", "") or error).splitlines()[0]
+        raise errors.SpecError((errors.Problem(path=place, got=said, allowed="a YAML document"),), source) from None
+
+
+def read(document: Any) -> Draft:
+    """Return the draft of *document*: a mapping with ``plugins``, ``volumes`` and ``protect``. Raises nothing."""
+    if not isinstance(document, Mapping):
+        got = problems.shown(document)
+        allowed = "a mapping with plugins and volumes"
+        return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
+    found: list[errors.Problem] = []
+    plugins = _items(document, "plugins", model.PluginSpec, found)
+    volumes = _items(document, "volumes", model.VolumeSpec, found)
+    head = {key: value for key, value in document.items() if key not in ("plugins", "volumes")}
+    top = check(model.StorageSpec, head, "", found)
+    return Draft(protect=top.protect if top else True, plugins=plugins, volumes=volumes, problems=tuple(found))
+
+
+def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
+    """Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*."""
+    try:
+        # By way of JSON: strict about types there, and a list is a list.
+        return kind.model_validate_json(json.dumps(value))
+    except pydantic.ValidationError as error:
+        found.extend(problems.of(error, kind, path))
+    except (TypeError, ValueError) as error:
+        found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
+    return None
+
+
+def _items(document: Mapping[str, Any], key: str, kind: type[ModelT], found: list[errors.Problem]) -> dict[str, ModelT]:
+    items = document.get(key, [])
+    if not isinstance(items, list | tuple):
+        found.append(errors.Problem(path=key, got=problems.shown(items), allowed="a list"))
+        return {}
+    checked = {f"{key}[{index}]": check(kind, item, f"{key}[{index}]", found) for index, item in enumerate(items)}
+    return {path: item for path, item in checked.items() if item is not None}
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, which by itself lets the last of two equal keys win in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the mapping of *node*, or raise where a key stands twice."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,106 @@
+"""From pydantic's errors to problems that an operator can act on: path, value, what is allowed, the likely fix."""
+
+import difflib
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pydantic
+
+from nomad_csi import errors
+
+SHOWN_LIMIT = 60
+"""Characters of a value that a problem shows."""
+
+SECRET_KEYS = frozenset({"secrets", "environment", "token"})
+"""Keys below which no value is ever shown."""
+
+_ALLOWED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "tuple_type": "a list",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "json_type": "text, numbers, booleans, lists and mappings",
+}
+
+
+def shown(value: Any) -> str:
+    """Return *value* as short text: ``shown("a")`` is ``"'a'"``."""
+    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
+
+
+def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str) -> Iterator[errors.Problem]:
+    """Yield a problem for each error of a *kind*, with paths below *path*."""
+    for item in error.errors(include_url=False):
+        yield _problem(item, kind, path)
+
+
+def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
+    location, code, context = item["loc"], item["type"], item.get("ctx") or {}
+    where = _path(path, location)
+    hidden = bool(SECRET_KEYS.intersection(location))
+    got = "[secret]" if hidden else shown(item["input"])
+    if code == "extra_forbidden":
+        return _unknown_key(where, location, kind)
+    if code == "missing":
+        return errors.Problem(path=where, got="nothing", allowed="a value", fix=f"add {location[-1]}")
+    if code == "rule":
+        return errors.Problem(path=where, got=context["got"], allowed=context["allowed"])
+    return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]))
+
+
+def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
+    if code in _ALLOWED:
+        return _ALLOWED[code]
+    if code == "literal_error":
+        return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
+    if code == "value_error":
+        return str(context["error"])
+    bounds = {
+        "greater_than_equal": "at least {ge}",
+        "less_than_equal": "at most {le}",
+        "greater_than": "more than {gt}",
+    }
+    if code in bounds:
+        return bounds[code].format(**context)
+    if code == "too_short":
+        return f"at least {context['min_length']} item"
+    return message.removeprefix("Input should be ").removeprefix("Value error, ")
+
+
+def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
+    known = _keys(kind, location[:-1])
+    close = difflib.get_close_matches(str(location[-1]), known, n=1)
+    fix = f"did you mean {close[0]}" if close else "remove it"
+    return errors.Problem(path=where, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
+
+
+def _keys(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> list[str]:
+    """Return the keys known at *location* of a *kind*."""
+    for step in location:
+        if isinstance(step, int):
+            continue
+        inner = _model(kind.model_fields[step].annotation) if step in kind.model_fields else None
+        if inner is None:
+            break
+        kind = inner
+    return sorted(kind.model_fields)
+
+
+def _model(annotation: Any) -> type[pydantic.BaseModel] | None:
+    """Return the model inside *annotation*, through unions, tuples and Annotated."""
+    if typing.get_origin(annotation) is None and isinstance(annotation, type):
+        return annotation if issubclass(annotation, pydantic.BaseModel) else None
+    return next((found for part in typing.get_args(annotation) if (found := _model(part))), None)
+
+
+def _path(path: str, location: tuple[Any, ...]) -> str:
+    for step in location:
+        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}" if path else str(step)
+    return path
