@@ -1,1 +1,36 @@
-"""CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and proven."""
+"""
+CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and proven.
+
+In a Pulumi program::
+
+    from nomad_csi import CsiPlugin, EbsVolume
+
+The names below are the public ones. They are imported when they are first used, so that ``nomad-csi --help`` and
+programs that use only a part do not wait for Pulumi.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nomad_csi.components import COMPONENTS, CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, Provider
+    from nomad_csi.components.preflight import refuse_unrecorded
+
+_HOMES = {
+    "COMPONENTS": "nomad_csi.components",
+    "CsiPlugin": "nomad_csi.components",
+    "EbsVolume": "nomad_csi.components",
+    "EfsVolume": "nomad_csi.components",
+    "ExistingVolume": "nomad_csi.components",
+    "Provider": "nomad_csi.components",
+    "refuse_unrecorded": "nomad_csi.components.preflight",
+}
+
+__all__ = ["COMPONENTS", "CsiPlugin", "EbsVolume", "EfsVolume", "ExistingVolume", "Provider", "refuse_unrecorded"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import *name* from its home on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,5 +1,15 @@
-"""
-Pulumi components, and the resource classes that a program imports.
+"""Pulumi components, and the resource classes that a program imports.
 
 They translate, name, parent and register. An ``if`` about storage belongs in ``spec``, ``drivers`` or ``plan``.
 """
+
+from nomad_csi.components.ebs import EbsVolume
+from nomad_csi.components.efs import EfsVolume
+from nomad_csi.components.existing import ExistingVolume
+from nomad_csi.components.plugin import CsiPlugin
+from nomad_csi.components.resources import Provider
+
+COMPONENTS = (CsiPlugin, EbsVolume, EfsVolume, ExistingVolume)
+"""What the provider plugin serves to programs in other languages."""
+
+__all__ = ["COMPONENTS", "CsiPlugin", "EbsVolume", "EfsVolume", "ExistingVolume", "Provider"]

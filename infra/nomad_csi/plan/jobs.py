@@ -105,12 +105,10 @@ def _policy(
 ) -> model.IamPolicy | None:
     if plugin.iam is None or driver.storage != "ebs":
         return None
-    keys = {volume.ebs.kms_key_arn for volume in volumes if volume.ebs and volume.ebs.kms_key_arn}
-    existing = [volume.existing.external_id for volume in volumes if volume.existing]
     document = iam.ebs_policy(
         plugin.aws_region,
-        volume_ids=existing,
-        kms_key_arns=[*keys, *plugin.iam.kms_key_arns],
+        volume_ids=[*plugin.iam.volume_ids, *existing_volume_ids(volumes)],
+        kms_key_arns=[*plugin.iam.kms_key_arns, *kms_key_arns(volumes)],
         create_volumes=plugin.iam.create_volumes,
     )
     return model.IamPolicy(
@@ -119,3 +117,13 @@ def _policy(
         description=f"What the {driver.title} CSI controller of the Nomad plugin {plugin.id} calls",
         document=document,
     )
+
+
+def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
+    """Return the customer keys of *volumes*, each once, sorted."""
+    return sorted({volume.ebs.kms_key_arn for volume in volumes if volume.ebs and volume.ebs.kms_key_arn})
+
+
+def existing_volume_ids(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
+    """Return the external ids of those *volumes* that were made elsewhere, each once, sorted."""
+    return sorted({volume.existing.external_id for volume in volumes if volume.existing})

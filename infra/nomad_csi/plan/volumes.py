@@ -26,9 +26,12 @@ def plan_volume(
     )
 
 
-def with_external_id(plan: model.VolumePlan, external_id: str) -> registration.VolumeRegistration:
-    """Return the registration of *plan* once its storage is known."""
-    return dataclasses.replace(plan.registration, external_id=external_id)
+def with_external_id(
+    plan: model.VolumePlan, external_id: str, *, plugin_id: str | None = None
+) -> registration.VolumeRegistration:
+    """Return the registration of *plan* once its storage, and where it was open its plugin, are known."""
+    document = plan.registration
+    return dataclasses.replace(document, external_id=external_id, plugin_id=plugin_id or document.plugin_id)
 
 
 def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:

@@ -51,11 +51,15 @@ SubnetId = Annotated[str, _matching(re.compile(r"subnet-[0-9a-f]{8,17}"), "a sub
 SecurityGroupId = Annotated[
     str, _matching(re.compile(r"sg-[0-9a-f]{8,17}"), "a security group id such as sg-0abc12345")
 ]
+EbsVolumeId = Annotated[
+    str, _matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
+]
 RoleName = Annotated[str, _matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
 CidrBlock = Annotated[str, _matching(re.compile(r"[0-9a-f.:]+/\d{1,3}"), "a CIDR block such as 10.0.0.0/16")]
 Directory = Annotated[str, _matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
 Seconds = Annotated[float, pydantic.Field(gt=0, strict=False)]
+EnvironmentName = Annotated[str, _matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 
 
@@ -70,6 +74,9 @@ class IamSpec(Model):
 
     kms_key_arns: tuple[KmsKeyArn, ...] = ()
     """Customer keys of volumes that are not in this spec. Keys of volumes in the spec are added by themselves."""
+
+    volume_ids: tuple[EbsVolumeId, ...] = ()
+    """EBS volumes made elsewhere, which may lack the tag that the policy asks for. Those in the spec are added."""
 
 
 class ControllerSpec(Model):
@@ -147,7 +154,7 @@ class PluginSpec(Model):
     """Container image in place of the catalogue's, for a mirror or another version."""
 
     extra_arguments: ExtraArgumentsSpec = ExtraArgumentsSpec()
-    environment: dict[str, Text] = pydantic.Field(default_factory=dict)
+    environment: dict[EnvironmentName, Text] = pydantic.Field(default_factory=dict)
     resources: ResourcesSpec = ResourcesSpec()
     log_verbosity: Annotated[int, pydantic.Field(ge=0, le=10)] = 2
     """klog verbosity (``--v``)."""

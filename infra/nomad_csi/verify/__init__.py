@@ -1,3 +1,1 @@
-"""
-Expected against found. Pure comparison: findings are data; a failed verification is a result, not an error.
-"""
+"""Expected against found. Pure comparison: findings are data; a failed verification is a result, not an error."""

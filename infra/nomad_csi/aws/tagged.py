@@ -1,0 +1,85 @@
+"""
+What exists in AWS under the tags of a stack.
+
+An interrupted run can leave a volume or a file system that Pulumi did not get to record. Its tags tell.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+from nomad_csi import errors
+from nomad_csi.plan import volumes
+
+DEADLINE_S = 20
+"""Seconds to connect, and again to read, before AWS counts as not answering."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tagged:
+    """A volume or file system that carries the tags of this package."""
+
+    external_id: str
+    """``vol-...`` or ``fs-...``."""
+
+    key: str
+    """``namespace/volume_id`` from its tag; empty when the tag is missing."""
+
+    resource_type: str
+    """Pulumi type that it would be imported as."""
+
+
+def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Tagged, ...]:
+    """
+    Return what carries the owner tag *owner* (``project/stack``) in *aws_region*, sorted by external id.
+
+    Credentials and end points are those of the AWS SDK's usual places. Raises `errors.AwsError`.
+    """
+    try:
+        session = boto3.session.Session(region_name=aws_region, profile_name=profile)
+        config = botocore.config.Config(
+            connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"max_attempts": 2}
+        )
+        found = [*_volumes(session.client("ec2", config=config), owner)]
+        found += _file_systems(session.client("efs", config=config), owner)
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        raise errors.AwsError(_sentence(error, aws_region)) from None
+    return tuple(sorted(found, key=lambda item: item.external_id))
+
+
+def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
+    pages = ec2.get_paginator("describe_volumes").paginate(
+        Filters=[{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}]
+    )
+    for volume in (volume for page in pages for volume in page["Volumes"]):
+        key = _tags(volume).get(volumes.VOLUME_TAG, "")
+        yield Tagged(external_id=volume["VolumeId"], key=key, resource_type="aws:ebs/volume:Volume")
+
+
+def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
+    for page in efs.get_paginator("describe_file_systems").paginate():
+        for system in page["FileSystems"]:
+            tags = _tags(system)
+            if tags.get(volumes.OWNER_TAG) == owner and system["LifeCycleState"] not in ("deleting", "deleted"):
+                kind = "aws:efs/fileSystem:FileSystem"
+                key = tags.get(volumes.VOLUME_TAG, "")
+                yield Tagged(external_id=system["FileSystemId"], key=key, resource_type=kind)
+
+
+def _tags(described: Mapping[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
+
+
+def _sentence(error: Exception, aws_region: str) -> str:
+    if isinstance(error, botocore.exceptions.NoCredentialsError | botocore.exceptions.PartialCredentialsError):
+        return "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    if isinstance(error, botocore.exceptions.ProfileNotFound):
+        return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
+    if isinstance(error, botocore.exceptions.ClientError):
+        said = error.response["Error"]
+        return f"{error.operation_name} in {aws_region}: {said['Code']}: {said['Message'][: errors.MESSAGE_LIMIT]}"
+    return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"

@@ -1,0 +1,108 @@
+"""
+From a component's arguments to its plan, with the rules of the spec, and with values that are not known yet.
+
+An output of another resource cannot be checked when the program runs. A stand-in value of the right form takes its
+place for the rules; the output itself goes to the resources through `checked`, which checks it once it is known.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pydantic
+
+from nomad_csi import errors
+from nomad_csi.drivers import catalogue
+from nomad_csi.plan import jobs, model, rules, volumes
+from nomad_csi.spec import draft, problems
+from nomad_csi.spec import model as spec
+
+_LATE = {
+    "kms_key_arn": (spec.KmsKeyArn, "arn:aws:kms:us-east-1:000000000000:key/known-later"),
+    "kms_key_arns": (spec.KmsKeyArn, "arn:aws:kms:us-east-1:000000000000:key/known-later"),
+    "subnet_id": (spec.SubnetId, "subnet-00000000"),
+    "security_group_ids": (spec.SecurityGroupId, "sg-00000000"),
+    "cidr_blocks": (spec.CidrBlock, "192.0.2.0/24"),
+    "role_name": (spec.RoleName, "known-later"),
+    "plugin_id": (spec.PluginId, "known-later"),
+    "external_id": (spec.Text, ""),
+    "secrets": (spec.Text, "known-later"),
+}
+"""Arguments that may be outputs of other resources: their type, and a value of that type."""
+
+
+def owner() -> str:
+    """Return ``project/stack``, the mark on everything that this program makes."""
+    return f"{pulumi.get_project()}/{pulumi.get_stack()}"
+
+
+def checked(name: str, value: pulumi.Input[Any]) -> pulumi.Input[Any]:
+    """Return *value* of the argument *name*; where it is an output, one that fails if its value is not allowed."""
+    if not isinstance(value, pulumi.Output):
+        return value
+    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_LATE[name][0])
+    return value.apply(lambda known: _validated(adapter, name, known))
+
+
+def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
+    """Return the plan of a plugin with the arguments *args*. Raises `errors.SpecError` with all problems."""
+    plugin, found = _read(spec.PluginSpec, {"id": name} | dict(args))
+    if plugin:
+        driver = catalogue.DRIVERS[plugin.driver]
+        found += rules.check_plugin(plugin, driver, "")
+        if not found:
+            return jobs.plan_plugin(plugin, driver)
+    raise errors.SpecError(tuple(found), f"CsiPlugin {name}")
+
+
+def volume_plan(component: str, name: str, driver_name: str, document: Mapping[str, Any]) -> model.VolumePlan:
+    """Return the plan of a volume, a *document* as in the spec. Raises `errors.SpecError` with all problems."""
+    volume, found = _read(spec.VolumeSpec, {"id": name} | dict(document))
+    if volume:
+        driver = catalogue.DRIVERS[driver_name]
+        found += [problem for problem in rules.check_volume(volume, driver, "", "") if not _is_late(problem, document)]
+        if not found:
+            return volumes.plan_volume(volume, driver, owner=owner())
+    raise errors.SpecError(tuple(found), f"{component} {name}")
+
+
+def chosen(args: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return those of *args* that are named and given."""
+    return {name: args[name] for name in names if args.get(name) is not None}
+
+
+def _is_late(problem: errors.Problem, document: Mapping[str, Any]) -> bool:
+    existing = document.get("existing") or {}
+    return problem.path == ".existing.external_id" and isinstance(existing.get("external_id"), pulumi.Output)
+
+
+def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[errors.Problem]]:
+    found: list[errors.Problem] = []
+    plain = _plain(document, "", "", found)
+    value = draft.check(kind, plain, "", found)
+    return (None if found else value), found
+
+
+def _plain(value: Any, key: str, path: str, found: list[errors.Problem]) -> Any:
+    """Return *value* with a stand-in for each output; *key* is the argument it belongs to."""
+    if isinstance(value, pulumi.Output):
+        if key in _LATE:
+            return _LATE[key][1]
+        allowed = "a value that is known when the program runs, not an output"
+        found.append(errors.Problem(path=path, got="an output", allowed=allowed))
+        return None
+    if isinstance(value, Mapping):
+        inside = {name: key if key == "secrets" else name for name in value}
+        return {name: _plain(item, inside[name], f"{path}.{name}".lstrip("."), found) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, key, f"{path}[{index}]", found) for index, item in enumerate(value)]
+    return value
+
+
+def _validated(adapter: pydantic.TypeAdapter[Any], name: str, value: Any) -> Any:
+    try:
+        return adapter.validate_python(value)
+    except pydantic.ValidationError as error:
+        allowed = str((error.errors()[0].get("ctx") or {}).get("error") or error.errors()[0]["msg"])
+        got = "[secret]" if name == "secrets" else problems.shown(value)
+        raise errors.SpecError((errors.Problem(path=name, got=got, allowed=allowed),)) from None

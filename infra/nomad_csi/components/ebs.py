@@ -1,0 +1,81 @@
+"""The component of an EBS volume."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired
+
+import pulumi
+import pulumi_aws as aws
+
+from nomad_csi.components import arguments, volume
+from nomad_csi.plan import model
+
+
+class EbsVolumeArgs(volume.VolumeArgs):
+    """An EBS volume to be made and registered; the fields are those of a volume in the spec."""
+
+    availability_zone: str
+    """Zone name, such as ``us-east-1a``. Only clients in this zone can attach the volume."""
+    size_gib: int
+    """Size in GiB (2**30 bytes). It can grow, and never shrink."""
+    volume_type: NotRequired[str]
+    """EBS volume type. Default: ``gp3``."""
+    iops: NotRequired[int]
+    """Provisioned operations per second. Default: the baseline of the type."""
+    throughput_mib_per_s: NotRequired[int]
+    """Provisioned throughput in MiB/s, gp3 only. Default: 125."""
+    encrypted: NotRequired[bool]
+    """Default: true."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Customer key. Default: the account's EBS key."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags beside those that the driver and this package need."""
+    protect: NotRequired[bool]
+    """Whether Pulumi refuses to delete or replace the volume. Default: true."""
+
+
+EBS = (
+    "availability_zone",
+    "size_gib",
+    "volume_type",
+    "iops",
+    "throughput_mib_per_s",
+    "encrypted",
+    "kms_key_arn",
+    "tags",
+)
+
+
+class EbsVolume(pulumi.ComponentResource):
+    """An encrypted EBS volume, registered with Nomad and pinned to its zone."""
+
+    external_id: pulumi.Output[str]
+    """The ``vol-`` id, which Nomad calls the external id."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+
+    def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
+        document = arguments.chosen(args, *volume.COMMON, "protect") | {"ebs": arguments.chosen(args, *EBS)}
+        plan = arguments.volume_plan("EbsVolume", args.get("volume_id") or name, "aws-ebs", document)
+        made = self._make(name, plan, args)
+        self.storage: Sequence[pulumi.Resource] = [made]
+        self.external_id = made.id
+        self.registration_id = volume.register(self, name, plan, args, made.id, self.storage).id
+        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+
+    def _make(self, name: str, plan: model.VolumePlan, args: EbsVolumeArgs) -> aws.ebs.Volume:
+        ebs = plan.source
+        assert isinstance(ebs, model.EbsVolume)  # noqa: S101  # the document above has an ebs part
+        return aws.ebs.Volume(
+            name,
+            availability_zone=ebs.availability_zone,
+            size=ebs.size_gib,
+            type=ebs.volume_type,
+            iops=ebs.iops,
+            throughput=ebs.throughput_mib_per_s,
+            encrypted=ebs.encrypted,
+            kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
+            tags=dict(ebs.tags),
+            opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
+        )

@@ -1,0 +1,181 @@
+"""The component of an EFS file system."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_aws as aws
+
+from nomad_csi.components import arguments, volume
+from nomad_csi.plan import model, volumes
+
+NFS_PORT = 2049
+
+
+class MountTarget(TypedDict):
+    """Where the file system can be mounted from."""
+
+    availability_zone: str
+    """Zone name; at most one mount target in each zone."""
+    subnet_id: NotRequired[pulumi.Input[str]]
+    """Subnet of the mount target. Default: the default subnet of the zone."""
+
+
+class Clients(TypedDict):
+    """Who may reach the mount targets (TCP 2049); at least one of the two."""
+
+    cidr_blocks: NotRequired[Sequence[pulumi.Input[str]]]
+    """Networks of the Nomad clients."""
+    security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
+    """Security groups of the Nomad clients."""
+
+
+class AccessPoint(TypedDict):
+    """The folder of the file system that the volume is, and the user that owns it."""
+
+    path: str
+    """Absolute path of at most 4 folders; made when it does not exist."""
+    uid: int
+    """POSIX user id."""
+    gid: int
+    """POSIX group id."""
+    permissions: NotRequired[str]
+    """Octal permissions. Default: ``0755``."""
+
+
+class EfsVolumeArgs(volume.VolumeArgs):
+    """An EFS file system to be made and registered; the fields are those of a volume in the spec."""
+
+    mount_targets: Sequence[MountTarget]
+    """One for each zone whose clients shall mount the volume."""
+    clients: Clients
+    """Who may reach the mount targets."""
+    access_point: NotRequired[AccessPoint]
+    """Absent: the volume is the root of the file system."""
+    performance_mode: NotRequired[str]
+    """``generalPurpose`` (default) or ``maxIO``."""
+    throughput_mode: NotRequired[str]
+    """``bursting`` (default) or ``elastic``."""
+    encrypted: NotRequired[bool]
+    """Default: true."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Customer key. Default: the account's EFS key."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags beside those of this package."""
+    protect: NotRequired[bool]
+    """Whether Pulumi refuses to delete or replace the file system. Default: true."""
+
+
+EFS = (
+    "mount_targets",
+    "clients",
+    "access_point",
+    "performance_mode",
+    "throughput_mode",
+    "encrypted",
+    "kms_key_arn",
+    "tags",
+)
+
+
+class EfsVolume(pulumi.ComponentResource):
+    """An encrypted EFS file system with its mount targets and access point, registered with Nomad."""
+
+    external_id: pulumi.Output[str]
+    """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+
+    def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
+        document = arguments.chosen(args, *volume.COMMON, "protect") | {"efs": arguments.chosen(args, *EFS)}
+        plan = arguments.volume_plan("EfsVolume", args.get("volume_id") or name, "aws-efs", document)
+        efs = plan.source
+        assert isinstance(efs, model.EfsFileSystem)  # noqa: S101  # the document above has an efs part
+        file_system = self._file_system(name, efs, args, protect=plan.protect)
+        targets = self._mount_targets(name, file_system, efs, args)
+        point = self._access_point(name, file_system, efs)
+        self.storage: Sequence[pulumi.Resource] = [file_system, *targets, *([point] if point else [])]
+        ids = pulumi.Output.all(file_system.id, point.id if point else None)
+        self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
+        self.registration_id = volume.register(self, name, plan, args, self.external_id, self.storage).id
+        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+
+    def _file_system(
+        self, name: str, efs: model.EfsFileSystem, args: EfsVolumeArgs, *, protect: bool
+    ) -> aws.efs.FileSystem:
+        return aws.efs.FileSystem(
+            name,
+            creation_token=efs.creation_token,
+            encrypted=efs.encrypted,
+            kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
+            performance_mode=efs.performance_mode,
+            throughput_mode=efs.throughput_mode,
+            tags=dict(efs.tags),
+            opts=pulumi.ResourceOptions(parent=self, protect=protect),
+        )
+
+    def _mount_targets(
+        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem, args: EfsVolumeArgs
+    ) -> list[aws.efs.MountTarget]:
+        child = pulumi.ResourceOptions(parent=self)
+        subnets = [_subnet(target, self) for target in args["mount_targets"]]
+        clients = args["clients"]
+        # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
+        group = aws.ec2.SecurityGroup(
+            name,
+            description=f"NFS from the Nomad clients to the EFS volume {name}",
+            vpc_id=subnets[0].vpc_id,
+            ingress=[
+                {
+                    "protocol": "tcp",
+                    "from_port": NFS_PORT,
+                    "to_port": NFS_PORT,
+                    "cidr_blocks": [
+                        arguments.checked("cidr_blocks", block) for block in clients.get("cidr_blocks", ())
+                    ],
+                    "security_groups": [
+                        arguments.checked("security_group_ids", group)
+                        for group in clients.get("security_group_ids", ())
+                    ],
+                }
+            ],
+            tags=dict(efs.tags),
+            opts=child,
+        )
+        return [
+            aws.efs.MountTarget(
+                f"{name}-{target.availability_zone}",
+                file_system_id=file_system.id,
+                subnet_id=subnet.id,
+                security_groups=[group.id],
+                opts=child,
+            )
+            for target, subnet in zip(efs.mount_targets, subnets, strict=True)
+        ]
+
+    def _access_point(
+        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem
+    ) -> aws.efs.AccessPoint | None:
+        point = efs.access_point
+        if point is None:
+            return None
+        owner = {"owner_uid": point.uid, "owner_gid": point.gid, "permissions": point.permissions}
+        return aws.efs.AccessPoint(
+            name,
+            file_system_id=file_system.id,
+            posix_user={"uid": point.uid, "gid": point.gid},
+            root_directory={"path": point.path, "creation_info": owner},
+            tags=dict(efs.tags),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+
+def _subnet(target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:
+    """Return the subnet of *target*: the one that is named, else the default one of its zone."""
+    options = pulumi.InvokeOutputOptions(parent=parent)
+    if (subnet_id := target.get("subnet_id")) is not None:
+        return aws.ec2.get_subnet_output(id=arguments.checked("subnet_id", subnet_id), opts=options)
+    zone = target["availability_zone"]
+    return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)

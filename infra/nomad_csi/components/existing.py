@@ -1,0 +1,37 @@
+"""The component of a volume whose storage exists already."""
+
+from typing import NotRequired
+
+import pulumi
+
+from nomad_csi.components import arguments, volume
+
+
+class ExistingVolumeArgs(volume.VolumeArgs):
+    """A volume that is only registered; the fields are those of a volume in the spec."""
+
+    driver: str
+    """``aws-ebs`` or ``aws-efs``: whose rules hold."""
+    external_id: pulumi.Input[str]
+    """``vol-...``, ``fs-...[:path][::fsap-...]``."""
+    availability_zone: NotRequired[str]
+    """Zone of an EBS volume; required there."""
+
+
+class ExistingVolume(pulumi.ComponentResource):
+    """Storage that exists already, registered with Nomad. It is never deleted."""
+
+    external_id: pulumi.Output[str]
+    """As given."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+
+    def __init__(self, name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
+        existing = arguments.chosen(args, "external_id", "availability_zone")
+        document = arguments.chosen(args, *volume.COMMON) | {"existing": existing}
+        plan = arguments.volume_plan("ExistingVolume", args.get("volume_id") or name, args["driver"], document)
+        self.external_id = pulumi.Output.from_input(args["external_id"])
+        self.registration_id = volume.register(self, name, plan, args, self.external_id, []).id
+        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

@@ -1,0 +1,152 @@
+"""The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+
+class Provider(pulumi.ProviderResource):
+    """
+    The Nomad cluster that plugin jobs run in and volumes are registered with.
+
+    What is not given is read from the ``NOMAD_*`` variables, as the ``nomad`` command does.
+    """
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        address: pulumi.Input[str] | None = None,
+        token: pulumi.Input[str] | None = None,
+        namespace: pulumi.Input[str] | None = None,
+        region: pulumi.Input[str] | None = None,
+        root: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Connect to *address* with *token*; paths of rendered files are relative to *root*."""
+        props = {
+            "address": address,
+            "token": pulumi.Output.secret(token) if token is not None else None,
+            "namespace": namespace,
+            "region": region,
+            "root": root,
+        }
+        super().__init__("nomad-csi", resource_name, props, opts)
+
+
+class PluginJob(pulumi.CustomResource):
+    """A Nomad job that runs one role of a CSI plugin. The HCL is the document."""
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        job_id: pulumi.Input[str],
+        hcl: pulumi.Input[str],
+        namespace: pulumi.Input[str] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Run the job of *hcl*. A job of that id that differs is taken over only when *adopt* is true."""
+        inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "adopt": adopt}
+        outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
+        super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
+
+    @property
+    @pulumi.getter(name="jobModifyIndex")
+    def job_modify_index(self) -> pulumi.Output[int]:
+        """Nomad's index of the last change of the job's specification."""
+        return pulumi.get(self, "job_modify_index")
+
+
+class PluginHealth(pulumi.CustomResource):
+    """The gate: it is there once the plugin is proven healthy. Registrations depend on it."""
+
+    def __init__(
+        self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **expectation: pulumi.Input[Any]
+    ) -> None:
+        """Wait for what *expectation* says (`nomad_csi.plan.model.PluginExpectation`, in camelCase)."""
+        outputs = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict"))
+        super().__init__("nomad-csi:index:PluginHealth", resource_name, expectation | outputs, opts)
+
+    @property
+    @pulumi.getter(name="pluginId")
+    def plugin_id(self) -> pulumi.Output[str]:
+        """The plugin's id; known only when the plugin is healthy."""
+        return pulumi.get(self, "plugin_id")
+
+    @property
+    @pulumi.getter
+    def verdict(self) -> pulumi.Output[str]:
+        """What was found, ``healthy`` or the reason why not."""
+        return pulumi.get(self, "verdict")
+
+
+class VolumeRegistration(pulumi.CustomResource):
+    """A CSI volume as Nomad holds it. Its storage exists already and is never deleted by it."""
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        volume_id: pulumi.Input[str],
+        external_id: pulumi.Input[str],
+        plugin_id: pulumi.Input[str],
+        capabilities: Sequence[Mapping[str, str]],
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        mount_options: Mapping[str, Any] | None = None,
+        required_topologies: Sequence[Mapping[str, Any]] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        context: Mapping[str, str] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Register *volume_id*. A registration of that id that differs is taken over only when *adopt* is true."""
+        inputs = {
+            "volumeId": volume_id,
+            "namespace": namespace,
+            "name": name,
+            "externalId": external_id,
+            "pluginId": plugin_id,
+            "capabilities": capabilities,
+            "mountOptions": mount_options,
+            "requiredTopologies": required_topologies,
+            "parameters": parameters,
+            "context": context,
+            "secrets": pulumi.Output.secret(secrets) if secrets else None,
+            "adopt": adopt,
+        }
+        outputs = {"schedulable": None, "controllerRequired": None}
+        super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
+
+    @property
+    @pulumi.getter
+    def schedulable(self) -> pulumi.Output[bool]:
+        """Whether Nomad would place an allocation that claims the volume now."""
+        return pulumi.get(self, "schedulable")
+
+
+class RenderedFile(pulumi.CustomResource):
+    """A rendered file below the provider's ``root``: written at once, and never over a file that is not ours."""
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        path: pulumi.Input[str],
+        content: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Write *content* to *path*, which is relative to the provider's ``root``."""
+        super().__init__(
+            "nomad-csi:index:RenderedFile", resource_name, {"path": path, "content": content, "sha256": None}, opts
+        )
+
+    @property
+    @pulumi.getter
+    def path(self) -> pulumi.Output[str]:
+        """Path of the file below the provider's ``root``."""
+        return pulumi.get(self, "path")

@@ -1,0 +1,106 @@
+"""The ready stack: a spec becomes components. The rules are in the plan; here is only the order of things."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from nomad_csi import errors
+from nomad_csi.components import arguments, from_spec, plugin, preflight, resources
+from nomad_csi.plan import storage
+from nomad_csi.spec import draft
+
+PROGRAM_FAILED = 32
+"""Exit code by which Pulumi's language host knows that the program has told its errors itself."""
+
+
+def run() -> None:
+    """Declare what the stack's config asks for, or tell every problem and end."""
+    # The engine stops a program with SIGINT when a resource fails; Python would print a traceback for it.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        declare(pulumi.Config())
+    except errors.NomadCsiError as error:
+        pulumi.log.error(str(error))
+        sys.exit(PROGRAM_FAILED)
+
+
+def declare(config: pulumi.Config) -> None:
+    """
+    Declare everything under ``storage`` of *config*. Raises `errors.NomadCsiError` before anything is declared.
+
+    Other keys: ``renderTo`` (folder of the rendered files, default ``rendered``; empty for none), ``address``,
+    ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
+    """
+    document = config.require_object("storage")
+    storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
+    render_to = "rendered" if (given := config.get("renderTo")) is None else given
+    read = draft.read(document)
+    _look_first(read)
+    opts = pulumi.ResourceOptions(providers=[_provider(config)])
+    # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
+    made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
+    plugins = {
+        path: plugin.CsiPlugin(
+            spec.id,
+            from_spec.plugin_args(
+                written,
+                [volume for volume in read.volumes.values() if volume.plugin_id == spec.id],
+                render_to=render_to,
+            ),
+            after,
+        )
+        for (path, spec), written in zip(read.plugins.items(), document["plugins"], strict=True)
+    }
+    volumes = _volumes(document, read, plugins, render_to, opts)
+    made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
+    pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
+
+
+def _look_first(read: draft.Draft) -> None:
+    regions = {spec.aws_region for spec in read.plugins.values()}
+    aws_config = pulumi.Config("aws")
+    provider_region = aws_config.get("region")
+    for path, spec in read.plugins.items():
+        if provider_region and spec.aws_region != provider_region:
+            allowed = f"{provider_region}, the aws:region of this stack"
+            fix = "one stack works in one region: use another stack for the other"
+            problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
+            raise errors.SpecError((problem,), "nomad-csi:storage")
+    if any(volume.ebs or volume.efs for volume in read.volumes.values()):
+        preflight.refuse_unrecorded(regions, profile=aws_config.get("profile"))
+
+
+def _provider(config: pulumi.Config) -> resources.Provider:
+    return resources.Provider(
+        "nomad",
+        address=config.get("address"),
+        token=config.get_secret("token"),
+        namespace=config.get("namespace"),
+        region=config.get("region"),
+        root=pulumi.get_root_directory(),
+    )
+
+
+def _volumes(
+    document: Mapping[str, Any],
+    read: draft.Draft,
+    plugins: Mapping[str, plugin.CsiPlugin],
+    render_to: str,
+    opts: pulumi.ResourceOptions,
+) -> dict[str, from_spec.VolumeComponent]:
+    by_id = {spec.id: (spec.driver, plugins[path].plugin_id) for path, spec in read.plugins.items()}
+    volumes = {}
+    for spec, written in zip(read.volumes.values(), document.get("volumes", ()), strict=True):
+        driver, plugin_id = by_id[spec.plugin_id]
+        component, args = from_spec.volume_component(
+            written, driver, plugin_id=plugin_id, protect=read.protect, render_to=render_to
+        )
+        name = from_spec.component_name(spec.namespace, spec.id)
+        volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, opts)  # type: ignore[arg-type]  # they belong together
+    return volumes

@@ -1,0 +1,112 @@
+"""What every volume component does with its plan: the arguments they share, the registration, the volume file."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from nomad_csi.components import resources
+from nomad_csi.plan import model, volumes
+from nomad_csi.render import documents
+
+
+class Capability(TypedDict):
+    """One way in which allocations may use the volume."""
+
+    access_mode: str
+    """One of Nomad's five access modes, such as ``single-node-writer``."""
+    attachment_mode: NotRequired[str]
+    """``file-system`` (default) or ``block-device``."""
+
+
+class MountOptions(TypedDict):
+    """How the file system is mounted."""
+
+    fs_type: NotRequired[str]
+    """Such as ``ext4``. Absent: the driver's choice."""
+    mount_flags: NotRequired[Sequence[str]]
+    """Such as ``["noatime"]``."""
+
+
+class VolumeArgs(TypedDict):
+    """What all volumes have in common; the fields are those of a volume in the spec."""
+
+    plugin_id: pulumi.Input[str]
+    """The plugin that serves the volume. Pass ``plugin_id`` of a `CsiPlugin`: it is known once that is healthy."""
+    volume_id: NotRequired[str]
+    """Nomad's id of the volume. Default: the component's name."""
+    namespace: NotRequired[str]
+    """Nomad namespace of the volume. Default: ``default``."""
+    name: NotRequired[str]
+    """Shown by Nomad. Default: the id."""
+    capabilities: NotRequired[Sequence[Capability]]
+    """Default: the driver's usual one."""
+    mount_options: NotRequired[MountOptions]
+    """How the file system is mounted."""
+    context: NotRequired[Mapping[str, str]]
+    """``volume_context`` of every CSI call."""
+    parameters: NotRequired[Mapping[str, str]]
+    """Handed to the controller when it validates."""
+    secrets: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
+    """CSI secrets. Secret in state, in no file."""
+    adopt: NotRequired[bool]
+    """Take over a registration of the same id that differs. Default: false."""
+    render_to: NotRequired[str]
+    """Folder, below the provider's root, for the volume file. Absent: none is written."""
+
+
+COMMON = (
+    "plugin_id",
+    "namespace",
+    "name",
+    "capabilities",
+    "mount_options",
+    "context",
+    "parameters",
+    "secrets",
+    "adopt",
+)
+"""Arguments that go into the spec's document as they are."""
+
+
+def register(  # noqa: PLR0917  # called by our own components only
+    component: pulumi.ComponentResource,
+    name: str,
+    plan: model.VolumePlan,
+    args: Mapping[str, Any],
+    external_id: pulumi.Input[str],
+    storage: Sequence[pulumi.Resource],
+) -> resources.VolumeRegistration:
+    """Register the volume of *plan* and write its file, as children of *component*, once *storage* is there."""
+    document = plan.registration
+    child = pulumi.ResourceOptions(parent=component)
+    registration = resources.VolumeRegistration(
+        name,
+        volume_id=document.volume_id,
+        namespace=document.namespace,
+        name=document.name,
+        external_id=external_id,
+        plugin_id=args["plugin_id"],
+        capabilities=[
+            {"accessMode": mode.access_mode, "attachmentMode": mode.attachment_mode} for mode in document.capabilities
+        ],
+        mount_options={
+            "fsType": document.mount_options.fs_type,
+            "mountFlags": list(document.mount_options.mount_flags),
+        },
+        required_topologies=[{"segments": dict(segments)} for segments in document.required_topologies],
+        parameters=dict(document.parameters),
+        context=dict(document.context),
+        secrets=args.get("secrets"),
+        adopt=plan.adopt,
+        opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
+    )
+    if args.get("render_to"):
+        content = pulumi.Output.all(external_id, args["plugin_id"]).apply(lambda known: _file(plan, *known))
+        resources.RenderedFile(name, path=f"{args['render_to']}/{plan.file_name}", content=content, opts=child)
+    return registration
+
+
+def _file(plan: model.VolumePlan, external_id: str, plugin_id: str) -> str:
+    document = volumes.with_external_id(plan, external_id, plugin_id=plugin_id)
+    return documents.volume_file(document)

@@ -1,0 +1,116 @@
+"""Rendered files on disk: written at once or not at all, compared, and never taken from somebody else."""
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.plan import model, volumes
+from nomad_csi.render import documents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """A file that is not as it would be rendered now."""
+
+    path: str
+    """Path below the output folder."""
+
+    diff: str
+    """Unified diff from what is there to what would be written."""
+
+
+def render_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> dict[str, str]:
+    """
+    Return the text of every file of *plan* by its path below the output folder.
+
+    *external_ids* holds what is not in the spec, by ``namespace/volume_id``. Raises `errors.SpecError` naming every
+    volume whose external id is not known.
+    """
+    missing = [
+        errors.Problem(
+            path=f"external id of {volume.key}",
+            got="nothing",
+            allowed="the id of storage that is made by Pulumi",
+            fix="pass --stack-output with the output of `pulumi stack output --json`",
+        )
+        for volume in plan.volumes
+        if not volume.registration.external_id and volume.key not in external_ids
+    ]
+    if missing:
+        raise errors.SpecError(tuple(missing))
+    files = {job.file_name: documents.job_file(job) for plugin in plan.plugins for job in plugin.jobs}
+    for volume in plan.volumes:
+        external_id = volume.registration.external_id or external_ids[volume.key]
+        files[volume.file_name] = documents.volume_file(volumes.with_external_id(volume, external_id))
+    return files
+
+
+def is_ours(text: str) -> bool:
+    """Return whether *text* begins as every rendered file does."""
+    return text.startswith(f"# {documents.HEADER}")
+
+
+def write_all(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
+    """
+    Write *files* below *folder* and return the paths that changed.
+
+    Raises `errors.RefusedError` before anything is written when a path is taken by a file that is not ours.
+    """
+    foreign = [path for path in files if _foreign(folder / path)]
+    if foreign:
+        names = ", ".join(foreign)
+        raise errors.RefusedError(
+            f"not overwritten, because nomad-csi did not write them: {names}; move them away first"
+        )
+    changed = [path for path, text in files.items() if _read(folder / path) != text]
+    for path in changed:
+        write(folder / path, files[path])
+    return tuple(changed)
+
+
+def stale(folder: Path, files: Mapping[str, str]) -> tuple[Stale, ...]:
+    """Return what differs below *folder* from *files*, missing ones included."""
+    return tuple(_stale(folder, path, text) for path, text in sorted(files.items()) if _read(folder / path) != text)
+
+
+def write(path: Path, text: str) -> None:
+    """Write *text* to *path* so that a reader sees the old file or the new one, never a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _foreign(path: Path) -> bool:
+    text = _read(path)
+    return text is not None and not is_ours(text)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _stale(folder: Path, path: str, text: str) -> Stale:
+    found = _read(folder / path)
+    return Stale(path=path, diff="".join(_diff(path, found, text)))
+
+
+def _diff(path: str, found: str | None, text: str) -> Iterable[str]:
+    old = [] if found is None else found.splitlines(keepends=True)
+    name = "nothing" if found is None else f"{path} (on disk)"
+    return difflib.unified_diff(old, text.splitlines(keepends=True), name, f"{path} (rendered)")
