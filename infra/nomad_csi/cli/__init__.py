@@ -1,0 +1,76 @@
+"""
+The command ``nomad-csi``: parse, call one function, print. One file for each command.
+
+Exit codes: 0 done, 1 the answer is no (findings, stale files, a refused step), 2 it could not be found out,
+64 typed wrong, 130 interrupted.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from nomad_csi import errors
+
+COMMANDS = {
+    "render": "write the plugin job and volume files of a spec, or check that they are up to date",
+    "verify": "compare what a spec expects with what Nomad and the plugins say",
+    "probe": "ask one CSI plugin over its socket whether it is healthy",
+    "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
+}
+"""Every command and what it does. Their modules are imported only when they are called."""
+
+EXIT_INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose exit code for wrong usage is that of ``sysexits.h``."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and *message*, and exit."""
+        self.print_usage(sys.stderr)
+        self.exit(errors.EXIT_USAGE, f"{self.prog}: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command in *argv* (default: the process's own) and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        arguments = _parse(words)
+        return int(arguments.run(arguments))
+    except errors.RefusedError as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return errors.EXIT_CHANGES
+    except errors.NomadCsiError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return errors.EXIT_ERROR
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return errors.EXIT_ERROR
+    except KeyboardInterrupt:
+        print("interrupted; run it again and it goes on", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="nomad-csi", description="CSI storage for Nomad: rendered, run, registered and proven.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == chosen:
+            importlib.import_module(f"nomad_csi.cli.{name}").configure(command)
+    return parser.parse_args(words)
+
+
+class _Version(argparse.Action):
+    """Print the version of the installed package."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print and exit."""
+        from importlib import metadata  # noqa: PLC0415  # 30 ms that no other command needs
+
+        print(f"nomad-csi {metadata.version('nomad-csi')}")
+        parser.exit()

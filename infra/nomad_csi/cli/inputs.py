@@ -1,0 +1,84 @@
+"""What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
+
+import argparse
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.plan import model, storage
+from nomad_csi.spec import draft
+
+STACK_CONFIG_KEY = "nomad-csi:storage"
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a spec and its external ids."""
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
+    parser.add_argument(
+        "--stack-output",
+        type=Path,
+        metavar="FILE",
+        help="output of `pulumi stack output --json`: the external ids of storage that Pulumi made",
+    )
+
+
+def add_nomad(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a Nomad connection; what is not given comes from the NOMAD_* variables."""
+    for name in ("address", "namespace", "region", "ca-cert", "client-cert", "client-key"):
+        parser.add_argument(f"--{name}", help=f"default: as the nomad command does it, from NOMAD_{_variable(name)}")
+
+
+def _variable(name: str) -> str:
+    return {"address": "ADDR", "ca-cert": "CACERT"}.get(name, name.replace("-", "_").upper())
+
+
+def connect(arguments: argparse.Namespace) -> Any:
+    """Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all."""
+    from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
+
+    names = ("address", "namespace", "region", "ca_cert", "client_cert", "client_key")
+    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    return nomad.Nomad(nomad.Connection.from_environment(os.environ, **given))
+
+
+def read_plan(path: Path) -> model.StoragePlan:
+    """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
+    document = draft.read_yaml(_text(path), str(path))
+    if isinstance(document, Mapping) and isinstance(document.get("config"), Mapping):
+        document = _of_stack(document["config"], path)
+    return storage.plan_document(document, source=str(path))
+
+
+def read_external_ids(path: Path | None) -> dict[str, str]:
+    """Return ``{"namespace/volume_id": external_id}`` from a stack's outputs; empty without a file."""
+    if path is None:
+        return {}
+    try:
+        found = json.loads(_text(path)).get("externalIds")
+    except (ValueError, AttributeError):
+        found = None
+    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        allowed = "the JSON of `pulumi stack output --json`, with externalIds in it"
+        raise errors.SpecError((errors.Problem(path="externalIds", got="something else", allowed=allowed),), str(path))
+    return dict(found)
+
+
+def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
+    document = config.get(STACK_CONFIG_KEY)
+    if document is None or (isinstance(document, Mapping) and "secure" in document):
+        got = "nothing" if document is None else "an encrypted value"
+        problem = errors.Problem(path=f"config.{STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
+        raise errors.SpecError((problem,), str(path))
+    return document
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        allowed = "text in UTF-8"
+        problem = errors.Problem(path=f"byte {error.start}", got="something else", allowed=allowed)
+        raise errors.SpecError((problem,), str(path)) from None

@@ -1,0 +1,57 @@
+"""``nomad-csi sandbox``: the only door from the product to its stand-ins."""
+
+import argparse
+import subprocess
+from pathlib import Path
+
+from nomad_csi import errors
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="the checkout (default: here)")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    up = actions.add_parser("up", help="start it, make everything, show what was proven")
+    up.add_argument("--engine", choices=("real", "stand-in"), default="", help="default: real when pulumi is on PATH")
+    up.set_defaults(run=_up)
+    for name, summary in {
+        "preview": "show what up would change",
+        "refresh": "take over into the state what has changed outside",
+        "down": "destroy everything in the safe order, and leave nothing behind",
+        "status": "show what runs, what was made and what is proven",
+    }.items():
+        actions.add_parser(name, help=summary).set_defaults(run=_action, action=name)
+    execute = actions.add_parser("exec", help="run a command in the sandbox's environment")
+    execute.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...")
+    execute.set_defaults(run=_execute)
+
+
+def _session(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  # the sandbox is optional
+    try:
+        from nomad_csi_sandbox.session import session  # noqa: PLC0415  # an extra, and seconds to import
+    except ImportError as error:
+        raise errors.NomadCsiError(f"the sandbox needs its extra: pip install 'nomad-csi[sandbox]' ({error})") from None
+    return session.Session(arguments.project)
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
+
+    session = _session(arguments)
+    return session.up(engine_kind=arguments.engine) or report.show(session)
+
+
+def _action(arguments: argparse.Namespace) -> int:
+    session = _session(arguments)
+    if arguments.action == "status":
+        from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
+
+        return report.show(session)
+    return int(getattr(session, arguments.action)())
+
+
+def _execute(arguments: argparse.Namespace) -> int:
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        raise errors.NomadCsiError("nothing to run; type a command behind --")
+    return subprocess.run(command, env=_session(arguments).environment(), check=False).returncode

@@ -1,0 +1,52 @@
+"""Running the engine of the sandbox: `pulumi` where it is real, the stand-in else. Same operations, same program."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi_sandbox.session import folder
+
+OPERATIONS = ("preview", "up", "refresh", "destroy")
+
+
+def run(place: folder.Folder, operation: str, environment: Mapping[str, str], *, real: bool) -> int:
+    """Run *operation* with its output passed through. Return its exit code."""
+    command = _real(place, operation, environment) if real else _stand_in(place, operation)
+    return subprocess.run(command, env=dict(environment), cwd=place.project, check=False).returncode
+
+
+def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:
+    """Return the stack's outputs."""
+    found = _stack(place, environment, real=real)
+    return dict(found.get("outputs") or {})
+
+
+def resources(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> list[dict[str, Any]]:
+    """Return the resources in the state, in the shape of ``pulumi stack export``; providers are left out."""
+    if real:
+        command = ["pulumi", "stack", "export", "--stack", folder.STACK]
+        done = subprocess.run(command, env=dict(environment), cwd=place.project, check=True, capture_output=True)
+        state = json.loads(done.stdout)
+    else:
+        state = json.loads(place.state.read_text()) if place.state.exists() else {}
+    found = (state.get("deployment") or {}).get("resources") or []
+    return [resource for resource in found if not resource["type"].startswith("pulumi:providers:")]
+
+
+def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> Mapping[str, Any]:
+    found = resources(place, environment, real=real)
+    return next((resource for resource in found if resource["type"] == "pulumi:pulumi:Stack"), {})
+
+
+def _stand_in(place: folder.Folder, operation: str) -> list[str]:
+    command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
+    return [*command, "--stack", folder.STACK, "--state", str(place.state)]
+
+
+def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
+    select = ["pulumi", "stack", "select", "--create", folder.STACK]
+    subprocess.run(select, env=dict(environment), cwd=place.project, check=True, stdout=subprocess.DEVNULL)
+    answer = [] if operation == "preview" else ["--yes"]
+    return ["pulumi", operation, "--stack", folder.STACK, *answer]

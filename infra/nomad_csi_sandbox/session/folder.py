@@ -1,0 +1,144 @@
+"""Where a sandbox keeps what is its own: ``.sandbox`` in the project, and a short folder for the sockets."""
+
+import dataclasses
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+
+STACK = "sandbox"
+"""Name of the stack; its config is ``Pulumi.sandbox.yaml``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """A process that the sandbox started."""
+
+    name: str
+    pid: int
+    started: str
+    """Start time in clock ticks since boot (field 22 of ``/proc/PID/stat``): a pid may have passed to another."""
+
+    port: int = 0
+
+
+@dataclass(kw_only=True)
+class Record:
+    """What a sandbox knows of itself between two commands."""
+
+    parts: dict[str, str] = field(default_factory=dict)
+    """What each part is: ``{"engine": "stand-in", "nomad": "stand-in", "aws": "moto"}``."""
+
+    data_dir: str = ""
+    processes: dict[str, Process] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+    """EC2 instance id of the Nomad client in each zone."""
+
+
+class Folder:
+    """The sandbox's folder in the project at *project*."""
+
+    def __init__(self, project: Path) -> None:
+        self.project = project.resolve()
+        self.path = self.project / ".sandbox"
+
+    @property
+    def config(self) -> Path:
+        """The stack's config."""
+        return self.project / f"Pulumi.{STACK}.yaml"
+
+    @property
+    def state(self) -> Path:
+        """The state file of the engine stand-in."""
+        return self.path / "state.json"
+
+    @property
+    def backend(self) -> Path:
+        """The state backend of the real engine."""
+        return self.path / "backend"
+
+    @property
+    def logs(self) -> Path:
+        """The logs of the sandbox's processes."""
+        return self.path / "logs"
+
+    def make(self) -> None:
+        """Make the folder and what must be inside."""
+        for path in (self.path, self.logs, self.backend, self.path / "home", self.path / "run"):
+            path.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the sandbox against a second command. Raises `errors.RefusedError` when one is running."""
+        self.path.mkdir(exist_ok=True)
+        with (self.path / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise errors.RefusedError("another command works on this sandbox; wait for it to end") from None
+            yield
+
+    def load(self) -> Record | None:
+        """Return the record of a sandbox that is up, or ``None``."""
+        try:
+            data = json.loads((self.path / "record.json").read_text())
+        except FileNotFoundError:
+            return None
+        processes = {name: Process(**process) for name, process in data.pop("processes").items()}
+        return Record(processes=processes, **data)
+
+    def save(self, record: Record) -> None:
+        """Write *record*."""
+        temporary = self.path / "record.json.new"
+        temporary.write_text(json.dumps(dataclasses.asdict(record), indent=2))
+        temporary.replace(self.path / "record.json")
+
+    def read_json(self, name: str) -> Any:
+        """Return the document in the file *name*, or ``None`` when it is not there."""
+        path = self.path / name
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def forget_state(self) -> None:
+        """Remove what the engine knows."""
+        shutil.rmtree(self.backend, ignore_errors=True)
+        self.state.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path)
+
+
+OWNER_FILE = "nomad-csi-sandbox-of"
+
+
+def claim_data_dir(data_dir: Path, project: Path) -> None:
+    """
+    Take *data_dir*, the clients' data directory, for the sandbox of *project*.
+
+    Raises `errors.RefusedError` when it belongs to somebody else.
+    """
+    fix = "change client_data_dir in Pulumi.sandbox.yaml"
+    try:
+        data_dir.mkdir(mode=0o700)
+    except FileExistsError:
+        if data_dir.is_symlink() or data_dir.stat().st_uid != os.getuid():
+            raise errors.RefusedError(f"{data_dir} belongs to somebody else; {fix}") from None
+        owner = data_dir / OWNER_FILE
+        holder = owner.read_text() if owner.exists() else "something that is not a sandbox"
+        if holder != str(project):
+            raise errors.RefusedError(f"{data_dir} is in use by {holder}; take that sandbox down, or {fix}") from None
+    (data_dir / OWNER_FILE).write_text(str(project))
+
+
+def release_data_dir(data_dir: Path, project: Path) -> None:
+    """Remove *data_dir* if it is the one of *project*."""
+    owner = data_dir / OWNER_FILE
+    if owner.exists() and owner.read_text() == str(project):
+        shutil.rmtree(data_dir)

@@ -1,0 +1,28 @@
+"""Which part of a sandbox is real and which stands in, and what each of them is."""
+
+import shutil
+
+DESCRIPTIONS = {
+    ("engine", "real"): "Pulumi's own engine, `pulumi` on PATH",
+    ("engine", "stand-in"): "a small engine that runs the same program against the same providers; not Pulumi's own",
+    ("nomad", "stand-in"): "a small agent with two clients that runs the plugins as processes; it mounts nothing",
+    ("aws", "moto"): "moto's server, behind an aws provider of the sandbox; no account",
+    (
+        "plugins",
+        "stand-in",
+    ): "a small CSI plugin that answers as the named driver does; it attaches, and mounts nothing",
+}
+
+
+def decide(*, engine: str = "") -> dict[str, str]:
+    """Return what each part is: real where it is at hand, else a stand-in. *engine* overrides: real or stand-in."""
+    at_hand = shutil.which("pulumi") is not None and shutil.which("pulumi-language-python") is not None
+    chosen = engine or ("real" if at_hand else "stand-in")
+    return {"engine": chosen, "nomad": "stand-in", "aws": "moto", "plugins": "stand-in"}
+
+
+def describe(parts: dict[str, str]) -> str:
+    """Return a line for each part."""
+    width = max(map(len, parts))
+    lines = [f"  {name:{width}}  {kind:8}  {DESCRIPTIONS[name, kind]}" for name, kind in parts.items()]
+    return "\n".join(["This is a sandbox on 127.0.0.1. What is real in it, and what stands in:", *lines])

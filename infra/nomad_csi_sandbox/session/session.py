@@ -1,0 +1,198 @@
+"""A sandbox from `up` to `down`."""
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.plan import model, storage
+from nomad_csi.spec import draft
+from nomad_csi_sandbox.aws import account
+from nomad_csi_sandbox.session import engine, environment, folder, parts, processes
+
+
+class Session:
+    """The sandbox of the project at *project*. Every command of ``nomad-csi sandbox`` is a method."""
+
+    def __init__(self, project: Path, say: Any = print) -> None:
+        self.place = folder.Folder(project)
+        self.say = say
+        if not self.place.config.exists():
+            raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
+
+    def plan(self) -> model.StoragePlan:
+        """Return the plan of the stack's config. Raises `errors.SpecError` with all problems."""
+        return storage.plan_document(self._config("nomad-csi:storage"), source=self.place.config.name)
+
+    def up(self, *, engine_kind: str = "") -> int:
+        """Start what is missing, make everything, return the engine's exit code."""
+        plan = self.plan()
+        with self.place.locked():
+            record = self._record(plan, engine_kind)
+            self.say(parts.describe(record.parts))
+            self._start(record)
+            return self._run("up", record)
+
+    def preview(self) -> int:
+        """Show what `up` would change."""
+        return self._operate("preview")
+
+    def refresh(self) -> int:
+        """Take over into the state what has changed outside."""
+        return self._operate("refresh")
+
+    def down(self) -> int:
+        """Destroy in the safe order, then stop and remove all that is the sandbox's own."""
+        record = self.place.load()
+        if record is None:
+            self.say("There is no sandbox here; nothing to take down.")
+            if self.place.path.exists():
+                self.place.remove()
+            return 0
+        with self.place.locked():
+            if self._aws_is_alive(record):
+                self._start(record)
+                code = self._run("destroy", record)
+                if code:
+                    self.say("Not taken down: what is named above must go first. The sandbox is still up.")
+                    return code
+            else:
+                self.say("The AWS stand-in had ended, and everything in it; only the rest is removed.")
+                self._remove_rendered(record)
+            self._stop(record)
+        self.place.remove()
+        self.say("Gone: no process, port or file of the sandbox is left.")
+        return 0
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a sandbox that is up."""
+        record = self._up()
+        return environment.build(self.place, record, self._region())
+
+    def record(self) -> folder.Record:
+        """Return the record of a sandbox that is up."""
+        return self._up()
+
+    def resources(self) -> list[dict[str, Any]]:
+        """Return the resources in the state."""
+        record = self._up()
+        return engine.resources(self.place, self.environment(), real=record.parts["engine"] == "real")
+
+    def external_ids(self) -> dict[str, str]:
+        """Return the external ids that the stack gave out, by ``namespace/volume_id``."""
+        record = self._up()
+        found = engine.outputs(self.place, self.environment(), real=record.parts["engine"] == "real")
+        return dict(found.get("externalIds") or {})
+
+    def _operate(self, operation: str) -> int:
+        with self.place.locked():
+            record = self._up()
+            self._start(record)
+            return self._run(operation, record)
+
+    def _run(self, operation: str, record: folder.Record) -> int:
+        real = record.parts["engine"] == "real"
+        return engine.run(self.place, operation, environment.build(self.place, record, self._region()), real=real)
+
+    def _up(self) -> folder.Record:
+        record = self.place.load()
+        if record is None:
+            raise errors.NomadCsiError("there is no sandbox here; type `make up` first")
+        return record
+
+    def _record(self, plan: model.StoragePlan, engine_kind: str) -> folder.Record:
+        """Return the record of this sandbox; what is real was decided when it was made."""
+        record = self.place.load()
+        if record and engine_kind and record.parts["engine"] != engine_kind:
+            raise errors.RefusedError(
+                f"this sandbox runs with engine {record.parts['engine']}; take it down before you choose another"
+            )
+        data_dir = _data_dir(plan)
+        if record and record.data_dir != data_dir:
+            raise errors.RefusedError(
+                f"this sandbox keeps its sockets in {record.data_dir}; take it down before you change client_data_dir"
+            )
+        if record and not self._aws_is_alive(record):
+            self.say("The AWS stand-in has ended, and everything in it: starting empty, with an empty state.")
+            self._stop(record)
+            self.place.forget_state()
+            record = None
+        record = record or folder.Record(parts=parts.decide(engine=engine_kind), data_dir=data_dir)
+        self.place.make()
+        folder.claim_data_dir(Path(record.data_dir), self.place.project)
+        self.place.save(record)
+        return record
+
+    def _start(self, record: folder.Record) -> None:
+        """Start what does not run. AWS first: Nomad's clients are instances there."""
+        region = self._region()
+        if not self._runs(record, "moto"):
+            self.say("starting moto, the AWS stand-in")
+            self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
+            address = f"http://127.0.0.1:{record.processes['moto'].port}"
+            record.instances = dict(account.seed(address, region=region).instances)
+            self.place.save(record)
+        if not self._runs(record, "aws-provider"):
+            self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
+        if not self._runs(record, "nomad"):
+            self.say(f"starting the Nomad stand-in with clients in {', '.join(sorted(record.instances))}")
+            nodes = [
+                argument
+                for index, (zone, instance) in enumerate(sorted(record.instances.items()), start=1)
+                for argument in ("--node", f"client-{index}={zone}={instance}")
+            ]
+            self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *nodes])
+
+    def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
+        variables = environment.build(self.place, record, self._region())
+        record.processes[name] = processes.start(self.place, name, module, arguments, variables)
+        self.place.save(record)
+
+    def _stop(self, record: folder.Record) -> None:
+        for name in ("nomad", "aws-provider", "moto"):
+            if name in record.processes:
+                processes.stop(record.processes[name])
+        folder.release_data_dir(Path(record.data_dir), self.place.project)
+
+    def _remove_rendered(self, record: folder.Record) -> None:
+        """Remove the rendered files that the state knows, now that the engine cannot."""
+        real = record.parts["engine"] == "real"
+        variables = environment.build(self.place, record, self._region())
+        for resource in engine.resources(self.place, variables, real=real):
+            if resource["type"] == "nomad-csi:index:RenderedFile":
+                path = self.place.project / resource["inputs"]["path"]
+                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # not empty: somebody else's file is in it
+                    path.parent.rmdir()
+                    path.parent.parent.rmdir()
+
+    @staticmethod
+    def _runs(record: folder.Record, name: str) -> bool:
+        return name in record.processes and processes.alive(record.processes[name])
+
+    def _aws_is_alive(self, record: folder.Record) -> bool:
+        return "moto" not in record.processes or self._runs(record, "moto")
+
+    def _config(self, key: str) -> Any:
+        document = draft.read_yaml(self.place.config.read_text(), self.place.config.name)
+        config = document.get("config") if isinstance(document, Mapping) else None
+        if not isinstance(config, Mapping) or key not in config:
+            problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")
+            raise errors.SpecError((problem,), self.place.config.name)
+        return config[key]
+
+    def _region(self) -> str:
+        return str(self._config("aws:region"))
+
+
+def _data_dir(plan: model.StoragePlan) -> str:
+    """Return the clients' data directory; the plugins of a sandbox share one."""
+    found = sorted(
+        {plugin.expectation.client_data_dir for plugin in plan.plugins if plugin.expectation.client_data_dir}
+    )
+    if len(found) != 1:
+        allowed = "one directory for all plugins of the sandbox"
+        problem = errors.Problem(path="plugins.task_driver.client_data_dir", got=str(found), allowed=allowed)
+        raise errors.SpecError((problem,), "Pulumi.sandbox.yaml")
+    return found[0]
