@@ -1,0 +1,153 @@
+"""
+Text laid out as ``nomad fmt`` does, without running it: indentation, spaces, ``=`` and trailing comments in columns.
+
+What is inside quotes and heredocs stays as it is. Beyond ``nomad fmt``, which leaves these alone: never two blank lines
+in a row, none at either end, no trailing space in a comment, one newline at the end.
+
+Source of the rules: hashicorp/hcl, ``hclwrite/format.go`` (``formatIndent``, ``formatSpaces``, ``formatCells``),
+v2.20.2-nomad-1, 2026-08.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nomad_csi.hcl import tokens
+
+INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Tokens of a line that move together, with the spaces between them."""
+
+    text: str
+
+    columns: int
+    """Width as hclwrite counts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, a multi-line token included, in the three cells that are aligned with those of its neighbours."""
+
+    lead: tuple[tokens.Token, ...]
+    """Everything, or what stands before the other two."""
+
+    assign: tuple[tokens.Token, ...] = ()
+    """From ``=`` on, when all its brackets are closed on this line."""
+
+    comment: tuple[tokens.Token, ...] = ()
+    """The comment behind something else."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing stands on the line."""
+        return self.lead[0].kind == "newline"
+
+    @property
+    def bracket_change(self) -> int:
+        """How many more brackets are open after the line than before it."""
+        return sum(token.bracket_change for token in (*self.lead, *self.assign))
+
+
+def layout(text: str) -> str:
+    r"""
+    Return *text* as ``nomad fmt`` would leave it: ``layout("a=1")`` is ``"a = 1\n"``.
+
+    Laying out twice changes nothing. Raises `errors.SpecError` naming the place of what our files are never made of:
+    operators, conditionals, quotes inside ``${...}``.
+    """
+    lines = tuple(_without_spare_blanks(map(_cells, _split(tokens.tokenize(text)))))
+    leads = [_spaced(line.lead, indent) for line, indent in zip(lines, _indents(lines), strict=True)]
+    assigns = [_spaced(line.assign) for line in lines]
+    comments = [_spaced(line.comment) for line in lines]
+    return "".join(cell.text for cell in _aligned(_aligned(leads, assigns), comments))
+
+
+def _split(stream: Iterable[tokens.Token]) -> Iterator[tuple[tokens.Token, ...]]:
+    line: list[tokens.Token] = []
+    for token in stream:
+        line.append(token)
+        if token.ends_line:
+            yield tuple(line)
+            line = []
+
+
+def _cells(line: tuple[tokens.Token, ...]) -> Line:
+    has_comment = len(line) > 1 and line[-1].kind == "comment"
+    code, comment = (line[:-1], line[-1:]) if has_comment else (line, ())
+    equals = next((index for index, token in enumerate(code) if index > 0 and token.kind == "="), len(code))
+    if sum(token.bracket_change for token in code[equals:]) != 0:
+        equals = len(code)
+    return Line(code[:equals], code[equals:], comment)
+
+
+def _without_spare_blanks(lines: Iterable[Line]) -> Iterator[Line]:
+    pending: list[Line] = []
+    begun = False
+    for line in lines:
+        if line.is_blank:
+            pending = [line] if begun else []
+            continue
+        yield from pending
+        yield line
+        pending, begun = [], True
+
+
+def _indents(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the indentation of each line: one level for each open line, however many brackets that line opened."""
+    opened: list[int] = []
+    for line in lines:
+        change = line.bracket_change
+        if change < 0:
+            _close(opened, -change)
+        yield "" if line.is_blank else INDENT * len(opened)
+        if change > 0:
+            opened.append(change)
+
+
+def _close(opened: list[int], count: int) -> None:
+    while count > 0 and opened:
+        closed = min(count, opened[-1])
+        count -= closed
+        opened[-1] -= closed
+        if opened[-1] == 0:
+            opened.pop()
+
+
+def _spaced(cell: tuple[tokens.Token, ...], indent: str = "") -> Cell:
+    gaps = [" " if _apart(before, token) else "" for before, token in itertools.pairwise(cell)]
+    text = "".join(gap + token.text for gap, token in zip([indent, *gaps], cell, strict=False))
+    return Cell(text, len(indent) + sum(map(len, gaps)) + sum(token.columns for token in cell))
+
+
+def _apart(token: tokens.Token, after: tokens.Token) -> bool:
+    """Return whether a space stands between two neighbours (``spaceAfterToken``, for the tokens that we have)."""
+    if after.kind in {"newline", ",", "."} or token.kind in {".", "-"}:
+        return False
+    if token.kind == ",":
+        return True
+    if after.kind in {"[", "("} and (token.kind == "name" or (after.kind == "[" and _ends_value(token))):
+        return False
+    if token.kind == "{" or after.kind == "}":
+        return token.kind + after.kind != "{}"
+    return token.kind not in tokens.OPENERS and after.kind not in tokens.CLOSERS
+
+
+def _ends_value(token: tokens.Token) -> bool:
+    return token.kind == "number" or token.kind in tokens.CLOSERS
+
+
+def _aligned(lefts: Iterable[Cell], rights: Iterable[Cell]) -> list[Cell]:
+    """Return each left cell with its right one behind it, those on consecutive lines in one column."""
+    aligned: list[Cell] = []
+    for has_right, run in itertools.groupby(zip(lefts, rights, strict=True), key=lambda pair: pair[1].text != ""):
+        pairs = list(run)
+        width = max(left.columns for left, _ in pairs) + 1
+        aligned += [_joined(left, right, width) if has_right else left for left, right in pairs]
+    return aligned
+
+
+def _joined(left: Cell, right: Cell, width: int) -> Cell:
+    return Cell(f"{left.text}{' ' * (width - left.columns)}{right.text}", width + right.columns)

@@ -1,0 +1,159 @@
+"""
+Values as HCL text that says the same in both dialects: literals, map keys, lists, maps.
+
+What a value may hold depends on where it goes, so there is one function for each place: `string` for volume files,
+`job_string` for job files, `config_string` for the ``config`` block of a task. A refusal never shows the value: it
+may be a secret.
+
+Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) and ``hclsyntax`` (v2.20.2-nomad-1),
+both tried with every character that Unicode has, 2026-08.
+"""
+
+import enum
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from nomad_csi import errors
+
+
+class NomadVariable(enum.Enum):
+    """What Nomad fills in on the client, and a rendered ``config`` block may ask for."""
+
+    CSI_ENDPOINT = "CSI_ENDPOINT"
+    NODE_UNIQUE_ID = "node.unique.id"
+    NODE_UNIQUE_NAME = "node.unique.name"
+    NODE_DATACENTER = "node.datacenter"
+    NODE_REGION = "node.region"
+    ATTR_UNIQUE_HOSTNAME = "attr.unique.hostname"
+    ATTR_KERNEL_NAME = "attr.kernel.name"
+    NOMAD_ALLOC_ID = "NOMAD_ALLOC_ID"
+    NOMAD_ALLOC_DIR = "NOMAD_ALLOC_DIR"
+    NOMAD_SECRETS_DIR = "NOMAD_SECRETS_DIR"
+    NOMAD_TASK_DIR = "NOMAD_TASK_DIR"
+
+
+KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"})
+"""Words that some reader of HCL takes for more than a name, so that a map key of that spelling is quoted."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_TEMPLATE_START = re.compile(r"[$%]\{")
+_VARIABLE = re.compile(r"(?<!\$)\$\{(?:" + "|".join(re.escape(variable.value) for variable in NomadVariable) + r")\}")
+_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp"})
+"""General categories written as ``\\u``: HCL1 refuses some of them raw, and a reviewer sees none of them."""
+_SURROGATE = re.compile("[\\ud800-\\udfff]")
+_LAST_SHORT = "\uffff"
+_LARGEST = 2**63
+
+
+def string(text: str) -> str:
+    r"""
+    Return *text* as a quoted literal: ``string('5" ${x}')`` is ``"5\" \u0024{x}"``.
+
+    Only escapes that both dialects know (``\n \r \t \" \\ \u \U``); what a reader can see stays raw. ``$${`` would
+    double the dollar in HCL1, hence ``\u0024{``. Raises `errors.SpecError` for NUL and for half a surrogate pair.
+    """
+    _refuse_unwritable(text)
+    return f'"{_escaped(text)}"'
+
+
+def job_string(text: str) -> str:
+    """
+    Return *text* as a quoted literal for a job file.
+
+    Raises `errors.SpecError`, beyond what `string` refuses, for ``${`` and ``%{`` (however they are written, Nomad
+    evaluates them again on the client) and for text that is not in Unicode's NFC form (a job file is normalised to it).
+    """
+    _refuse_templates(text)
+    _refuse_unnormalised(text)
+    return string(text)
+
+
+def config_string(text: str) -> str:
+    """
+    Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of `NomadVariable` stays alive.
+
+    Raises `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included: the client would take it
+    for an escape.
+    """
+    _refuse_templates(_VARIABLE.sub(" ", text))
+    _refuse_unnormalised(text)
+    _refuse_unwritable(text)
+    parts = zip(_VARIABLE.split(text), [*_VARIABLE.findall(text), ""], strict=True)
+    return f'"{"".join(_escaped(literal) + variable for literal, variable in parts)}"'
+
+
+def identifier(name: str) -> str:
+    """Return *name* as it is, when it can be the name of an attribute; raises `errors.SpecError` when it cannot."""
+    if not _IDENTIFIER.fullmatch(name):
+        raise _refusal("a name of letters, digits, _ and - that begins with a letter or _", f"{len(name)} characters")
+    return name
+
+
+def key(text: str) -> str:
+    """Return *text* as the key of a map: ``zone`` as it is, ``"a/b"`` and words like ``for`` quoted."""
+    return text if _IDENTIFIER.fullmatch(text) and text not in KEYWORDS else string(text)
+
+
+def string_list(texts: Iterable[str]) -> str:
+    """Return *texts* on one line: ``["noatime", "ro"]``."""
+    return f"[{', '.join(string(text) for text in texts)}]"
+
+
+def string_map(texts: Mapping[str, str]) -> str:
+    """Return *texts* with one line for each key, sorted; ``{}`` when there are none. `layout` indents and aligns it."""
+    if not texts:
+        return "{}"
+    return "\n".join(["{", *(f"{key(name)} = {string(texts[name])}" for name in sorted(texts)), "}"])
+
+
+def number(value: float) -> str:
+    """Return *value* as HCL writes a number; raises `errors.SpecError` for what no reader of HCL takes."""
+    if isinstance(value, bool) or not math.isfinite(value) or abs(value) >= _LARGEST:
+        raise _refusal("a number between -2**63 and 2**63", repr(value))
+    return repr(value)
+
+
+def boolean(value: bool) -> str:
+    """Return ``true`` or ``false``. For job files: in a map of a volume file Nomad would store "1"."""
+    return "true" if value else "false"
+
+
+def _escaped(text: str) -> str:
+    following = [*text[1:], ""]
+    return "".join(map(_escape, text, following))
+
+
+def _escape(character: str, following: str) -> str:
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    opens_template = character in "$%" and following == "{"
+    if opens_template or unicodedata.category(character) in _INVISIBLE:
+        return f"\\u{ord(character):04x}" if character <= _LAST_SHORT else f"\\U{ord(character):08x}"
+    return character
+
+
+def _refuse_unwritable(text: str) -> None:
+    if "\0" in text:
+        raise _refusal("text without NUL", f"NUL at character {text.index(chr(0)) + 1}")
+    lone = _SURROGATE.search(text)
+    if lone:
+        raise _refusal("Unicode text", f"half a surrogate pair at character {lone.start() + 1}", "decode it as UTF-8")
+
+
+def _refuse_templates(text: str) -> None:
+    found = _TEMPLATE_START.search(text)
+    if found:
+        allowed = "text without ${ or %{, which Nomad would evaluate again on the client"
+        raise _refusal(allowed, f"one of them at character {found.start() + 1}", "write the value itself")
+
+
+def _refuse_unnormalised(text: str) -> None:
+    if not unicodedata.is_normalized("NFC", text):
+        raise _refusal("text in Unicode's NFC form, to which Nomad turns a job file", "another form", "normalise it")
+
+
+def _refusal(allowed: str, got: str, fix: str = "") -> errors.SpecError:
+    return errors.SpecError((errors.Problem(path="", got=got, allowed=allowed, fix=fix),), source="a value for HCL")
