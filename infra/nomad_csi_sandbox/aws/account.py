@@ -1,0 +1,139 @@
+"""
+What an operator's AWS account holds before our stack: the role of the Nomad clients, and the clients themselves.
+
+Part of the sandbox: speaks to moto on loopback only, with credentials that are worth nothing anywhere else.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import botocore.config
+import botocore.session
+from botocore import exceptions
+
+from nomad_csi_sandbox.aws import process
+
+CREDENTIAL = "sandbox"
+"""Access key and secret key of the sandbox."""
+
+MARK = "nomad-csi-sandbox"
+"""Tag that says which instances are ours; its value is ``client``."""
+
+TRUST_POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"},
+    ],
+}
+"""EC2 instances may take the role on. Source: AWS IAM user guide, "IAM roles for Amazon EC2", read 2026-11."""
+
+IMAGE_NAME = "nomad-client"
+INSTANCE_TYPE = "m6i.large"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededAccount:
+    """What was found or made."""
+
+    instances: Mapping[str, str]
+    """Instance id by availability zone."""
+
+    role_name: str
+    """Name of the instance role, to which the stack attaches its policies."""
+
+
+def seed(
+    endpoint_url: str,
+    region: str = "us-east-1",
+    role_name: str = "nomad-client",
+    zones: Sequence[str] = ("us-east-1a", "us-east-1b"),
+) -> SeededAccount:
+    """
+    Make the role and one instance for each zone in its default subnet, unless they are there.
+
+    Raises `errors.RefusedError` when *endpoint_url* is not on this machine, botocore's errors when moto refuses.
+    """
+    session = _session()
+    settings = {
+        "endpoint_url": process.loopback_url(endpoint_url),
+        "region_name": region,
+        "config": botocore.config.Config(connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}),
+    }
+    ec2, iam = session.client("ec2", **settings), session.client("iam", **settings)
+    _ensure_role(iam, role_name)
+    known = _instances(ec2)
+    instances = {zone: known.get(zone) or _run_instance(ec2, zone, role_name) for zone in zones}
+    return SeededAccount(instances=instances, role_name=role_name)
+
+
+def _session() -> Any:
+    """Return a boto3 session that reads no file and no metadata service of the operator."""
+    core = botocore.session.Session()
+    core.set_config_variable("config_file", os.devnull)
+    core.set_config_variable("credentials_file", os.devnull)
+    core.set_config_variable("profile", None)
+    return boto3.session.Session(aws_access_key_id=CREDENTIAL, aws_secret_access_key=CREDENTIAL, botocore_session=core)
+
+
+def _ensure_role(iam: Any, role_name: str) -> None:
+    """Make the role and the instance profile of the same name; what exists stays as it is."""
+    _unless_it_exists(iam.create_role, RoleName=role_name, AssumeRolePolicyDocument=json.dumps(TRUST_POLICY))
+    _unless_it_exists(iam.create_instance_profile, InstanceProfileName=role_name)
+    profile = iam.get_instance_profile(InstanceProfileName=role_name)["InstanceProfile"]
+    if not profile["Roles"]:
+        iam.add_role_to_instance_profile(InstanceProfileName=role_name, RoleName=role_name)
+
+
+def _unless_it_exists(create: Any, **arguments: str) -> None:
+    try:
+        create(**arguments)
+    except exceptions.ClientError as error:
+        if error.response["Error"]["Code"] != "EntityAlreadyExists":
+            raise
+
+
+def _instances(ec2: Any) -> dict[str, str]:
+    """Return the ids of our running instances by zone."""
+    filters = [
+        {"Name": f"tag:{MARK}", "Values": ["client"]},
+        {"Name": "instance-state-name", "Values": ["pending", "running"]},
+    ]
+    pages = ec2.get_paginator("describe_instances").paginate(Filters=filters)
+    found = [item for page in pages for reservation in page["Reservations"] for item in reservation["Instances"]]
+    return {item["Placement"]["AvailabilityZone"]: item["InstanceId"] for item in found}
+
+
+def _run_instance(ec2: Any, zone: str, role_name: str) -> str:
+    """
+    Start one client in the default subnet of *zone*, set up as the EBS driver wants it.
+
+    Two hops to the metadata service, so that a container behind a bridge reaches it.
+    """
+    tags = [{"Key": "Name", "Value": f"nomad-client-{zone}"}, {"Key": MARK, "Value": "client"}]
+    reply = ec2.run_instances(
+        ImageId=_image_id(ec2),
+        InstanceType=INSTANCE_TYPE,
+        MinCount=1,
+        MaxCount=1,
+        SubnetId=_default_subnet_id(ec2, zone),
+        IamInstanceProfile={"Name": role_name},
+        MetadataOptions={"HttpEndpoint": "enabled", "HttpTokens": "required", "HttpPutResponseHopLimit": 2},
+        TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
+    )
+    return str(reply["Instances"][0]["InstanceId"])
+
+
+def _image_id(ec2: Any) -> str:
+    """Return the id of the operator's own machine image; registered when missing, booted by nobody."""
+    found = ec2.describe_images(Owners=["self"], Filters=[{"Name": "name", "Values": [IMAGE_NAME]}])["Images"]
+    return str(found[0]["ImageId"] if found else ec2.register_image(Name=IMAGE_NAME, Architecture="x86_64")["ImageId"])
+
+
+def _default_subnet_id(ec2: Any, zone: str) -> str:
+    filters = [{"Name": "availability-zone", "Values": [zone]}, {"Name": "default-for-az", "Values": ["true"]}]
+    [subnet] = ec2.describe_subnets(Filters=filters)["Subnets"]
+    return str(subnet["SubnetId"])

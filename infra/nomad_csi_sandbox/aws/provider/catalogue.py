@@ -1,0 +1,29 @@
+"""Every resource type that the stand-in knows, by Pulumi's token."""
+
+from collections.abc import Mapping
+
+from nomad_csi import errors
+from nomad_csi_sandbox.aws.provider import ebs, ec2, efs, efs_access, iam, kinds
+
+KINDS: Mapping[str, kinds.Kind] = {
+    kind.token: kind
+    for kind in (
+        ebs.VOLUME,
+        ec2.INGRESS_RULE,
+        ec2.SECURITY_GROUP,
+        efs.FILE_SYSTEM,
+        efs_access.ACCESS_POINT,
+        efs_access.MOUNT_TARGET,
+        iam.POLICY,
+        iam.ROLE,
+        iam.ROLE_POLICY_ATTACHMENT,
+    )
+}
+
+
+def of_urn(urn: str) -> kinds.Kind:
+    """Return the type of the resource *urn*. Raises `errors.AwsError` when this stand-in lacks it."""
+    token = urn.split("::")[2].rsplit("$", maxsplit=1)[-1]
+    if token not in KINDS:
+        raise errors.AwsError(f"the stand-in for the aws provider does not know the resource type {token}")
+    return KINDS[token]

@@ -1,0 +1,189 @@
+"""The functions of the real provider that the stack calls: what they return, in Pulumi's names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from botocore import exceptions
+
+from nomad_csi import errors
+from nomad_csi_sandbox.aws.provider import clients, faults, kinds, tags
+
+Function = Callable[[clients.Clients, Mapping[str, Any]], kinds.Properties]
+
+
+def _caller_identity(aws: clients.Clients, _arguments: Mapping[str, Any]) -> kinds.Properties:
+    caller = aws.caller()
+    return {"accountId": caller["Account"], "arn": caller["Arn"], "id": caller["Account"], "userId": caller["UserId"]}
+
+
+def _region(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    region = arguments.get("region") or arguments.get("name") or aws.region
+    suffix = aws.in_region(region).dns_suffix
+    return {
+        "description": "stand-in: moto",
+        "endpoint": f"ec2.{region}.{suffix}",
+        "id": region,
+        "name": region,
+        "region": region,
+    }
+
+
+def _partition(aws: clients.Clients, _arguments: Mapping[str, Any]) -> kinds.Properties:
+    return {
+        "dnsSuffix": aws.dns_suffix,
+        "id": aws.partition,
+        "partition": aws.partition,
+        "reverseDnsPrefix": ".".join(reversed(aws.dns_suffix.split("."))),
+    }
+
+
+def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    state = arguments.get("state")
+    filters = _filters({"state": state}, arguments)
+    zones = aws.ec2.describe_availability_zones(**kinds.present(Filters=filters))["AvailabilityZones"]
+    zones = sorted(zones, key=lambda zone: zone["ZoneName"])
+    return {
+        "groupNames": sorted({zone.get("GroupName") or aws.region for zone in zones}),
+        "id": aws.region,
+        "names": [zone["ZoneName"] for zone in zones],
+        "region": aws.region,
+        "zoneIds": [zone["ZoneId"] for zone in zones],
+    }
+
+
+def _filters(named: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return EC2 filters for *named* values, the tags and the explicit filters of a function's arguments."""
+    given = {name: [str(value).lower() if value is True else value] for name, value in named.items() if value}
+    tagged = {f"tag:{name}": [value] for name, value in (arguments.get("tags") or {}).items()}
+    explicit = {one["name"]: one["values"] for one in arguments.get("filters") or []}
+    return [{"Name": name, "Values": values} for name, values in {**given, **tagged, **explicit}.items()]
+
+
+def _only(what: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the one object found. Raises `errors.AwsError` in the real provider's words when there is not one."""
+    if not found:
+        raise errors.AwsError(f"no matching {what} found")
+    if len(found) > 1:
+        raise errors.AwsError(
+            f"multiple {what}s matched; use additional constraints to reduce matches to a single {what}"
+        )
+    return found[0]
+
+
+def _subnet(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    names = {
+        "availability-zone": "availabilityZone",
+        "availability-zone-id": "availabilityZoneId",
+        "cidr-block": "cidrBlock",
+        "default-for-az": "defaultForAz",
+        "state": "state",
+        "subnet-id": "id",
+        "vpc-id": "vpcId",
+    }
+    filters = _filters({name: arguments.get(ours) for name, ours in names.items()}, arguments)
+    subnet = _only("EC2 Subnet", aws.ec2.describe_subnets(**kinds.present(Filters=filters))["Subnets"])
+    private_names = subnet.get("PrivateDnsNameOptionsOnLaunch", {})
+    return {
+        "arn": subnet["SubnetArn"],
+        "assignIpv6AddressOnCreation": subnet["AssignIpv6AddressOnCreation"],
+        "availabilityZone": subnet["AvailabilityZone"],
+        "availabilityZoneId": subnet["AvailabilityZoneId"],
+        "availableIpAddressCount": subnet["AvailableIpAddressCount"],
+        "cidrBlock": subnet["CidrBlock"],
+        "customerOwnedIpv4Pool": "",
+        "defaultForAz": subnet["DefaultForAz"],
+        "enableDns64": False,
+        "enableLniAtDeviceIndex": 0,
+        "enableResourceNameDnsARecordOnLaunch": private_names.get("EnableResourceNameDnsARecord", False),
+        "enableResourceNameDnsAaaaRecordOnLaunch": private_names.get("EnableResourceNameDnsAAAARecord", False),
+        "id": subnet["SubnetId"],
+        "ipv6CidrBlock": "",
+        "ipv6CidrBlockAssociationId": "",
+        "ipv6Native": subnet["Ipv6Native"],
+        "mapCustomerOwnedIpOnLaunch": False,
+        "mapPublicIpOnLaunch": subnet["MapPublicIpOnLaunch"],
+        "outpostArn": "",
+        "ownerId": subnet["OwnerId"],
+        "privateDnsHostnameTypeOnLaunch": private_names.get("HostnameType", "ip-name"),
+        "region": aws.region,
+        "state": subnet["State"],
+        "tags": tags.to_map(subnet.get("Tags")),
+        "vpcId": subnet["VpcId"],
+    }
+
+
+def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    names = {
+        "cidr": "cidrBlock",
+        "dhcp-options-id": "dhcpOptionsId",
+        "is-default": "default",
+        "state": "state",
+        "vpc-id": "id",
+    }
+    filters = _filters({name: arguments.get(ours) for name, ours in names.items()}, arguments)
+    vpc = _only("EC2 VPC", aws.ec2.describe_vpcs(**kinds.present(Filters=filters))["Vpcs"])
+    vpc_id = vpc["VpcId"]
+    associations = [
+        {
+            "associationId": one["AssociationId"],
+            "cidrBlock": one["CidrBlock"],
+            "state": one["CidrBlockState"]["State"],
+        }
+        for one in vpc["CidrBlockAssociationSet"]
+    ]
+    return {
+        "arn": aws.arn("ec2", f"vpc/{vpc_id}"),
+        "cidrBlock": vpc["CidrBlock"],
+        "cidrBlockAssociations": associations,
+        "default": vpc["IsDefault"],
+        "dhcpOptionsId": vpc["DhcpOptionsId"],
+        "enableDnsHostnames": _vpc_attribute(aws, vpc_id, "enableDnsHostnames", "EnableDnsHostnames"),
+        "enableDnsSupport": _vpc_attribute(aws, vpc_id, "enableDnsSupport", "EnableDnsSupport"),
+        "enableNetworkAddressUsageMetrics": False,
+        "id": vpc_id,
+        "instanceTenancy": vpc["InstanceTenancy"],
+        "ipv6AssociationId": "",
+        "ipv6CidrBlock": "",
+        "ipv6CidrBlockAssociations": [],
+        "mainRouteTableId": _main_route_table_id(aws, vpc_id),
+        "ownerId": vpc["OwnerId"],
+        "region": aws.region,
+        "state": vpc["State"],
+        "tags": tags.to_map(vpc.get("Tags")),
+    }
+
+
+def _vpc_attribute(aws: clients.Clients, vpc_id: str, attribute: str, key: str) -> bool:
+    return bool(aws.ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute=attribute)[key]["Value"])
+
+
+def _main_route_table_id(aws: clients.Clients, vpc_id: str) -> str:
+    filters = [{"Name": "vpc-id", "Values": [vpc_id]}, {"Name": "association.main", "Values": ["true"]}]
+    tables = aws.ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    return str(tables[0]["RouteTableId"]) if tables else ""
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "aws:ec2/getSubnet:getSubnet": _subnet,
+    "aws:ec2/getVpc:getVpc": _vpc,
+    "aws:index/getAvailabilityZones:getAvailabilityZones": _availability_zones,
+    "aws:index/getCallerIdentity:getCallerIdentity": _caller_identity,
+    "aws:index/getPartition:getPartition": _partition,
+    "aws:index/getRegion:getRegion": _region,
+}
+"""By Pulumi's token."""
+
+
+def call(token: str, aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    """
+    Call the function *token* in the region it names.
+
+    Raises `errors.AwsError` when this stand-in lacks it, or with what AWS answered instead.
+    """
+    function = FUNCTIONS.get(token)
+    if function is None:
+        raise errors.AwsError(f"the stand-in for the aws provider does not know the function {token}")
+    try:
+        return function(aws.in_region(arguments.get("region")), arguments)
+    except (exceptions.ClientError, exceptions.BotoCoreError) as error:
+        raise errors.AwsError(f"{token}: {faults.of_call('AWS', error)}") from error

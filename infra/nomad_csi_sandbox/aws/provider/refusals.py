@@ -1,0 +1,46 @@
+"""
+What AWS refuses and moto lets through. Refused here with AWS's own code, so that the sandbox promises nothing false.
+
+Codes and sentences: the API references of EC2, EFS and IAM, section "Errors" of each action, read 2026-11.
+"""
+
+from typing import Any
+
+from botocore import exceptions
+
+from nomad_csi_sandbox.aws.provider import clients
+
+
+def _refuse(operation: str, code: str, message: str) -> None:
+    reply: Any = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    raise exceptions.ClientError(reply, operation)
+
+
+def unknown_zone(aws: clients.Clients, zone: str) -> None:
+    """Refuse a volume in a zone that the region does not have."""
+    if not aws.ec2.describe_availability_zones(ZoneNames=[zone])["AvailabilityZones"]:
+        _refuse("CreateVolume", "InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
+
+
+def smaller_volume(current_gib: int, wanted_gib: int) -> None:
+    """Refuse to shrink a volume."""
+    if wanted_gib < current_gib:
+        _refuse("ModifyVolume", "InvalidParameterValue", "New size cannot be smaller than existing size")
+
+
+def unknown_file_system(aws: clients.Clients, file_system_id: str) -> None:
+    """Refuse an access point on a file system that is not there, with EFS's own answer."""
+    aws.efs.describe_file_systems(FileSystemId=file_system_id)
+
+
+def attached_policy(aws: clients.Clients, arn: str) -> None:
+    """Refuse to delete a policy that a role still has."""
+    if aws.iam.get_policy(PolicyArn=arn)["Policy"]["AttachmentCount"]:
+        _refuse("DeletePolicy", "DeleteConflict", "Cannot delete a policy attached to entities.")
+
+
+def group_in_use(aws: clients.Clients, group_id: str) -> None:
+    """Refuse to delete a security group that a network interface, such as a mount target's, still has."""
+    filters = [{"Name": "group-id", "Values": [group_id]}]
+    if aws.ec2.describe_network_interfaces(Filters=filters)["NetworkInterfaces"]:
+        _refuse("DeleteSecurityGroup", "DependencyViolation", f"resource {group_id} has a dependent object")

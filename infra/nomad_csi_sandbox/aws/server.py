@@ -1,0 +1,76 @@
+"""
+moto's own server in a thread of this process: the stand-in for AWS.
+
+It keeps its account in memory and loads a service when that is first asked for.
+Source: moto 5.2.5, ``moto/moto_server/werkzeug_app.py`` (``create_backend_app``, ``DomainDispatcherApplication``).
+"""
+
+import logging
+import os
+import threading
+from typing import Self
+
+import urllib3
+from werkzeug import serving
+
+HOST = "127.0.0.1"
+
+SETTINGS = {
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "MOTO_DISABLE_GLOBAL_CORS": "true",
+    "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",
+    "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+}
+"""
+Environment of the server: no file of the operator is read, no web page may call it, no list of public images is
+loaded, and the policies that AWS manages exist, so that they can be attached as in a real account.
+"""
+
+READY_TIMEOUT_S = 30.0
+
+
+class Moto:
+    """A moto server on 127.0.0.1, running from construction until `close`. Also a context manager."""
+
+    def __init__(self, port: int = 0) -> None:
+        os.environ.update(SETTINGS)
+        from moto.moto_server import werkzeug_app  # noqa: PLC0415  # it reads SETTINGS while it is imported
+
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each request
+        self._server = serving.make_server(
+            HOST,
+            port,
+            werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app),
+            threaded=True,
+            request_handler=werkzeug_app.MotoRequestHandler,
+        )
+        self._thread = threading.Thread(target=self._server.serve_forever, name="moto", daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The TCP port in use."""
+        return self._server.server_port
+
+    @property
+    def url(self) -> str:
+        """What belongs into AWS_ENDPOINT_URL."""
+        return f"http://{HOST}:{self.port}"
+
+    def wait_until_it_answers(self) -> None:
+        """Ask the server for its own page. Raises `urllib3.exceptions.HTTPError` when no answer comes in 30 s."""
+        with urllib3.PoolManager(retries=False) as pool:
+            pool.request("GET", f"{self.url}/moto-api/", timeout=READY_TIMEOUT_S)
+
+    def close(self) -> None:
+        """End the server and forget its account."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
