@@ -39,7 +39,7 @@ DRIVER = model.Driver(
                 "warn-on-invalid-tag",
             },
             environment={"AWS_REGION": "{aws_region}"},
-            needs=("an instance role with the policy of this plugin on the clients that run the controller",),
+            needs=("an instance role with the policy of this plugin",),
             probe_proves="that EC2 answered DescribeAvailabilityZones to this controller within the last 3 hours",
         ),
         "node": model.Role(

@@ -5,7 +5,7 @@ Job files are HCL2 and are read with other rules than volume files; so each has 
 """
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -69,15 +69,6 @@ def _folders(values: Iterable[str]) -> Quoted:
     return Quoted("[\n" + "".join(f"{quote.job_string(f'{value}:{value}')},\n" for value in values) + "]")
 
 
-def _volume_texts(values: Iterable[str]) -> Quoted:
-    return Quoted(f"[{', '.join(quote.string(value) for value in values)}]")
-
-
-def _volume_map(values: Mapping[str, str]) -> Quoted:
-    lines = (f"{quote.key(key)} = {quote.string(values[key])}\n" for key in sorted(values))
-    return Quoted("{\n" + "".join(lines) + "}")
-
-
 FILTERS = {
     "comment": _comment,
     "identifier": lambda name: Quoted(quote.identifier(name)),
@@ -87,7 +78,7 @@ FILTERS = {
     "arguments": _arguments,
     "folders": _folders,
     "volume_text": lambda text: Quoted(quote.string(text)),
-    "volume_texts": _volume_texts,
-    "volume_map": _volume_map,
+    "volume_texts": lambda texts: Quoted(quote.string_list(texts)),
+    "volume_map": lambda texts: Quoted(quote.string_map(texts)),
 }
 """``text`` and its neighbours are for job files, ``volume_...`` for volume files."""

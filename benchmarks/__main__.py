@@ -1,0 +1,23 @@
+"""Run every measurement, or those that are named: ``python -m benchmarks rendering command``."""
+
+import sys
+
+from benchmarks import command, installation, rendering, sandbox
+
+MEASUREMENTS = {
+    "command": command.measure,
+    "rendering": rendering.measure,
+    "sandbox": sandbox.measure,
+    "installation": installation.measure,
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    for name in sys.argv[1:] or MEASUREMENTS:
+        print(f"\n{name}", flush=True)
+        for line in MEASUREMENTS[name]():
+            print(f"  {line}", flush=True)
+
+
+main()

@@ -1,0 +1,109 @@
+"""``nomad-csi render``: the files of a spec without Pulumi."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+
+SPEC = {
+    "plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "mysql", "plugin_id": "aws-ebs0", "ebs": {"availability_zone": "us-east-1a", "size_gib": 40}}],
+}
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return path
+
+
+@pytest.fixture
+def stack_output(tmp_path):
+    path = tmp_path / "outputs.json"
+    path.write_text(json.dumps({"externalIds": {"default/mysql": "vol-0123456789abcdef0"}}))
+    return path
+
+
+def test_render_writes_all_files_and_says_which_changed(spec, stack_output, tmp_path, capsys):
+    """The second run changes nothing, and says so."""
+    words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(tmp_path / "out")]
+
+    assert cli.main(words) == 0
+    first = capsys.readouterr().out
+    assert cli.main(words) == 0
+    second = capsys.readouterr().out
+
+    assert first.count("wrote") == 3
+    assert second.count("unchanged") == 3
+    text = (tmp_path / "out/volumes/default/mysql.volume.hcl").read_text()
+    assert 'external_id = "vol-0123456789abcdef0"' in text
+
+
+def test_render_reads_the_spec_of_a_stack_config(stack_output, tmp_path, capsys):
+    """The form is the same in a file and in Pulumi.<stack>.yaml."""
+    config = tmp_path / "Pulumi.prod.yaml"
+    config.write_text(yaml.safe_dump({"config": {"aws:region": "us-east-1", "nomad-csi:storage": SPEC}}))
+
+    assert cli.main(["render", str(config), "--stack-output", str(stack_output), "--out", str(tmp_path / "o")]) == 0
+    assert capsys.readouterr().out.count("wrote") == 3
+
+
+def test_render_without_external_ids_names_what_is_missing(spec, tmp_path, capsys):
+    """Storage that Pulumi makes has its id in the stack's outputs."""
+    assert cli.main(["render", str(spec), "--out", str(tmp_path / "out")]) == 2
+
+    assert "external id of default/mysql" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_check_exits_1_with_a_diff_when_a_file_is_stale(spec, stack_output, tmp_path, capsys):
+    """CI sees what a person forgot to render."""
+    words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(tmp_path / "out")]
+    cli.main(words)
+    assert cli.main([*words, "--check"]) == 0
+    job = tmp_path / "out/jobs/aws-ebs0-node.nomad.hcl"
+    job.write_text(job.read_text().replace("memory = 256", "memory = 512"))
+    before = job.read_text()
+    capsys.readouterr()
+
+    assert cli.main([*words, "--check"]) == 1
+
+    out = capsys.readouterr().out
+    assert "-        memory = 512\n+        memory = 256\n" in out
+    assert "1 of 3 files are stale" in out
+    assert job.read_text() == before
+
+
+def test_bad_spec_prints_all_problems(tmp_path, capsys):
+    """Nothing is written, and every problem has its place."""
+    path = tmp_path / "bad.yaml"
+    path.write_text("plugins: [{id: a, driver: b, aws_region: c}]\n")
+
+    assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 2
+
+    err = capsys.readouterr().err
+    assert f"error: {path}: 2 problems\n" in err
+    assert "  plugins[0].driver: expected one of aws-ebs, aws-efs, got 'b'\n" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"\xff", "byte 0: expected text in UTF-8"),
+        (
+            b"config: {'nomad-csi:storage': {secure: abc}}",
+            "config.nomad-csi:storage: expected the storage spec, in clear",
+        ),
+        (b"config: {a: b}", "config.nomad-csi:storage: expected the storage spec, in clear, got nothing"),
+    ],
+)
+def test_a_file_that_is_no_spec_is_named(tmp_path, capsys, content, line):
+    """Binary files, encrypted and missing specs are told apart."""
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+
+    assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert line in capsys.readouterr().err

@@ -1,0 +1,45 @@
+"""Every row of the catalogue holds together."""
+
+import re
+
+import pytest
+
+from nomad_csi.drivers import catalogue, ebs_limits
+from nomad_csi.spec import access
+
+DRIVERS = list(catalogue.DRIVERS.values())
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+def test_row_is_dated_sourced_and_consistent(driver):
+    """A row without a date or a source, or with a mode that Nomad does not know, does not enter."""
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", driver.as_of)
+    assert driver.sources
+    assert driver.image.endswith(f":{driver.version}")
+    assert driver.default_mode in driver.modes
+    assert {mode for mode, _ in driver.modes} <= set(access.ACCESS_MODES)
+    assert {attachment for _, attachment in driver.modes} <= set(access.ATTACHMENT_MODES)
+    assert all(trap.source for trap in driver.traps)
+
+
+@pytest.mark.parametrize(
+    ("driver", "name", "role"),
+    [(driver, name, role) for driver in DRIVERS for name, role in driver.roles.items()],
+    ids=lambda value: getattr(value, "name", value if isinstance(value, str) else ""),
+)
+def test_role_renders_only_flags_that_it_accepts(driver, name, role):
+    """An argument of the catalogue is one of the role's flags, or the mode word of the EBS driver."""
+    words = [argument for argument in role.arguments if not argument.startswith("--")]
+    flags = {argument.removeprefix("--").split("=")[0] for argument in role.arguments if argument.startswith("--")}
+
+    assert flags <= role.flags
+    assert words == ([name] if driver.name == "aws-ebs" else [])
+    assert "--endpoint=${CSI_ENDPOINT}" in role.arguments
+
+
+def test_ebs_limits_are_ranges():
+    """Low before high, and a dated source."""
+    assert ebs_limits.AS_OF
+    for limits in ebs_limits.BY_TYPE.values():
+        for low, high in filter(None, (limits.size_gib, limits.iops, limits.throughput_mib_per_s)):
+            assert 0 < low < high

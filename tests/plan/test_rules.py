@@ -1,0 +1,199 @@
+"""What cannot work is refused, with its place, its value, what is allowed and the likely fix."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.plan import storage
+
+
+def problems(document):
+    try:
+        storage.plan_document(document)
+    except errors.SpecError as error:
+        return [str(problem) for problem in error.problems]
+    return []
+
+
+def change(document, path, value):
+    """Set the value at *path*, such as ``volumes.0.ebs.size_gib``."""
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    place = document
+    for step in way:
+        place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
+    place[last] = value
+
+
+def test_the_tutorial_has_no_problem(document):
+    """The canonical spec is right."""
+    assert problems(document) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("volumes.0.ebs.size_gib", 0, "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"),
+        ("volumes.0.ebs.size_gib", 65_537, "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 65537"),
+        ("volumes.0.ebs.volume_type", "gp4", "volumes[0].ebs.volume_type: expected one of gp3, gp2, io2, io1, st1, sc1, standard, got 'gp4'"),
+        ("volumes.0.ebs.volume_type", "io2", "volumes[0].ebs.iops: expected 100 to 256000 for io2, got nothing; add iops"),
+        ("volumes.0.ebs.iops", 20_001, "volumes[0].ebs.iops: expected 3000 to 20000 for gp3 of 40 GiB, got 20001"),
+        ("volumes.0.ebs.throughput_mib_per_s", 751, "volumes[0].ebs.throughput_mib_per_s: expected 125 to 750 for gp3 with 3000 iops, got 751; 4 iops are needed for each MiB/s"),
+        ("volumes.0.ebs.availability_zone", "us-east-1", "volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'"),
+        ("volumes.0.ebs.availability_zone", "eu-west-1a", "volumes[0].ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"),
+        ("volumes.0.ebs.kms_key_arn", "alias/x", "volumes[0].ebs.kms_key_arn: expected the full ARN of a KMS key, got 'alias/x'"),
+        ("volumes.0.plugin_id", "nope", "volumes[0].plugin_id: expected the id of a plugin of this spec: aws-ebs0, aws-efs0, got 'nope'"),
+        ("volumes.0.plugin_id", "aws-efs0", "volumes[0].ebs: expected efs or existing under a plugin of aws-efs, got ebs; check plugin_id 'aws-efs0'"),
+        ("volumes.0.mount_options", {"fs_type": "btrfs"}, "volumes[0].mount_options.fs_type: expected one of ext3, ext4, xfs for aws-ebs, got 'btrfs'"),
+        ("volumes.0.context", {"k": "v" * 4096}, "volumes[0].context: expected at most 4096 bytes of keys and values, got 4097 bytes"),
+        ("volumes.1.context", {"path": "/a"}, "volumes[1].context.path: expected keys that aws-efs takes, got the key 'path'; put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"),
+        ("volumes.1.context", {"colour": "red"}, "volumes[1].context.colour: expected one of crossaccount, encryptInTransit, mounttargetip; aws-efs refuses others, got the key 'colour'"),
+        ("volumes.1.efs.clients", {}, "volumes[1].efs.clients: expected cidr_blocks or security_group_ids, got neither; name the network or the security group of the Nomad clients"),
+        ("volumes.1.efs.mount_targets.1.availability_zone", "us-east-1a", "volumes[1].efs.mount_targets: expected at most one mount target in each zone, got 2 in us-east-1a"),
+        ("volumes.1.efs.access_point.path", "shared", "volumes[1].efs.access_point.path: expected an absolute path of at most 100 characters, 4 folders and none of $#<>;`|&?{}^*, got 'shared'"),
+        ("plugins.0.extra_arguments", {"controller": ["--extra-tags=${NOMAD_DC}"]}, "plugins[0].extra_arguments.controller[0]: expected text without ${ or %{: Nomad would evaluate it, twice, got '--extra-tags=${NOMAD_DC}'; write the value itself"),
+        ("plugins.0.extra_arguments", {"node": ["--endpoint=x"]}, "plugins[0].extra_arguments.node[0]: expected no --endpoint: it is set already, got '--endpoint=x'"),
+        ("plugins.0.extra_arguments", {"node": ["--volume-attach-limit=9", "--reserved-volume-attachments=1"]}, "plugins[0].extra_arguments.node: expected one of --volume-attach-limit and --reserved-volume-attachments, got both"),
+        ("plugins.1.extra_arguments", {"node": ["node"]}, "plugins[1].extra_arguments.node[0]: expected a flag such as --name=value; a bare word makes the driver ignore or misread what follows, got 'node'"),
+        ("plugins.1.controller", {"count": 1}, "plugins[1].controller: expected no controller for aws-efs, which has only a node plugin, got one; remove it"),
+        ("plugins.1.iam", {"role_name": "r"}, "plugins[1].iam: expected no iam for aws-efs: mounting needs no permission, got one; remove it"),
+        ("plugins.0.environment", {"CSI_ENDPOINT": "x"}, "plugins[0].environment.CSI_ENDPOINT: expected no CSI_ENDPOINT: Nomad sets it, got a value"),
+        ("plugins.0.environment", {"A": "e\u0301"}, "plugins[0].environment.A: expected text in Unicode's NFC form, because job files are normalised to it, got [not shown]"),
+        ("plugins.0.task_driver", {"command": "x"}, "plugins[0].task_driver: expected no command and no arguments for docker: the image has its own, got command or arguments; use image and extra_arguments"),
+        ("plugins.1.id", "aws-ebs0", "plugins[1].id: expected an id of its own: plugins[0] has it already, got 'aws-ebs0'"),
+    ],
+)  # fmt: skip
+def test_rejects(document, path, value, line):
+    """Each bad value has its own sentence."""
+    change(document, path, value)
+
+    assert line in problems(document)
+
+
+@pytest.mark.parametrize(
+    ("index", "mode", "line"),
+    [
+        (
+            0,
+            {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"},
+            "volumes[0].capabilities[0]: expected one of multi-node-multi-writer block-device, single-node-writer "
+            "block-device, single-node-writer file-system for aws-ebs, got multi-node-multi-writer file-system; use "
+            "single-node-writer, and read_only = true in the volume block of jobs that only read",
+        ),
+        (
+            1,
+            {"access_mode": "multi-node-reader-only"},
+            "volumes[1].capabilities[0]: expected one of multi-node-multi-writer file-system, single-node-writer "
+            "file-system for aws-efs, got multi-node-reader-only file-system; use multi-node-multi-writer, and "
+            "read_only = true in the volume block of jobs that only read",
+        ),
+    ],
+)
+def test_rejects_a_mode_that_registers_and_fails_when_it_is_claimed(document, index, mode, line):
+    """Nomad accepts these modes at registration; the driver refuses them at attach or mount."""
+    document["volumes"][index]["capabilities"] = [mode]
+
+    assert problems(document) == [line]
+
+
+def test_rejects_raw_exec_without_command_and_data_directory(document):
+    """No API tells the clients' data directory, and a process needs a command."""
+    document["plugins"][0]["task_driver"] = {"name": "raw_exec"}
+
+    assert problems(document) == [
+        "plugins[0].task_driver.command: expected a command for raw_exec, got nothing; "
+        "name the driver's binary on the clients",
+        "plugins[0].task_driver.client_data_dir: expected the clients' data directory for raw_exec, got nothing; "
+        "it is data_dir in the agent's configuration; no API tells it",
+    ]
+
+
+@pytest.mark.parametrize("volume_id", ["a/b", ".", "..", "", "a b", "a%2Fb", "x" * 121])
+def test_rejects_volume_ids_that_nomad_cannot_serve(document, volume_id):
+    """Nomad would accept some of these and never find them again."""
+    document["volumes"][0]["id"] = volume_id
+
+    [line] = problems(document)
+
+    assert line.startswith("volumes[0].id: expected letters, digits, '.', '_' or '-', not '.' or '..'")
+
+
+@pytest.mark.parametrize("volume_id", ["data[0]", "a.b_c-1", "..."])
+def test_accepts_volume_ids_that_nomad_serves(document, volume_id):
+    """Ids that were tried on an agent pass."""
+    document["volumes"][0]["id"] = volume_id
+
+    assert problems(document) == []
+
+
+def existing(volume_id, external_id, plugin_id="aws-ebs0", **more):
+    zone = {"availability_zone": "us-east-1a"} if plugin_id == "aws-ebs0" else {}
+    return {"id": volume_id, "plugin_id": plugin_id, "existing": {"external_id": external_id} | zone | more}
+
+
+@pytest.mark.parametrize("external_id", ["vol-xyz", "fs-0123456789abcdef0", "vol-0123456789abcdef0/x", ""])
+def test_rejects_external_ids_that_are_not_of_the_driver(document, external_id):
+    """The pattern of the driver's storage is checked before Nomad is asked."""
+    document["volumes"].append(existing("legacy", external_id))
+
+    line = (
+        f"volumes[2].existing.external_id: expected an EBS volume id such as vol-0123456789abcdef0, got {external_id!r}"
+    )
+    assert problems(document) == [line]
+
+
+@pytest.mark.parametrize("external_id", ["fs-01234567", "fs-01234567:/a", "fs-01234567::fsap-01234567"])
+def test_accepts_the_forms_of_an_efs_id(document, external_id):
+    """File system, path and access point may stand in the id."""
+    document["volumes"].append(existing("legacy", external_id, "aws-efs0"))
+
+    assert problems(document) == []
+
+
+def test_rejects_an_ebs_volume_under_two_ids_and_allows_an_efs_one(document):
+    """Two ids for one EBS volume hide that two jobs use it; an EFS one is made to be shared."""
+    ebs, efs = "vol-0123456789abcdef0", "fs-01234567"
+    document["volumes"] += [existing("a", ebs), existing("b", ebs)]
+    document["volumes"] += [existing("c", efs, "aws-efs0"), existing("d", efs, "aws-efs0")]
+
+    assert problems(document) == [
+        "volumes[3].existing.external_id: expected an external id of its own: volumes[2] has it already, "
+        f"got '{ebs}'; two ids for one volume would let two jobs mount it as if they were alone"
+    ]
+
+
+def test_rejects_an_id_twice_in_a_namespace(document):
+    """Ids are unique in a namespace, and may repeat in another."""
+    other = document["volumes"][0] | {"namespace": "other"}
+    document["volumes"] += [document["volumes"][0], other]
+
+    assert problems(document) == [
+        "volumes[2].id: expected an id of its own in namespace default: volumes[0] has it already, got 'mysql'"
+    ]
+
+
+def test_rejects_an_existing_ebs_volume_without_its_zone(document):
+    """Without topology Nomad places jobs where the volume cannot be attached."""
+    document["volumes"].append({"id": "a", "plugin_id": "aws-ebs0", "existing": {"external_id": "vol-01234567"}})
+
+    assert problems(document) == [
+        "volumes[2].existing.availability_zone: expected a zone: without one Nomad places jobs where the volume "
+        "cannot be attached, got nothing; add the zone of the volume"
+    ]
+
+
+def test_all_problems_are_reported_at_once(document):
+    """Values, rules of one thing and rules across things come in one error that names its source."""
+    document["plugins"][0]["priority"] = 101
+    document["volumes"][1]["efs"]["clients"] = {}
+    document["volumes"].append(existing("a", "vol-01234567") | {"foo": 1})
+
+    with pytest.raises(errors.SpecError) as caught:
+        storage.plan_document(document, source="storage.yaml")
+
+    assert [problem.path for problem in caught.value.problems] == [
+        "plugins[0].priority",
+        "volumes[2].foo",
+        "volumes[1].efs.clients",
+    ]
+    assert str(caught.value).startswith(
+        "storage.yaml: 3 problems\n  plugins[0].priority: expected at most 100, got 101"
+    )

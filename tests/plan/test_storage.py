@@ -1,0 +1,203 @@
+"""What the tutorial's storage becomes."""
+
+import json
+
+from nomad_csi.plan import iam, model, storage, volumes
+from nomad_csi.plan.registration import Capability, VolumeRegistration
+
+
+def test_ebs_plugin_becomes_a_controller_and_a_node_job(document):
+    """Two controllers on distinct clients, a privileged node plugin on every client, one id."""
+    plugin = storage.plan_document(document).plugins[0]
+
+    controller, node = plugin.jobs
+
+    assert (controller.job_id, controller.job_type, controller.count) == ("plugin-aws-ebs0-controller", "service", 2)
+    assert (node.job_id, node.job_type, node.count) == ("plugin-aws-ebs0-nodes", "system", None)
+    assert controller.arguments == ("controller", "--endpoint=${CSI_ENDPOINT}", "--logging-format=text", "--v=2")
+    assert node.arguments[0] == "node"
+    assert (controller.privileged, node.privileged) == (False, True)
+    assert controller.plugin_id == node.plugin_id == "aws-ebs0"
+    assert controller.environment == node.environment == {"AWS_REGION": "us-east-1"}
+
+
+def test_efs_plugin_becomes_a_node_job_on_the_host_network(document):
+    """No controller, no positional word, host network."""
+    [job] = storage.plan_document(document).plugins[1].jobs
+
+    assert job.arguments == ("--endpoint=${CSI_ENDPOINT}", "--v=2")
+    assert (job.privileged, job.network_mode) == (True, "host")
+    assert job.host_folders == ("/var/amazon/efs", "/var/run/efs")
+
+
+def test_raw_exec_names_the_folder_where_nomad_and_the_plugin_meet(document):
+    """A process without isolation sees the host's paths."""
+    task = {"name": "raw_exec", "command": "ebs", "arguments": ["--x"], "client_data_dir": "/opt/nomad"}
+    document["plugins"][0]["task_driver"] = task
+
+    controller, node = storage.plan_document(document).plugins[0].jobs
+
+    assert controller.stage_publish_base_dir == "/opt/nomad/client/csi/controller/aws-ebs0"
+    assert node.stage_publish_base_dir == "/opt/nomad/client/csi/node/aws-ebs0"
+    assert (node.command, node.arguments[:2], node.image) == ("ebs", ("--x", "node"), "")
+    assert not node.privileged
+
+
+def test_expectation_comes_from_the_spec_not_from_nomad(document):
+    """Counts and names to be found are decided before anything runs."""
+    ebs, efs = (plugin.expectation for plugin in storage.plan_document(document).plugins)
+
+    assert (ebs.provider, ebs.version, ebs.controllers) == ("ebs.csi.aws.com", "v1.64.0", 2)
+    assert (efs.provider, efs.version, efs.controllers) == ("efs.csi.aws.com", "v3.4.1", 0)
+
+
+def test_an_image_of_ones_own_has_no_expected_version(document):
+    """The catalogue's version is not demanded of another image."""
+    document["plugins"][0]["image"] = "registry.example/ebs:v2"
+
+    assert storage.plan_document(document).plugins[0].expectation.version == ""
+
+
+def test_ebs_volume_is_tagged_pinned_and_protected(document):
+    """The tag that the managed policy asks for, our marks, the zone as topology."""
+    plan = storage.plan_document(document, owner="storage/prod").volumes[0]
+
+    assert plan.source == model.EbsVolume(
+        availability_zone="us-east-1a",
+        size_gib=40,
+        volume_type="gp3",
+        iops=None,
+        throughput_mib_per_s=None,
+        encrypted=True,
+        kms_key_arn=None,
+        tags={
+            "Name": "mysql",
+            "ebs.csi.aws.com/cluster": "true",
+            "nomad-csi:owner": "storage/prod",
+            "nomad-csi:volume": "default/mysql",
+        },
+    )
+    assert plan.registration == VolumeRegistration(
+        volume_id="mysql",
+        name="mysql",
+        external_id="",
+        plugin_id="aws-ebs0",
+        capabilities=(Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
+        required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
+    )
+    assert plan.protect
+
+
+def test_own_tags_cannot_remove_the_cluster_tag(document):
+    """Without it the driver may not attach the volume."""
+    document["volumes"][0]["ebs"]["tags"] = {"ebs.csi.aws.com/cluster": "no", "team": "data"}
+
+    source = storage.plan_document(document).volumes[0].source
+
+    assert (source.tags["ebs.csi.aws.com/cluster"], source.tags["team"]) == ("true", "data")
+
+
+def test_protect_of_a_volume_wins_over_that_of_the_spec(document):
+    """One volume can be left open in a protected stack, and the other way round."""
+    document["protect"] = False
+    document["volumes"][1]["protect"] = True
+
+    plan = storage.plan_document(document)
+
+    assert [volume.protect for volume in plan.volumes] == [False, True]
+
+
+def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack(document):
+    """EFS makes one file system per token."""
+    first, again, other = (storage.plan_document(document, owner=owner).volumes[1] for owner in ("a/b", "a/b", "a/c"))
+
+    assert first.source.creation_token == again.source.creation_token
+    assert first.source.creation_token != other.source.creation_token
+    assert len(first.source.creation_token) <= 64
+
+
+def test_file_names_tell_plugin_role_namespace_and_volume(document):
+    """Paths are stable, so that they can be committed."""
+    plan = storage.plan_document(document)
+
+    jobs = [job.file_name for plugin in plan.plugins for job in plugin.jobs]
+    assert jobs == [
+        "jobs/aws-ebs0-controller.nomad.hcl",
+        "jobs/aws-ebs0-node.nomad.hcl",
+        "jobs/aws-efs0-node.nomad.hcl",
+    ]
+    assert [volume.file_name for volume in plan.volumes] == [
+        "volumes/default/mysql.volume.hcl",
+        "volumes/default/shared.volume.hcl",
+    ]
+
+
+def statements(region="us-east-1", **options):
+    return {statement["Sid"]: statement for statement in iam.ebs_policy(region, **options)["Statement"]}
+
+
+def test_policy_for_static_volumes_describes_attaches_and_detaches():
+    """Nothing that creates, changes or deletes storage is granted."""
+    found = statements()
+
+    actions = sorted({action for statement in found.values() for action in statement["Action"]})
+    assert actions == [
+        "ec2:AttachVolume",
+        "ec2:DescribeAvailabilityZones",
+        "ec2:DescribeInstanceTypes",
+        "ec2:DescribeInstances",
+        "ec2:DescribeVolumes",
+        "ec2:DescribeVolumesModifications",
+        "ec2:DetachVolume",
+    ]
+    assert found["AttachTaggedVolumes"]["Condition"] == {
+        "StringEquals": {"aws:ResourceTag/ebs.csi.aws.com/cluster": "true"}
+    }
+
+
+def test_policy_names_volumes_that_may_lack_the_tag(document):
+    """A volume made elsewhere is named, because the condition would shut it out."""
+    volume_id = "vol-0123456789abcdef0"
+    existing = {"external_id": volume_id, "availability_zone": "us-east-1a"}
+    document["volumes"].append({"id": "old", "plugin_id": "aws-ebs0", "existing": existing})
+
+    policy = storage.plan_document(document).plugins[0].iam_policy
+
+    [named] = [statement for statement in policy.document["Statement"] if statement["Sid"] == "AttachNamedVolumes"]
+    assert named["Resource"] == [f"arn:aws:ec2:*:*:volume/{volume_id}"]
+
+
+def test_policy_grants_the_keys_of_the_volumes(document):
+    """Attaching a volume with a customer key needs a grant on that key."""
+    arn = "arn:aws:kms:us-east-1:123456789012:key/1"
+    document["volumes"][0]["ebs"]["kms_key_arn"] = arn
+
+    policy = storage.plan_document(document).plugins[0].iam_policy
+
+    keys = {s["Sid"]: s["Resource"] for s in policy.document["Statement"] if s["Sid"].endswith("Keys")}
+    assert keys == {"GrantKeys": [arn], "UseKeys": [arn]}
+
+
+def test_policy_uses_the_partition_of_the_region():
+    """GovCloud and China have ARNs of their own."""
+    found = statements("us-gov-west-1")
+
+    assert found["AttachToInstances"]["Resource"] == ["arn:aws-us-gov:ec2:*:*:instance/*"]
+
+
+def test_policy_grants_more_when_the_driver_creates():
+    """Creating needs tags on what is made, and only what carries them is changed."""
+    found = statements(create_volumes=True)
+
+    assert found["CreateTagged"]["Condition"] == {"StringEquals": {"aws:RequestTag/ebs.csi.aws.com/cluster": "true"}}
+    assert json.dumps(found).count("ec2:DeleteVolume") == 1
+
+
+def test_external_id_completes_the_registration(document):
+    """What AWS made is filled in, the rest stays."""
+    plan = storage.plan_document(document).volumes[1]
+
+    external_id = volumes.efs_external_id("fs-1", "fsap-2")
+
+    assert volumes.with_external_id(plan, external_id).external_id == "fs-1::fsap-2"
+    assert volumes.efs_external_id("fs-1", None) == "fs-1"

@@ -1,0 +1,16 @@
+# Rendered by nomad-csi. Change the spec and render again.
+type        = "csi"
+id          = "shared"
+namespace   = "default"
+name        = "shared"
+external_id = "fs-0123456789abcdef0::fsap-0123456789abcdef0"
+plugin_id   = "aws-efs0"
+
+capability {
+  access_mode     = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}
+
+# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+mount_options {
+}

@@ -1,0 +1,129 @@
+"""Reading a spec: every problem, each with its place."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.spec import draft
+
+
+def lines(document):
+    return [str(problem) for problem in draft.read(document).problems]
+
+
+def test_read_reports_problems_of_all_plugins_and_volumes_at_once():
+    """A broken plugin does not hide a broken volume."""
+    document = {
+        "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "useast"}],
+        "volumes": [{"id": "../x", "plugin_id": "ebs", "existing": {"external_id": "vol-1"}}],
+    }
+
+    found = lines(document)
+
+    assert found == [
+        "plugins[0].aws_region: expected an AWS region such as us-east-1, got 'useast'",
+        "volumes[0].id: expected letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end, "
+        "got '../x'",
+    ]
+
+
+def test_read_keeps_what_is_right():
+    """What could be read is there under its path, beside the problems of the rest."""
+    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}], "volumes": [{}]}
+
+    found = draft.read(document)
+
+    assert [(path, plugin.id) for path, plugin in found.plugins.items()] == [("plugins[0]", "ebs")]
+    assert found.volumes == {}
+    assert found.problems
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        ([], "expected a mapping with plugins and volumes, got []"),
+        ({"plugins": 3}, "plugins: expected a list, got 3"),
+        ({"volumes": [3]}, "volumes[0]: expected a mapping, got 3"),
+        (
+            {"protcet": True},
+            "protcet: expected one of plugins, protect, volumes, got an unknown key; did you mean protect",
+        ),
+        ({"protect": "no"}, "protect: expected true or false, got 'no'"),
+    ],
+)
+def test_read_names_what_is_wrong_with_the_document(document, line):
+    """The form of the whole document is checked, and a near miss is named."""
+    assert lines(document) == [line]
+
+
+def test_unknown_key_deep_inside_names_its_neighbours():
+    """The keys that are known there are listed, not those of the top."""
+    document = {"plugins": [{"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role": "r"}}]}
+
+    found = lines(document)
+
+    known = "create_volumes, kms_key_arns, role_name, volume_ids"
+    assert found == [
+        "plugins[0].iam.role_name: expected a value, got nothing; add role_name",
+        f"plugins[0].iam.role: expected one of {known}, got an unknown key; did you mean role_name",
+    ]
+
+
+def test_a_value_below_secrets_or_environment_is_never_shown():
+    """Whatever is wrong with a secret, its value stays out of the message."""
+    document = {
+        "plugins": [{"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "environment": {"A": 4711}}],
+        "volumes": [{"id": "a", "plugin_id": "a", "existing": {"external_id": "x"}, "secrets": {"key": 4711}}],
+    }
+
+    found = lines(document)
+
+    assert found == [
+        "plugins[0].environment.A: expected text, got [secret]",
+        "volumes[0].secrets.key: expected text, got [secret]",
+    ]
+
+
+def test_secrets_do_not_show_in_a_representation():
+    """A printed spec holds no secret."""
+    document = {
+        "volumes": [{"id": "a", "plugin_id": "a", "existing": {"external_id": "x"}, "secrets": {"key": "CANARY"}}]
+    }
+
+    found = draft.read(document)
+
+    assert found.volumes["volumes[0]"].secrets["key"].get_secret_value() == "CANARY"
+    assert "CANARY" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "spec.yaml: 1 problem\n  line 1, column 5: expected a YAML document, got "),
+        ("a: 1\nb: 2\na: 3\n", "spec.yaml: 1 problem\n  line 3, column 1: expected a YAML document, got the key 'a' "),
+        ("a: !!python/name:os.system", "spec.yaml: 1 problem\n  line 1, column 4: expected a YAML document, got could"),
+    ],
+)
+def test_rejects_text_that_is_not_yaml(text, message):
+    """Syntax errors, a key given twice and Python tags are refused with their place."""
+    with pytest.raises(errors.SpecError) as caught:
+        draft.read_yaml(text, "spec.yaml")
+
+    assert str(caught.value).startswith(message)
+
+
+def test_volume_has_exactly_one_source():
+    """Two sources, or none, are refused."""
+    both = {"availability_zone": "us-east-1a", "size_gib": 1}
+    document = {
+        "volumes": [
+            {"id": "a", "plugin_id": "p"},
+            {"id": "b", "plugin_id": "p", "ebs": both, "existing": {"external_id": "x"}},
+        ]
+    }
+
+    found = lines(document)
+
+    assert found == [
+        "volumes[0]: expected exactly one of ebs, efs, existing, got none of them",
+        "volumes[1]: expected exactly one of ebs, efs, existing, got ebs and existing",
+    ]
