@@ -1,0 +1,115 @@
+"""
+Quoted literals and heredocs as the text that Nomad makes of them, for either dialect.
+
+Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (version 1, tag v1.0.1-nomad-1);
+``hclsyntax/parser.go`` and ``parser_template.go`` (v2.20.2-nomad-1); compared with both on random literals, 2026-08.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
+_ESCAPE = r"""\\(?: ["\\nrt] | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8} )"""
+_HCL1_PART = re.compile(rf'(?P<escape>{_ESCAPE}) | (?P<template>\$\{{) | (?P<plain>[^"\\\n])', re.VERBOSE)
+_HCL2_PART = re.compile(
+    rf"""
+      (?P<escape>   {_ESCAPE} )
+    | (?P<doubled>  \$\$\{{ | %%\{{ )
+    | (?P<variable> \$\{{ (?!(?:var|local)\.) [A-Za-z_][\w.\-]* \}} )
+    | (?P<plain>    [^"\\\n$%] | [$%](?!\{{) )
+    """,
+    re.VERBOSE,
+)
+_HEREDOC_PART = re.compile(
+    r"\$\$\{|%%\{|(?P<evaluated>\$\{(?!(?!(?:var|local)\.)[A-Za-z_][\w.\-]*\})|%\{)|[^$%]+|.", re.DOTALL
+)
+
+
+class LiteralError(ValueError):
+    """A literal that Nomad refuses, or would only evaluate; says what is allowed."""
+
+
+def hcl1(literal: str) -> str:
+    """Return what a volume file means by *literal*, quotes included; ``${...}`` is copied as it stands."""
+    text, parts, position = literal[1:-1], [], 0
+    while position < len(text):
+        match = _HCL1_PART.match(text, position)
+        if match is None:
+            raise LiteralError(r"one of the escapes \n \r \t \" \\ \u0000 \U00000000, and no line break")
+        position = _closing_brace(text, position) if match["template"] else match.end()
+        parts.append(_unescape(match[0]) if match["escape"] else text[match.start() : position])
+    return "".join(parts)
+
+
+def hcl2(literal: str) -> str:
+    """
+    Return what a job file means by *literal*, quotes included, before the client fills in ``${node...}``.
+
+    What Nomad evaluates when it parses the job (functions, ``var.``, ``local.``, ``%{ if }``) raises `LiteralError`.
+    """
+    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1])))
+
+
+def hcl1_heredoc(token: str) -> str:
+    """Return the lines of a heredoc of a volume file. Refused is what the dialects read differently: indentation."""
+    if token.startswith("<<-") or token.rstrip("\r\n").rpartition("\n")[2].startswith((" ", "\t")):
+        raise LiteralError(
+            "<< and its end mark at the start of a line: any other indentation becomes part of the value"
+        )
+    return _heredoc_body(token)
+
+
+def hcl2_heredoc(token: str) -> str:
+    """Return the lines of a heredoc of a job file; ``<<-`` takes the common indentation away."""
+    body = _heredoc_body(token)
+    if token.startswith("<<-"):
+        body = _without_common_indent(body)
+    if any(match["evaluated"] for match in _HEREDOC_PART.finditer(body)):
+        raise LiteralError("text in which Nomad evaluates nothing")
+    return unicodedata.normalize("NFC", body.replace("$${", "${").replace("%%{", "%{"))
+
+
+def _without_common_indent(body: str) -> str:
+    """Return *body* with the indentation taken away that all its lines share; blank lines do not count."""
+    lines = body.split("\n")
+    width = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
+    return "\n".join(line[width:] if line.strip() else line for line in lines)
+
+
+def _hcl2_parts(text: str) -> Iterator[str]:
+    position = 0
+    while position < len(text):
+        match = _HCL2_PART.match(text, position)
+        if match is None:
+            allowed = r"plain text, ${name} of a runtime variable, and the escapes \n \r \t \" \\ \u0000 \U00000000"
+            raise LiteralError(allowed)
+        position = match.end()
+        if match["doubled"]:
+            yield match[0][1:]
+        else:
+            yield _unescape(match[0]) if match["escape"] else match[0]
+
+
+def _unescape(escape: str) -> str:
+    if escape in _ESCAPES:
+        return _ESCAPES[escape]
+    try:
+        return chr(int(escape.lstrip("\\uU"), base=16)).encode().decode()
+    except (OverflowError, ValueError):
+        raise LiteralError(r"the \u or \U escape of a Unicode character, not half a surrogate pair") from None
+
+
+def _closing_brace(text: str, start: int) -> int:
+    """Return the position behind the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
+    depth = 0
+    for position in range(start + 1, len(text)):
+        depth += (text[position] == "{") - (text[position] == "}")
+        if depth == 0:
+            return position + 1
+    raise LiteralError("a } for each ${, or Nomad reads the next lines as part of the value")
+
+
+def _heredoc_body(token: str) -> str:
+    _, _, lines = token.rstrip("\r\n").partition("\n")
+    return lines[: lines.rfind("\n") + 1]
