@@ -11,19 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nomad_csi import errors, nomad
+from nomad_csi.deploy import properties
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
+UNKNOWN = properties.UNKNOWN
 
 Properties = dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    """What `Resource.check` refuses: where and why. The provider never names the property on the wire."""
-
-    path: str
-    reason: str
+Failure = properties.Failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +31,12 @@ class Difference:
     replaces: tuple[str, ...] = ()
     """Paths whose change needs a new object."""
 
+    added: frozenset[str] = frozenset()
+    """Those of the paths that had no value before."""
+
+    removed: frozenset[str] = frozenset()
+    """Those of the paths that have no value any more."""
+
     delete_before_replace: bool = True
 
     notice: str = ""
@@ -45,6 +46,11 @@ class Difference:
     def any(self) -> bool:
         """Whether there is a difference at all."""
         return bool(self.updates or self.replaces)
+
+
+def identity(*parts: str) -> str:
+    """Return *parts* joined by ``/``; `UNKNOWN` while one of them is."""
+    return UNKNOWN if UNKNOWN in parts else "/".join(parts)
 
 
 class InitFailedError(errors.NomadCsiError):
@@ -66,10 +72,10 @@ class Context:
     """What a step may use, and whom it tells."""
 
     connect: Callable[[], nomad.Nomad]
-    """Return a client for the configured cluster. Raises `errors.SpecError` where the configuration is wrong."""
+    """Return the cluster's client, shared by all steps: not theirs to close. Raises `errors.SpecError`."""
 
-    root: Path
-    """The folder that `RenderedFile` paths are relative to."""
+    root: Path | None = None
+    """The folder that `RenderedFile` paths are relative to; ``None``: nobody said, so no file can be written."""
 
     sandbox: str = ""
     """The mark of the sandbox this process runs in; empty outside of one. Recorded in every object's outputs."""
@@ -83,6 +89,9 @@ class Context:
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set when the operator interrupts."""
 
+    timeout_s: float = 0
+    """The custom timeout that the operator gave this step, in seconds; 0: the step's own default."""
+
 
 class Resource(Protocol):
     """One kind of custom resource."""
@@ -90,8 +99,17 @@ class Resource(Protocol):
     token: str
     """Pulumi's type token, such as ``nomad-csi:index:VolumeRegistration``."""
 
+    description: str
+    """What the object is; goes into the package schema."""
+
+    inputs: Mapping[str, properties.Property]
+    """What an operator may give. `check` and the package schema are made from it."""
+
+    outputs: Mapping[str, properties.Property]
+    """What an object has besides its inputs."""
+
     secret_properties: frozenset[str]
-    """Top-level properties that are always secret."""
+    """Top-level properties that are always secret: `properties.secret_names` of the inputs."""
 
     def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
@@ -110,12 +128,16 @@ class Resource(Protocol):
     def read(
         self, context: Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[Properties, Properties] | None:
-        """Return inputs (in the shape of `check`) and outputs as they are now; ``None`` when the object is gone."""
+        """
+        Return inputs (in the shape of `check`) and outputs as they are now; ``None`` when the object is gone.
+
+        *inputs* and *outputs* are empty for an import. Where the cluster cannot be reached, what is recorded is kept.
+        """
 
     def update(
-        self, context: Context, identity: str, old_inputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> Properties:
-        """Change the object in place. Return its outputs."""
+        """Change the object in place; *old_outputs* is what was recorded of it. Return its outputs."""
 
     def delete(self, context: Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Remove the object. What is gone already is no error."""

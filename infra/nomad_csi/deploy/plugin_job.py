@@ -1,0 +1,265 @@
+"""
+The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
+
+Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import asking, compare, job_removal, properties, resource
+from nomad_csi.nomad import jobs
+from nomad_csi.spec import names
+
+OWNER_META = "nomad-csi.owner"
+"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
+
+EQUAL = "None"
+"""``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
+
+STOPPED = "Stopped"
+"""Drift of a job that somebody stopped; not a word of Nomad's."""
+
+
+class PluginJob:
+    """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
+
+    token = "nomad-csi:index:PluginJob"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."
+    inputs: Mapping[str, properties.Property] = {
+        "jobId": properties.Property(
+            kind="text",
+            required=True,
+            replaces=True,
+            pattern=names.JOB_ID,
+            pattern_says="up to 128 letters, digits, '.', '_' and '-', the first a letter or digit",
+            description="Id of the job, as in its HCL.",
+        ),
+        "namespace": properties.Property(
+            kind="text",
+            default="default",
+            replaces=True,
+            pattern=names.NAMESPACE,
+            pattern_says="up to 128 letters, digits and '-'",
+            description="Nomad namespace of the job, as in its HCL; `default` when omitted.",
+        ),
+        "hcl": properties.Property(kind="text", required=True, description="The job file (HCL2), without variables."),
+        "owner": properties.Property(
+            kind="text",
+            description=f"The stack that owns the job, as `project/stack`; the HCL has it as meta `{OWNER_META}`.",
+        ),
+        "adopt": properties.Property(
+            kind="flag", description="Take over a running job of this id that differs and is not this stack's."
+        ),
+    }
+    outputs: Mapping[str, properties.Property] = {
+        "jobModifyIndex": properties.Property(
+            kind="number", required=True, description="Nomad's index of the job's last change."
+        ),
+        "version": properties.Property(kind="number", required=True, description="Nomad's version of the job."),
+        "driftType": properties.Property(
+            kind="text",
+            required=True,
+            description="`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`.",
+        ),
+    }
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news* with the namespace filled in, and everything that is wrong with it."""
+        return properties.check(self.inputs, news)
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Difference:
+        """Compare inputs, and report what somebody else changed since as a difference in ``driftType``."""
+        drifted = old_outputs.get("driftType") not in (None, EQUAL)
+        return compare.difference(
+            self.inputs,
+            old_inputs,
+            news,
+            ignored=frozenset({"adopt"}),
+            also_updates=("driftType",) if drifted else (),
+            notice=f"stops and purges job {identity} first; its plugin cannot mount or detach volumes meanwhile",
+        )
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the id, and the inputs; the index and the version follow from the registration."""
+        unknown = {"jobModifyIndex": resource.UNKNOWN, "version": resource.UNKNOWN, "driftType": EQUAL}
+        return resource.identity(news["namespace"], news["jobId"]), _recorded(news) | unknown
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """
+        Register the job, or take over one that is equal, ours or stopped.
+
+        Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted.
+        """
+        client = context.connect()
+        document = _parsed(client, news)
+        found = jobs.get(client, news["namespace"], news["jobId"])
+        plan = jobs.plan(client, document)
+        if found is not None and not found.stopped and not _is_ours(found, news):
+            _refuse_foreign(plan, news)
+        if found is None or found.stopped or plan.diff_type != EQUAL:
+            _register(context, client, document, plan, news)
+        return _identity(news), _observed(client, news)
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return the inputs as recorded, and how the job differs from them by Nomad's own plan."""
+        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        client = context.connect()
+        with asking.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
+            found = jobs.get(client, namespace, job_id)
+            return None if found is None else _live(client, found, inputs)
+        return dict(inputs), dict(outputs)
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Register the job again, provided that nobody changes it between plan and registration."""
+        client = context.connect()
+        document = _parsed(client, news)
+        found = jobs.get(client, news["namespace"], news["jobId"])
+        _refuse_other_owner(identity, found, {_owner(old_outputs), _owner(news)}, adopt=bool(news.get("adopt")))
+        _register(context, client, document, jobs.plan(client, document), news)
+        return _observed(client, news)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Stop the job, wait until its tasks have ended, and purge it."""
+        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        client = context.connect()
+        found = jobs.get(client, namespace, job_id)
+        if found is None:
+            return
+        _refuse_other_owner(identity, found, {_owner(outputs)}, adopt=False)
+        job_removal.remove(context, client, found)
+
+
+def _identity(inputs: Mapping[str, Any]) -> str:
+    return f"{inputs['namespace']}/{inputs['jobId']}"
+
+
+def _recorded(news: Mapping[str, Any]) -> resource.Properties:
+    """Return the part of *news* that describes the object."""
+    return {name: value for name, value in news.items() if name != "adopt"}
+
+
+def _owner(inputs: Mapping[str, Any]) -> str:
+    return str(inputs.get("owner", ""))
+
+
+def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the server's parse of the HCL. Raises `errors.SpecError` where it is another job than the inputs say."""
+    document = jobs.parse(client, news["hcl"])
+    problems = tuple(
+        errors.Problem(path=f"hcl: {key}", got=repr(document.get(key)), allowed=f"{news[name]!r} as in {name}")
+        for key, name in (("ID", "jobId"), ("Namespace", "namespace"))
+        if document.get(key) != news[name]
+    )
+    if problems:
+        raise errors.SpecError(problems, source=f"job {_identity(news)}")
+    return document
+
+
+def _is_ours(found: jobs.Job, news: Mapping[str, Any]) -> bool:
+    return bool(_owner(news)) and found.meta.get(OWNER_META) == _owner(news)
+
+
+def _refuse_foreign(plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
+    if plan.diff_type != EQUAL and not news.get("adopt"):
+        raise errors.RefusedError(
+            f"job {_identity(news)} runs already, is not this stack's, and differs (plan: {plan.diff_type}); "
+            "compare both with `nomad job plan`, then set adopt: true to take it over, or choose another id"
+        )
+
+
+def _refuse_other_owner(identity: str, found: jobs.Job | None, owners: set[str], *, adopt: bool) -> None:
+    """Refuse to change a running job that has become another stack's since it was recorded."""
+    owner = found.meta.get(OWNER_META, "") if found is not None and not found.stopped else ""
+    if owner and owner not in owners and not adopt:
+        raise errors.RefusedError(
+            f"job {identity} belongs to stack {owner} now; nothing was changed: "
+            "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
+        )
+
+
+def _register(
+    context: resource.Context,
+    client: nomad.Nomad,
+    document: dict[str, Any],
+    plan: jobs.JobPlan,
+    news: Mapping[str, Any],
+) -> None:
+    """Register once, only if the job is as it was planned against; read back after an ambiguous answer."""
+    for group, reason in plan.failed_groups.items():
+        context.warn(f"group {group} of job {_identity(news)} cannot be placed yet: {reason}")
+    try:
+        jobs.register(client, document, source=news["hcl"], enforce_index=plan.job_modify_index)
+    except errors.NomadApiError as error:
+        if error.kind == "ambiguous" and _has_arrived(client, document):
+            return
+        if "Enforcing job modify index" in error.message:
+            raise errors.RefusedError(
+                f"job {_identity(news)} was changed by somebody else meanwhile, and was left as it is: "
+                f"{error.message}; look at it, then run again"
+            ) from error
+        raise
+
+
+def _has_arrived(client: nomad.Nomad, document: dict[str, Any]) -> bool:
+    """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    try:
+        found = jobs.get(client, document["Namespace"], document["ID"])
+        return found is not None and not found.stopped and jobs.plan(client, document).diff_type == EQUAL
+    except errors.NomadApiError:
+        return False
+
+
+def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a registration; what follows it must not lose the id."""
+    try:
+        found = jobs.get(client, news["namespace"], news["jobId"])
+    except errors.NomadApiError as error:
+        reason = f"registered, but not seen afterwards: {error}"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,)) from error
+    if found is None:
+        reason = "registered, but gone again: something else removes it"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,))
+    return _outputs(news, found, EQUAL)
+
+
+def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> resource.Properties:
+    return _recorded(inputs) | {
+        "jobModifyIndex": found.job_modify_index if found is not None else 0,
+        "version": found.version if found is not None else 0,
+        "driftType": drift,
+    }
+
+
+def _live(
+    client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]
+) -> tuple[resource.Properties, resource.Properties]:
+    """Return the inputs as *recorded*, or as submitted for an import, and outputs with the drift from them."""
+    inputs = dict(recorded) or _imported(client, found)
+    return inputs, _outputs(inputs, found, _drift(client, found, inputs))
+
+
+def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
+    if found.stopped:
+        return STOPPED
+    return jobs.plan(client, jobs.parse(client, inputs["hcl"])).diff_type
+
+
+def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
+    """Return the inputs of a job that is not recorded yet, from the source that was submitted with it."""
+    source = jobs.source(client, found.namespace, found.job_id, found.version)
+    if source is None:
+        raise errors.RefusedError(
+            f"job {found.namespace}/{found.job_id} cannot be imported: Nomad does not hold its source; "
+            "set adopt: true and let `pulumi up` take it over"
+        )
+    owner = found.meta.get(OWNER_META, "")
+    return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | ({"owner": owner} if owner else {})

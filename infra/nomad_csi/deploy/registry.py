@@ -1,0 +1,10 @@
+"""All custom resources by their Pulumi type token. A new one is added here, and nowhere else."""
+
+from collections.abc import Mapping
+
+from nomad_csi.deploy import plugin_job, rendered_file, resource, volume_registration
+
+RESOURCES: Mapping[str, resource.Resource] = {
+    item.token: item
+    for item in (plugin_job.PluginJob(), volume_registration.VolumeRegistration(), rendered_file.RenderedFile())
+}

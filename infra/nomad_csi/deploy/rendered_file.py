@@ -1,0 +1,171 @@
+"""The custom resource `RenderedFile`: a job file or volume file below the project, meant to be committed."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.deploy import compare, properties, resource
+from nomad_csi.render import files
+
+PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
+
+
+class RenderedFile:
+    """A text file below the configured root. A file that nomad-csi did not write is never overwritten or removed."""
+
+    token = "nomad-csi:index:RenderedFile"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A text file below the provider's root. A file that nomad-csi did not write is never overwritten."
+    inputs: Mapping[str, properties.Property] = {
+        "path": properties.Property(
+            kind="text",
+            required=True,
+            replaces=True,
+            description="Where the file is, relative to the provider's `root`.",
+        ),
+        "content": properties.Property(
+            kind="text", required=True, may_be_empty=True, description="The whole text of the file."
+        ),
+    }
+    outputs: Mapping[str, properties.Property] = {
+        "sha256": properties.Property(
+            kind="text", required=True, description="SHA-256 of the text as this stack wrote it, in hexadecimal."
+        )
+    }
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news*, and everything that is wrong with it."""
+        values, failures = properties.check(self.inputs, news)
+        path = values.get("path")
+        if isinstance(path, str) and path != resource.UNKNOWN and not _is_below(path):
+            reason = f"expected {PATH_SAYS}, got {properties.shown(path)}"
+            failures = (*failures, resource.Failure(path="path", reason=reason))
+        return values, failures
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Difference:
+        """Compare inputs; a new path is a new file."""
+        del identity, old_outputs
+        return compare.difference(self.inputs, old_inputs, news)
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the path as the id, and the hash where the text is known."""
+        return news["path"], _outputs(news)
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Write the file. Raises `errors.RefusedError` where another one is in its place."""
+        target = _target(context, news["path"])
+        found = _read(target)
+        if found is not None and found != news["content"] and not files.is_ours(found):
+            raise _foreign(news["path"])
+        return news["path"], _written(target, news)
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return the text on disk as ``content``: an edited file differs from the program's."""
+        del inputs
+        found = _read(_target(context, identity))
+        if found is None:
+            return None
+        live = {"path": identity, "content": found}
+        return live, live | {"sha256": outputs.get("sha256", _sha256(found))}
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Write the new text over a file that is ours by its first line, or by its hash."""
+        target = _target(context, identity)
+        found = _read(target)
+        if found is not None and not files.is_ours(found) and not _is_as_written(found, old_outputs):
+            raise _foreign(identity)
+        return _written(target, news)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Remove the file and the folders that it leaves empty; a file edited since stays, with a warning."""
+        target = _target(context, identity)
+        found = _read(target)
+        if found is None:
+            return
+        if not _is_as_written(found, outputs):
+            context.warn(f"{identity} was edited after it was written, and stays")
+            return
+        target.unlink()
+        _remove_empty_folders(target.parent, _root(context))
+
+
+def _is_below(path: str) -> bool:
+    pure = PurePosixPath(path)
+    return (
+        str(pure) == path and not pure.is_absolute() and ".." not in pure.parts and path.isprintable() and path != "."
+    )
+
+
+def _root(context: resource.Context) -> Path:
+    if context.root is None:
+        problem = errors.Problem(
+            path="root",
+            got="nothing",
+            allowed="the folder that rendered files are written below",
+            fix="set root on the nomad-csi provider, or NOMAD_CSI_ROOT",
+        )
+        raise errors.SpecError((problem,), source="the nomad-csi provider")
+    return context.root.resolve()
+
+
+def _target(context: resource.Context, path: str) -> Path:
+    """Return the file's absolute path. Raises `errors.RefusedError` where a symbolic link leads out of the root."""
+    root = _root(context)
+    target = root / path
+    if not _is_below(path) or target.is_symlink() or not target.parent.resolve().is_relative_to(root):
+        raise errors.RefusedError(
+            f"{path} is not a file below {root}: a symbolic link leads elsewhere, or it has '..'; remove the link, "
+            "or choose another path"
+        )
+    return target
+
+
+def _read(target: Path) -> str | None:
+    try:
+        return target.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise errors.NomadCsiError(f"{target}: cannot be read: {error.strerror}") from error
+
+
+def _written(target: Path, news: Mapping[str, Any]) -> resource.Properties:
+    try:
+        files.write(target, news["content"])
+    except OSError as error:
+        raise errors.NomadCsiError(f"{target}: cannot be written: {error.strerror}") from error
+    return _outputs(news)
+
+
+def _outputs(news: Mapping[str, Any]) -> resource.Properties:
+    content = news["content"]
+    return dict(news) | {"sha256": resource.UNKNOWN if content == resource.UNKNOWN else _sha256(content)}
+
+
+def _is_as_written(found: str, outputs: Mapping[str, Any]) -> bool:
+    return _sha256(found) == outputs.get("sha256")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _foreign(path: str) -> errors.RefusedError:
+    return errors.RefusedError(
+        f"{path} is not overwritten, because nomad-csi did not write the file that is there; "
+        "move it away, or choose another path"
+    )
+
+
+def _remove_empty_folders(folder: Path, root: Path) -> None:
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

@@ -1,0 +1,115 @@
+"""The properties of a `VolumeRegistration`."""
+
+from collections.abc import Mapping
+
+from nomad_csi.deploy import properties
+from nomad_csi.spec import access, names
+
+_CAPABILITY = properties.Property(
+    kind="record",
+    type_name="VolumeCapability",
+    description="One way in which allocations may use the volume.",
+    fields={
+        "accessMode": properties.Property(
+            kind="text", required=True, one_of=access.ACCESS_MODES, description="One of Nomad's five access modes."
+        ),
+        "attachmentMode": properties.Property(
+            kind="text",
+            required=True,
+            one_of=access.ATTACHMENT_MODES,
+            description="`file-system` or `block-device`.",
+        ),
+    },
+)
+_TOPOLOGY = properties.Property(
+    kind="record",
+    type_name="VolumeTopology",
+    description="One place where the volume can be attached.",
+    fields={
+        "segments": properties.Property(
+            kind="map", required=True, description="Topology keys as the node plugins report them, and their values."
+        )
+    },
+)
+
+INPUTS: Mapping[str, properties.Property] = {
+    "volumeId": properties.Property(
+        kind="text",
+        required=True,
+        replaces=True,
+        pattern=names.VOLUME_ID,
+        pattern_says="letters, digits, '.', '_' and '-', with an index such as [0] at the end or none",
+        description="Nomad's id of the volume, unique in its namespace.",
+    ),
+    "namespace": properties.Property(
+        kind="text",
+        default="default",
+        replaces=True,
+        pattern=names.NAMESPACE,
+        pattern_says="up to 128 letters, digits and '-'",
+        description="Nomad namespace of the volume; `default` when omitted.",
+    ),
+    "name": properties.Property(
+        kind="text", replaces=True, description="Shown by Nomad; the volume's id when omitted."
+    ),
+    "externalId": properties.Property(
+        kind="text",
+        required=True,
+        replaces=True,
+        description="The storage provider's id, such as `vol-...` or `fs-...::fsap-...`.",
+    ),
+    "pluginId": properties.Property(
+        kind="text",
+        required=True,
+        replaces=True,
+        pattern=names.PLUGIN_ID,
+        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
+        description="Id of the CSI plugin that serves the volume.",
+    ),
+    "capabilities": properties.Property(
+        kind="list", required=True, item=_CAPABILITY, description="Ways in which allocations may use the volume."
+    ),
+    "mountOptions": properties.Property(
+        kind="record",
+        type_name="VolumeMountOptions",
+        description="How the file system is mounted; cannot change while the volume is in use.",
+        fields={
+            "fsType": properties.Property(kind="text", description="Such as `ext4`; the driver's own when omitted."),
+            "mountFlags": properties.Property(
+                kind="list",
+                item=properties.Property(kind="text"),
+                description="Such as `noatime`. Nomad redacts them on every read.",
+            ),
+        },
+    ),
+    "requiredTopologies": properties.Property(
+        kind="list",
+        replaces=True,
+        item=_TOPOLOGY,
+        description="Places where the volume can be attached, as the clients report them; anywhere when omitted.",
+    ),
+    "parameters": properties.Property(
+        kind="map", replaces=True, description="Handed to the controller plugin when it validates the volume."
+    ),
+    "context": properties.Property(
+        kind="map", description="`volume_context` of every CSI call; replaces the registration when it is emptied."
+    ),
+    "secrets": properties.Property(
+        kind="map", secret=True, description="CSI secrets. Sent with every registration, shown by none."
+    ),
+    "adopt": properties.Property(
+        kind="flag", description="Take over a registration of this id that differs, where Nomad can change it."
+    ),
+}
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "schedulable": properties.Property(
+        kind="flag", required=True, description="Whether Nomad sees enough healthy plugin instances to use it."
+    ),
+    "controllerRequired": properties.Property(
+        kind="flag", required=True, description="Whether the plugin has a controller that publishes the volume."
+    ),
+    "foreignMountFlags": properties.Property(
+        kind="flag", description="Set where Nomad holds mount flags that this registration does not have."
+    ),
+}

@@ -1,0 +1,137 @@
+"""The custom resource `VolumeRegistration`: a volume that exists already, as Nomad is to hold it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import (
+    asking,
+    compare,
+    properties,
+    resource,
+    volume_changes,
+    volume_document,
+    volume_properties,
+    volume_removal,
+)
+from nomad_csi.nomad import volumes
+
+
+class VolumeRegistration:
+    """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
+
+    token = "nomad-csi:index:VolumeRegistration"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."
+    inputs = volume_properties.INPUTS
+    outputs = volume_properties.OUTPUTS
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news* with namespace and name filled in, and everything that is wrong with it."""
+        values, failures = properties.check(self.inputs, news)
+        if "volumeId" in values:
+            values.setdefault("name", values["volumeId"])
+        return values, failures
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Difference:
+        """Compare inputs; what Nomad cannot change after the first registration replaces it."""
+        hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
+        return compare.difference(
+            self.inputs,
+            old_inputs,
+            news,
+            ignored=frozenset({"adopt"}),
+            also_updates=hidden,
+            also_replaces=_emptied(old_inputs, news),
+            notice=f"deregisters {identity} first; refused while it is claimed",
+        )
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the id, and the inputs; what Nomad will say of the volume is not known."""
+        unknown = {"schedulable": resource.UNKNOWN, "controllerRequired": resource.UNKNOWN}
+        return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Register the volume, or take over an equal registration. Raises `errors.RefusedError` where it differs."""
+        client = context.connect()
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+        if found is None:
+            volume_changes.register(client, news, is_new=True)
+        else:
+            volume_changes.take_over(client, found, news)
+        return _identity(news), _observed(client, news)
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
+        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        client = context.connect()
+        with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+            volume = volumes.get(client, namespace, volume_id)
+            return None if volume is None else _live(volume, inputs)
+        return dict(inputs), dict(outputs)
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Register the volume again with what changed."""
+        del identity, old_outputs
+        client = context.connect()
+        volume_changes.register(client, news, is_new=False)
+        return _observed(client, news)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Deregister the volume. Raises `errors.RefusedError` while it is claimed, or when it is another one by now."""
+        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        client = context.connect()
+        volume = volumes.get(client, namespace, volume_id)
+        if volume is not None:
+            volume_removal.remove(client, volume, outputs)
+
+
+def _identity(inputs: Mapping[str, Any]) -> str:
+    return f"{inputs['namespace']}/{inputs['volumeId']}"
+
+
+def _recorded(news: Mapping[str, Any]) -> resource.Properties:
+    """Return the part of *news* that describes the object."""
+    return {name: value for name, value in news.items() if name != "adopt"}
+
+
+def _emptied(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> frozenset[str]:
+    """Return ``context`` where it is to become empty: Nomad keeps the old one then."""
+    return frozenset({"context"} if "context" in old_inputs and "context" not in news else ())
+
+
+def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a registration; what follows it must not lose the id."""
+    try:
+        volume = volumes.get(client, news["namespace"], news["volumeId"])
+    except errors.NomadApiError as error:
+        reason = f"registered, but not seen afterwards: {error}"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None), (reason,)) from error
+    if volume is None:
+        reason = "registered, but gone again: something else deregisters it"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None), (reason,))
+    return _outputs(news, volume)
+
+
+def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | None) -> resource.Properties:
+    return _recorded(inputs) | {
+        "schedulable": volume is not None and volume.schedulable,
+        "controllerRequired": volume is not None and volume.controller_required,
+    }
+
+
+def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
+    """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
+    live = volume_document.to_inputs(volume_document.of_volume(volume))
+    flags = recorded.get("mountOptions", {}).get("mountFlags")
+    if volume.has_mount_flags and flags:
+        live["mountOptions"] = live.get("mountOptions", {}) | {"mountFlags": flags}
+    live |= {name: recorded[name] for name in ("secrets", "adopt") if name in recorded}
+    foreign = {"foreignMountFlags": True} if volume.has_mount_flags and recorded and not flags else {}
+    return live, _outputs(live, volume) | foreign

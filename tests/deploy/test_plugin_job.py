@@ -1,0 +1,356 @@
+"""Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import plugin_job, resource
+
+JOB = plugin_job.PluginJob()
+IDENTITY = "storage/aws-ebs0-node"
+GET = "/v1/job/aws-ebs0-node"
+PLAN = "/v1/job/aws-ebs0-node/plan"
+PARSE = "/v1/jobs/parse"
+ALLOCATIONS = "/v1/job/aws-ebs0-node/allocations"
+NEWS = {
+    "jobId": "aws-ebs0-node",
+    "namespace": "storage",
+    "hcl": 'job "aws-ebs0-node" { namespace = "storage" }',
+    "owner": "infra/prod",
+}
+PARSED = {"ID": "aws-ebs0-node", "Namespace": "storage", "Type": "system", "TaskGroups": []}
+RUNNING = {
+    "ID": "aws-ebs0-node",
+    "Namespace": "storage",
+    "Type": "system",
+    "Status": "running",
+    "Stop": False,
+    "Version": 3,
+    "JobModifyIndex": 41,
+    "Meta": {"nomad-csi.owner": "infra/prod"},
+}
+STOPPED = RUNNING | {"Status": "dead", "Stop": True}
+FOREIGN = RUNNING | {"Meta": None}
+ALLOCATION = {
+    "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
+    "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
+    "NodeName": "client-1",
+    "JobID": "aws-ebs0-node",
+    "TaskGroup": "plugin",
+    "DesiredStatus": "stop",
+    "TaskStates": {},
+}
+
+
+def plan(kind, index=41, failed=None):
+    """Return the plan that a Nomad answers."""
+    return {
+        "Diff": {"Type": kind},
+        "JobModifyIndex": index,
+        "FailedTGAllocs": failed,
+        "Warnings": "",
+        "Annotations": None,
+    }
+
+
+@pytest.fixture
+def cluster(scripted):
+    """Return a Nomad that parses the job and registers whatever it is given."""
+    scripted.reply("POST", PARSE, 200, PARSED)
+    scripted.reply("PUT", PARSE, 200, PARSED)
+    return scripted
+
+
+def answers(cluster, *, job, planned, register=(200, {"EvalID": "", "JobModifyIndex": 44, "Warnings": ""})):
+    """Let *cluster* hold *job* (``None``: absent), plan *planned*, and answer a registration with *register*."""
+    cluster.reply("GET", GET, *((200, job) if job else (404, "job not found")))
+    for method in ("PUT", "POST"):
+        cluster.reply(method, PLAN, 200, planned)
+        cluster.reply(method, "/v1/jobs", *register)
+        cluster.reply(method, GET, *register)
+
+
+def registered(cluster):
+    """Return the bodies of all registrations."""
+    return [
+        body
+        for verb, path, body in cluster.requests
+        if verb in ("PUT", "POST") and path.partition("?")[0] in ("/v1/jobs", GET)
+    ]
+
+
+def test_check_fills_in_the_namespace():
+    """Nomad's default namespace is what nothing means."""
+    assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
+
+
+def test_check_rejects_ids_that_read_differently_in_a_url():
+    """An id with a slash would name another address."""
+    assert [failure.path for failure in JOB.check({"jobId": "a/b", "hcl": "job"})[1]] == ["jobId"]
+
+
+def test_preview_knows_the_id():
+    """What uses the id is known before the job is registered."""
+    assert JOB.preview(NEWS | {"adopt": True}) == (
+        IDENTITY,
+        NEWS | {"jobModifyIndex": resource.UNKNOWN, "version": resource.UNKNOWN, "driftType": "None"},
+    )
+
+
+def test_create_registers_only_if_still_absent(context, cluster):
+    """A new job is registered on the condition that nobody registered it meanwhile, with its source."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    identity, outputs = JOB.create(context, NEWS)
+
+    [sent] = registered(cluster)
+    assert identity == IDENTITY
+    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None"}
+    assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
+    assert sent["Job"] == PARSED
+    assert sent["Submission"]["Source"] == NEWS["hcl"]
+
+
+@pytest.mark.parametrize("held", [RUNNING, FOREIGN])
+def test_create_takes_over_an_equal_job_silently(context, cluster, heard, held):
+    """An equal job is the wanted one, whoever registered it."""
+    answers(cluster, job=held, planned=plan("None"))
+
+    assert JOB.create(context, NEWS)[0] == IDENTITY
+    assert registered(cluster) == []
+    assert heard == {"warn": [], "status": []}
+
+
+@pytest.mark.parametrize(
+    ("held", "planned", "news"),
+    [
+        (STOPPED | {"Meta": None}, plan("None"), NEWS),
+        (RUNNING, plan("Edited"), NEWS),
+        (FOREIGN, plan("Edited"), NEWS | {"adopt": True}),
+    ],
+    ids=["stopped", "ours", "adopted"],
+)
+def test_create_registers_over_what_it_may(context, cluster, held, planned, news):
+    """A stopped job, our own, and one to be adopted get the new version, if nobody changes them meanwhile."""
+    answers(cluster, job=held, planned=planned)
+
+    JOB.create(context, news)
+
+    assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
+
+
+@pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": "infra/dev"}])
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
+    """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
+    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*plan: Edited.*adopt: true"):
+        JOB.create(context, NEWS)
+    assert registered(cluster) == []
+
+
+def test_create_without_an_owner_owns_nothing(context, cluster):
+    """An operator who names no owner cannot be taken for one."""
+    answers(cluster, job=FOREIGN | {"Meta": {"nomad-csi.owner": ""}}, planned=plan("Edited"))
+    news = {name: value for name, value in NEWS.items() if name != "owner"}
+
+    with pytest.raises(errors.RefusedError):
+        JOB.create(context, news)
+
+
+def test_create_rejects_hcl_of_another_job(context, cluster):
+    """The server's parse must be the job that the inputs say; both problems are told."""
+    news = NEWS | {"jobId": "other", "namespace": "default"}
+
+    with pytest.raises(errors.SpecError) as rejected:
+        JOB.create(context, news)
+
+    assert [problem.path for problem in rejected.value.problems] == ["hcl: ID", "hcl: Namespace"]
+    assert registered(cluster) == []
+
+
+def test_create_warns_when_a_group_cannot_be_placed(context, cluster, heard):
+    """A job that fits no client is registered, and the operator reads why nothing will run."""
+    failed = {"plugin": {"NodesEvaluated": 1, "ConstraintFiltered": {"missing drivers": 1}}}
+    answers(cluster, job=None, planned=plan("Added", 0, failed))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.create(context, NEWS)
+
+    [line] = heard["warn"]
+    assert line.startswith("group plugin of job storage/aws-ebs0-node cannot be placed yet: ")
+    assert "missing drivers" in line
+
+
+def test_create_that_lost_a_race_is_refused(context, cluster):
+    """A job changed between plan and registration is left as it is."""
+    conflict = "Enforcing job modify index 0: job already exists"
+    answers(cluster, job=None, planned=plan("Added", 0), register=(500, conflict))
+
+    with pytest.raises(errors.RefusedError, match=f"changed by somebody else meanwhile.*{conflict}"):
+        JOB.create(context, NEWS)
+
+
+def test_create_goes_on_after_an_answer_that_was_lost(context, cluster):
+    """A registration whose answer was lost is read back, not sent again."""
+    cluster.reply("GET", GET, 404, "job not found")
+    answers(cluster, job=RUNNING, planned=plan("Added", 0), register=(0, None))
+    answers(cluster, job=RUNNING, planned=plan("None"), register=(0, None))
+
+    assert JOB.create(context, NEWS)[0] == IDENTITY
+    assert len(registered(cluster)) == 1
+
+
+def test_create_seen_no_more_keeps_its_id(context, cluster):
+    """A failure after the registration must not lose the job."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+
+    with pytest.raises(resource.InitFailedError, match="gone again") as failed:
+        JOB.create(context, NEWS)
+
+    assert failed.value.identity == IDENTITY
+
+
+def test_diff_of_the_text_updates_and_of_the_id_replaces():
+    """A job changes in place; another id or namespace is another job, and what that means is said."""
+    assert JOB.diff(IDENTITY, NEWS, {}, NEWS | {"hcl": "x", "adopt": True}).updates == ("hcl",)
+    found = JOB.diff(IDENTITY, NEWS, {}, NEWS | {"jobId": "x", "namespace": "y"})
+    assert found.replaces == ("jobId", "namespace")
+    assert found.notice.startswith("stops and purges job storage/aws-ebs0-node first")
+
+
+@pytest.mark.parametrize(("drift", "updates"), [("Edited", ("driftType",)), ("None", ()), (None, ())])
+def test_diff_repairs_drift(drift, updates):
+    """What somebody changed in Nomad is a difference although the inputs are equal."""
+    assert JOB.diff(IDENTITY, NEWS, {"driftType": drift}, NEWS).updates == updates
+
+
+@pytest.mark.parametrize(("held", "drift"), [(RUNNING, "Edited"), (STOPPED, "Stopped")], ids=["edited", "stopped"])
+def test_read_tells_how_the_job_differs(context, cluster, held, drift):
+    """Drift is the type of Nomad's plan, or that the job was stopped."""
+    answers(cluster, job=held, planned=plan("Edited"))
+
+    inputs, outputs = JOB.read(context, IDENTITY, NEWS, {})
+
+    assert inputs == NEWS
+    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift}
+
+
+def test_read_of_a_purged_job_is_nothing(context, cluster):
+    """A job that somebody purged is registered again."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+
+    assert JOB.read(context, IDENTITY, NEWS, {}) is None
+
+
+def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
+    """A preview without Nomad says what it could not compare, and goes on."""
+    scripted.reply("GET", GET, 0)
+
+    assert JOB.read(context, IDENTITY, NEWS, NEWS | {"version": 3}) == (NEWS, NEWS | {"version": 3})
+    assert heard["warn"] == [f"{scripted.address} is not reachable: job {IDENTITY} was not compared"]
+
+
+def test_import_takes_the_source_that_was_submitted(context, cluster):
+    """An import knows the job's text from the server, and its owner from the job."""
+    answers(cluster, job=RUNNING, planned=plan("None"))
+    cluster.reply("GET", f"{GET}/submission", 200, {"Source": NEWS["hcl"], "Format": "hcl2"})
+
+    assert JOB.read(context, IDENTITY, {}, {})[0] == NEWS
+
+
+def test_import_without_a_source_says_what_to_do(context, cluster):
+    """A job that was registered without its text cannot be imported."""
+    answers(cluster, job=RUNNING, planned=plan("None"))
+    cluster.reply("GET", f"{GET}/submission", 404, "job source not found")
+
+    with pytest.raises(errors.RefusedError, match="adopt: true"):
+        JOB.read(context, IDENTITY, {}, {})
+
+
+def test_update_registers_with_the_planned_index(context, cluster):
+    """The new text replaces the version that was planned against, no other."""
+    answers(cluster, job=RUNNING, planned=plan("Edited", 57))
+
+    outputs = JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": "new"})
+
+    [sent] = registered(cluster)
+    assert (sent["JobModifyIndex"], sent["Submission"]["Source"]) == (57, "new")
+    assert outputs["driftType"] == "None"
+
+
+def test_update_refuses_a_job_of_another_stack(context, cluster):
+    """A job that another stack took over since is left to it."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+        JOB.update(context, IDENTITY, NEWS, NEWS)
+    assert registered(cluster) == []
+
+
+def test_delete_stops_waits_and_purges(context, cluster, heard):
+    """The purge comes after the tasks have ended, so that nothing runs on unseen."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "complete"}])
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    steps = [(verb, path.partition("?")[0]) for verb, path, _ in cluster.requests]
+    assert steps == [("GET", GET), ("DELETE", GET), ("GET", ALLOCATIONS), ("GET", ALLOCATIONS), ("DELETE", GET)]
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
+    assert heard["status"] == ["1 task is stopping"]
+
+
+def test_delete_goes_on_with_a_stopped_job(context, cluster):
+    """A run after an interruption waits and purges, and does not stop twice."""
+    cluster.reply("GET", GET, 200, STOPPED)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [])
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [True]
+
+
+def test_delete_of_what_is_gone_is_done(context, cluster):
+    """Nothing is left to do for a job that is gone."""
+    cluster.reply("GET", GET, 404, "job not found")
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    assert cluster.sent("DELETE") == []
+
+
+def test_delete_refuses_a_job_of_another_stack(context, cluster):
+    """A job that another stack took over since runs on."""
+    cluster.reply("GET", GET, 200, RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}})
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert cluster.sent("DELETE") == []
+
+
+def test_delete_can_be_interrupted(context, cluster):
+    """An interrupted delete ends at once and says how far it came."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    context.cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="is stopped, not purged"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert len(cluster.sent("DELETE")) == 1
+
+
+def test_delete_names_the_tasks_that_do_not_end(context, cluster):
+    """After its deadline a delete says where to look, and purges nothing."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    hurried = resource.Context(connect=context.connect, timeout_s=0.001)
+
+    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(running\)"):
+        JOB.delete(hurried, IDENTITY, NEWS)
+    assert len(cluster.sent("DELETE")) == 1
