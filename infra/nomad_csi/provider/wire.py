@@ -22,9 +22,7 @@ OUTPUT: str = rpc._special_output_value_sig  # noqa: SLF001
 def load(struct: struct_pb2.Struct) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the plain values of *struct* and the names of its top-level keys that hold a secret."""
     secrets: set[str] = set()
-    values = {
-        name: _plain(value, name, secrets) for name, value in struct.fields.items() if not name.startswith("__")
-    }
+    values = {name: _plain(value, name, secrets) for name, value in struct.fields.items() if not name.startswith("__")}
     return values, frozenset(secrets)
 
 

@@ -1,0 +1,43 @@
+"""The plugin's process: serve on a free port of the loopback interface, print the port, wait."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from concurrent import futures
+
+import grpc.aio
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from nomad_csi.provider import schema, servicer
+
+THREADS = 64
+"""More than the engine's steps at a time (4 per core by default): a waiting step must not hold up others."""
+
+
+def main() -> None:
+    """
+    Serve the engine until it ends this process.
+
+    The engine's address is the first argument that is no flag; an engine that attaches says it later.
+    """
+    arguments = sys.argv[1:]
+    engine_address = next((argument for argument in arguments if not argument.startswith("-")), "")
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(arguments, engine_address))
+
+
+async def _serve(arguments: list[str], engine_address: str) -> None:
+    asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
+    server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
+    plugin = servicer.Servicer(schema.hosted_provider(), arguments, engine_address, os.environ)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(plugin, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    print(port, flush=True)  # noqa: T201  # how the engine learns the port
+    await server.wait_for_termination()
+
+
+if __name__ == "__main__":
+    main()

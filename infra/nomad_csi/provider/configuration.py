@@ -1,0 +1,110 @@
+"""
+The provider's configuration: which Nomad, with which credentials, and where rendered files go.
+
+Keys are Pulumi's (camelCase). What is not given comes from the ``NOMAD_*`` variables, as with Nomad's own command.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import properties, sandbox
+
+ROOT_ENVIRONMENT = "NOMAD_CSI_ROOT"
+"""Environment variable with the folder of rendered files, where the provider has no ``root``."""
+
+_ABSOLUTE = re.compile(r"/.*")
+
+DECLARED: Mapping[str, properties.Property] = {
+    "address": properties.Property(
+        kind="text", description="Nomad's address, such as `https://nomad.example.net:4646`; else `NOMAD_ADDR`."
+    ),
+    "token": properties.Property(kind="text", secret=True, description="Nomad ACL token; else `NOMAD_TOKEN`."),
+    "namespace": properties.Property(
+        kind="text", description="Nomad namespace where a request has none; else `NOMAD_NAMESPACE`."
+    ),
+    "region": properties.Property(kind="text", description="Nomad region; else `NOMAD_REGION`."),
+    "caCert": properties.Property(kind="text", description="File of the CA certificate; else `NOMAD_CACERT`."),
+    "caPath": properties.Property(kind="text", description="Folder of CA certificates; else `NOMAD_CAPATH`."),
+    "clientCert": properties.Property(kind="text", description="File of our certificate; else `NOMAD_CLIENT_CERT`."),
+    "clientKey": properties.Property(kind="text", description="File of its key; else `NOMAD_CLIENT_KEY`."),
+    "tlsServerName": properties.Property(
+        kind="text", description="Name that the server's certificate must have; else `NOMAD_TLS_SERVER_NAME`."
+    ),
+    "tlsSkipVerify": properties.Property(
+        kind="flag", description="Accept any server certificate; else `NOMAD_SKIP_VERIFY`."
+    ),
+    "httpAuth": properties.Property(
+        kind="text", secret=True, description="`user:password` of a proxy in front of Nomad; else `NOMAD_HTTP_AUTH`."
+    ),
+    "root": properties.Property(
+        kind="text",
+        pattern=_ABSOLUTE,
+        pattern_says="an absolute path",
+        description=f"Folder that rendered files are written below; else `{ROOT_ENVIRONMENT}`.",
+    ),
+}
+
+SECRET = properties.secret_names(DECLARED)
+
+
+def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[properties.Failure, ...]]:
+    """
+    Return the known part of *given*, and what is wrong with it.
+
+    The default provider is given every ``nomad-csi:`` key of the stack's configuration, the program's own too, so an
+    unknown key is refused only where it looks like a known one mistyped.
+    """
+    misspelt = tuple(failure for name in given if name not in DECLARED for failure in _near_miss(name))
+    known = {name: _flag(name, value) for name, value in given.items() if name in DECLARED}
+    values, failures = properties.check(DECLARED, known)
+    return values, (*misspelt, *failures)
+
+
+def connection(values: Mapping[str, Any], environment: Mapping[str, str], mark: str) -> nomad.Connection:
+    """
+    Return where and how to reach Nomad.
+
+    Raises `errors.SpecError` with everything that is wrong, `errors.RefusedError` where a process with a sandbox
+    *mark* would leave the machine.
+    """
+    _refuse_unknown(values)
+    given = {_python_name(name): value for name, value in values.items() if name != "root"}
+    found = nomad.Connection.from_environment(environment, **given)
+    sandbox.refuse_real_address(found.address, mark)
+    return found
+
+
+def root(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of rendered files; ``None``: nobody said. The working directory never decides."""
+    text = values.get("root") or environment.get(ROOT_ENVIRONMENT)
+    return Path(text) if text and text != properties.UNKNOWN else None
+
+
+def _near_miss(name: str) -> tuple[properties.Failure, ...]:
+    close = difflib.get_close_matches(name, DECLARED, n=1, cutoff=0.8)
+    return tuple(properties.Failure(path=name, reason=f"is no setting; did you mean {item}") for item in close)
+
+
+def _flag(name: str, value: Any) -> Any:
+    """Return a boolean that travels as text, as all of a provider's settings do."""
+    if DECLARED[name].kind == "flag" and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    return value
+
+
+def _refuse_unknown(values: Mapping[str, Any]) -> None:
+    unknown = tuple(name for name, value in values.items() if value == properties.UNKNOWN)
+    if unknown:
+        problem = errors.Problem(
+            path=", ".join(unknown), got="a value that is not known yet", allowed="a value known in this step"
+        )
+        raise errors.SpecError((problem,), source="the nomad-csi provider")
+
+
+def _python_name(name: str) -> str:
+    """Return a key as `nomad.Connection` spells it: ``_python_name("caCert")`` is ``"ca_cert"``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,93 @@
+"""Answers to the engine that take more than a line to put together."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import grpc
+from pulumi.runtime.proto import provider_pb2, status_pb2
+
+from nomad_csi import errors
+from nomad_csi.deploy import paths, resource
+from nomad_csi.provider import wire
+
+
+class PartialError(errors.NomadCsiError):
+    """The object exists but is not as it should be: the engine records it, and plans an update."""
+
+    def __init__(self, message: str, detail: provider_pb2.ErrorResourceInitFailed) -> None:
+        super().__init__(message)
+        self.detail = detail
+
+    def status(self) -> grpc.Status:
+        """Return the gRPC status whose detail the engine reads."""
+        packed = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(self))
+        packed.details.add().Pack(self.detail)
+        status = grpc.Status()
+        status.code = grpc.StatusCode.UNKNOWN
+        status.details = str(self)
+        status.trailing_metadata = (("grpc-status-details-bin", packed.SerializeToString()),)
+        return status
+
+
+def partial(error: resource.InitFailedError, inputs: Mapping[str, Any], secrets: Collection[str]) -> PartialError:
+    """Return *error* as the engine wants it, with what is to be recorded."""
+    detail = provider_pb2.ErrorResourceInitFailed(
+        id=error.identity,
+        properties=wire.dump(error.outputs, secrets),
+        inputs=wire.dump(inputs, secrets),
+        reasons=error.reasons,
+        refresh_before_update=True,
+    )
+    return PartialError(str(error), detail)
+
+
+def check(
+    values: Mapping[str, Any], failures: Iterable[resource.Failure], secrets: Collection[str]
+) -> provider_pb2.CheckResponse:
+    """
+    Return checked inputs and failures, which never name their property.
+
+    The engine prints the value of a top-level property that a failure names, secrets in clear (tried with CLI 3.260).
+    """
+    return provider_pb2.CheckResponse(
+        inputs=wire.dump(values, secrets),
+        failures=[provider_pb2.CheckFailure(property="", reason=f"{item.path}: {item.reason}") for item in failures],
+    )
+
+
+def difference(
+    found: resource.Difference, inputs: Collection[str], secrets: Collection[str], ignored: Collection[str]
+) -> provider_pb2.DiffResponse:
+    """
+    Return *found* without what is *ignored*, as a detailed diff.
+
+    *inputs* are the names of all inputs: a path outside of them differs in the outputs. A secret differs as a whole,
+    so that no name in it is shown.
+    """
+    replaces = _shown(found.replaces, secrets, ignored)
+    updates = [path for path in _shown(found.updates, secrets, ignored) if path not in replaces]
+    changed = provider_pb2.DiffResponse.DIFF_SOME if replaces or updates else provider_pb2.DiffResponse.DIFF_NONE
+    every = [*replaces, *updates]
+    return provider_pb2.DiffResponse(
+        changes=changed,
+        replaces=replaces,
+        diffs=list(dict.fromkeys(paths.top(path) for path in every)),
+        deleteBeforeReplace=bool(replaces) and found.delete_before_replace,
+        detailedDiff={
+            path: provider_pb2.PropertyDiff(
+                kind=_kind(found, path, replaces=path in replaces), inputDiff=paths.top(path) in inputs
+            )
+            for path in every
+        },
+        hasDetailedDiff=True,
+    )
+
+
+def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[str]) -> list[str]:
+    kept = [path for path in found if not paths.is_covered(path, ignored)]
+    return list(dict.fromkeys(paths.top(path) if paths.top(path) in secrets else path for path in kept))
+
+
+def _kind(found: resource.Difference, path: str, *, replaces: bool) -> Any:
+    word = "ADD" if path in found.added else "DELETE" if path in found.removed else "UPDATE"
+    return getattr(provider_pb2.PropertyDiff, f"{word}_REPLACE" if replaces else word)

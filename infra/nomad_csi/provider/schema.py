@@ -1,0 +1,98 @@
+"""The package schema: the components as Pulumi's analyzer sees them, and the custom resources as they are declared."""
+
+import json
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from pulumi.provider import Provider
+from pulumi.provider.experimental.component import ComponentProvider
+
+from nomad_csi import components
+from nomad_csi.deploy import properties, registry, resource, sandbox
+from nomad_csi.provider import configuration
+
+PACKAGE = "nomad-csi"
+
+_SANDBOX = properties.Property(
+    kind="text", description="The sandbox that the object was made in; absent outside of one."
+)
+_SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
+
+
+def version() -> str:
+    """Return the version of this package, which is the plugin's."""
+    return metadata.version(PACKAGE)
+
+
+def hosted_provider() -> Provider:
+    """Return what serves the components, with a schema that has the custom resources as well."""
+    provider = ComponentProvider(list(components.COMPONENTS), PACKAGE, None, version())
+    provider.schema = json.dumps(merged(json.loads(provider.schema or "{}")))
+    return provider
+
+
+def merged(package: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *package* with the custom resources, their types and the provider's configuration."""
+    types: dict[str, Any] = dict(package.get("types", {}))
+    resources = {token: _resource(item, types) for token, item in registry.RESOURCES.items()}
+    settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
+    return dict(package) | {
+        "resources": {**package.get("resources", {}), **resources},
+        "types": types,
+        "config": {"variables": settings},
+        "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
+    }
+
+
+def _resource(item: resource.Resource, types: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: declared for name, declared in item.inputs.items() if name != "adopt"}
+    outputs = {**kept, **item.outputs, sandbox.OUTPUT: _SANDBOX}
+    return {
+        "description": item.description,
+        "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},
+        "requiredInputs": _required(item.inputs),
+        "properties": {name: _property(declared, types) for name, declared in outputs.items()},
+        "required": _required(outputs),
+    }
+
+
+def _required(declared: Mapping[str, properties.Property]) -> list[str]:
+    return sorted(name for name, item in declared.items() if item.required)
+
+
+def _property(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = _type(item, types) | {"description": item.description}
+    if item.secret:
+        described["secret"] = True
+    if item.replaces:
+        described["replaceOnChanges"] = True
+    if item.default is not None:
+        described["default"] = item.default
+    return described
+
+
+def _type(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
+    match item.kind:
+        case "list":
+            return {"type": "array", "items": _type(item.item or properties.Property(kind="text"), types)}
+        case "map":
+            return {"type": "object", "additionalProperties": {"type": "string"}}
+        case "record":
+            return {"$ref": f"#/types/{_record(item, types)}"}
+        case _:
+            return {"type": _SCALARS[item.kind]}
+
+
+def _record(item: properties.Property, types: dict[str, Any]) -> str:
+    """Add the type of a record to *types* and return its token."""
+    token = f"{PACKAGE}:index:{item.type_name}"
+    described = {
+        "type": "object",
+        "description": item.description,
+        "properties": {name: _property(declared, types) for name, declared in item.fields.items()},
+        "required": _required(item.fields),
+    }
+    if types.setdefault(token, described) != described:
+        raise ValueError(f"two types of the package are called {token}")
+    return token

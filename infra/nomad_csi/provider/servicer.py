@@ -1,0 +1,271 @@
+"""The plugin as one gRPC servicer: custom resources here, components through the class it is made from."""
+
+# ruff: noqa: N802  # gRPC says what the methods are called
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2, message
+from pulumi.provider import Provider
+from pulumi.provider.server import ProviderServicer
+from pulumi.runtime.proto import provider_pb2
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import registry, resource, sandbox
+from nomad_csi.provider import configuration, replies, status, wire, wording
+
+_STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
+"""Fields of requests that hold properties."""
+
+_ALWAYS_SECRET = configuration.SECRET.union(*(kind.secret_properties for kind in registry.RESOURCES.values()))
+"""Names of properties that are secret wherever they stand."""
+
+
+class Servicer(ProviderServicer):
+    """
+    Serves the engine: each call is translated, done in a thread by a class of `deploy`, and translated back.
+
+    An expected failure becomes one clean line, anything else "bug in nomad-csi" with a place and no values.
+    """
+
+    def __init__(
+        self, hosted: Provider, arguments: list[str], engine_address: str, environment: Mapping[str, str]
+    ) -> None:
+        super().__init__(hosted, arguments, engine_address)
+        self._environment = environment
+        self._mark = environment.get(sandbox.ENVIRONMENT, "")
+        self._engine = status.Engine()
+        self._engine.connect(engine_address)
+        self._cancelled = threading.Event()
+        self._settings: Mapping[str, Any] = {}
+        self._client: nomad.Nomad | None = None
+        self._client_lock = threading.Lock()
+
+    async def Handshake(self, request: Any, context: Any) -> Any:
+        """Begin an operation of the engine."""
+        return await self._answer(context, self._handshake, request)
+
+    async def Attach(self, request: Any, context: Any) -> Any:
+        """Begin an operation of an engine that found this process running (``PULUMI_DEBUG_PROVIDERS``)."""
+        return await self._answer(context, self._attach, request)
+
+    async def Cancel(self, request: Any, context: Any) -> Any:
+        """End what waits. The engine says this at the end of every operation, of successful ones too."""
+        del request, context
+        self._cancelled.set()
+        return empty_pb2.Empty()
+
+    async def CheckConfig(self, request: Any, context: Any) -> Any:
+        """Check the provider's settings, with what the environment adds to them."""
+        return await self._answer(context, self._check_config, request)
+
+    async def DiffConfig(self, request: Any, context: Any) -> Any:
+        """Compare the provider's settings; no change of them replaces an object."""
+        return await self._answer(context, self._diff_config, request)
+
+    async def Configure(self, request: Any, context: Any) -> Any:
+        """Take the provider's settings."""
+        return await self._answer(context, self._configure, request)
+
+    async def GetMapping(self, request: Any, context: Any) -> Any:
+        """There is no Terraform provider behind this one."""
+        del request, context
+        return provider_pb2.GetMappingResponse()
+
+    async def Check(self, request: Any, context: Any) -> Any:
+        """Check what an operator wrote."""
+        return await self._answer(context, self._check, request)
+
+    async def Diff(self, request: Any, context: Any) -> Any:
+        """Compare what is recorded with what is wanted."""
+        return await self._answer(context, self._diff, request)
+
+    async def Create(self, request: Any, context: Any) -> Any:
+        """Make an object, or say what it would be."""
+        return await self._answer(context, self._create, request)
+
+    async def Read(self, request: Any, context: Any) -> Any:
+        """Look at an object as it is now."""
+        return await self._answer(context, self._read, request)
+
+    async def Update(self, request: Any, context: Any) -> Any:
+        """Change an object, or say what it would become."""
+        return await self._answer(context, self._update, request)
+
+    async def Delete(self, request: Any, context: Any) -> Any:
+        """Remove an object."""
+        return await self._answer(context, self._delete, request)
+
+    async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
+        try:
+            return await asyncio.to_thread(work, request)
+        except replies.PartialError as error:
+            await context.abort_with_status(error.status())
+        except errors.NomadCsiError as error:
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, str(error)))
+        except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a line
+            await context.abort(grpc.StatusCode.INTERNAL, wording.bug(error))
+
+    def _handshake(self, request: Any) -> Any:
+        self._begin(request.engine_address)
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=True, accept_outputs=False)
+
+    def _attach(self, request: Any) -> Any:
+        self._begin(request.address)
+        return empty_pb2.Empty()
+
+    def _begin(self, engine_address: str) -> None:
+        self._cancelled.clear()
+        self.engine_address = engine_address
+        self._engine.connect(engine_address)
+
+    def _check_config(self, request: Any) -> Any:
+        given, _ = wire.load(request.news)
+        values, failures = configuration.check(given)
+        if not failures and wire.UNKNOWN not in values.values():
+            configuration.connection(values, self._environment, self._mark)
+        return replies.check(values, failures, configuration.SECRET)
+
+    def _diff_config(self, request: Any) -> Any:
+        old, new = (configuration.check(wire.load(struct)[0])[0] for struct in (request.old_inputs, request.news))
+        changed = provider_pb2.DiffResponse.DIFF_SOME if old != new else provider_pb2.DiffResponse.DIFF_NONE
+        return provider_pb2.DiffResponse(changes=changed)
+
+    def _configure(self, request: Any) -> Any:
+        self._settings = configuration.check(wire.load(request.args)[0])[0]
+        with self._client_lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+        return provider_pb2.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, acceptResources=True, acceptOutputs=False
+        )
+
+    def _check(self, request: Any) -> Any:
+        kind = _kind(request.urn)
+        news, marked = wire.load(request.news)
+        values, failures = kind.check(news)
+        clean = [resource.Failure(path=item.path, reason=self._clean(request, item.reason)) for item in failures]
+        return replies.check(values, clean, marked | kind.secret_properties)
+
+    def _diff(self, request: Any) -> Any:
+        kind = _kind(request.urn)
+        old_inputs, was_marked = wire.load(request.old_inputs)
+        outputs, _ = wire.load(request.olds)
+        news, marked = wire.load(request.news)
+        sandbox.refuse_other_side(outputs, self._mark)
+        found = kind.diff(request.id, old_inputs, outputs, news)
+        secrets = was_marked | marked | kind.secret_properties
+        answer = replies.difference(found, kind.inputs, secrets, request.ignoreChanges)
+        if found.notice and answer.detailedDiff:
+            self._engine.warn(request.urn, self._clean(request, found.notice))
+        return answer
+
+    def _create(self, request: Any) -> Any:
+        kind = _kind(request.urn)
+        news, marked = wire.load(request.properties)
+        secrets = marked | kind.secret_properties
+        make = functools.partial(kind.create, self._context(request), news)
+        identity, outputs = kind.preview(news) if request.preview else self._partly(request, make, news, secrets)
+        return provider_pb2.CreateResponse(
+            id="" if identity == wire.UNKNOWN else identity,
+            properties=wire.dump(self._marked(outputs), secrets),
+            refresh_before_update=True,
+        )
+
+    def _read(self, request: Any) -> Any:
+        kind = _kind(request.urn)
+        inputs, marked_inputs = wire.load(request.inputs)
+        outputs, marked_outputs = wire.load(request.properties)
+        sandbox.refuse_other_side(outputs, self._mark)
+        found = kind.read(self._context(request), request.id, inputs, outputs)
+        if found is None:
+            return provider_pb2.ReadResponse(id="")
+        secrets = marked_inputs | marked_outputs | kind.secret_properties
+        return provider_pb2.ReadResponse(
+            id=request.id,
+            inputs=wire.dump(found[0], secrets),
+            properties=wire.dump(self._marked(found[1]), secrets),
+            refresh_before_update=True,
+        )
+
+    def _update(self, request: Any) -> Any:
+        kind = _kind(request.urn)
+        old_outputs, was_marked = wire.load(request.olds)
+        news, marked = wire.load(request.news)
+        secrets = was_marked | marked | kind.secret_properties
+        sandbox.refuse_other_side(old_outputs, self._mark)
+        make = functools.partial(kind.update, self._context(request), request.id, old_outputs, news)
+        outputs = kind.preview(news)[1] if request.preview else self._partly(request, make, news, secrets)
+        return provider_pb2.UpdateResponse(
+            properties=wire.dump(self._marked(outputs), secrets), refresh_before_update=True
+        )
+
+    def _delete(self, request: Any) -> Any:
+        outputs, _ = wire.load(request.properties)
+        sandbox.refuse_other_side(outputs, self._mark)
+        _kind(request.urn).delete(self._context(request), request.id, outputs)
+        return empty_pb2.Empty()
+
+    def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
+        """Return what *make* returns; an object that is not ready becomes one that the engine records."""
+        try:
+            return make()
+        except resource.InitFailedError as error:
+            reasons = tuple(self._clean(request, reason) for reason in error.reasons)
+            clean = resource.InitFailedError(error.identity, self._marked(error.outputs), reasons)
+            raise replies.partial(clean, news, secrets) from error
+
+    def _context(self, request: Any) -> resource.Context:
+        return resource.Context(
+            connect=self._connect,
+            root=configuration.root(self._settings, self._environment),
+            sandbox=self._mark,
+            status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
+            warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),
+            cancelled=self._cancelled,
+            timeout_s=getattr(request, "timeout", 0),
+        )
+
+    def _connect(self) -> nomad.Nomad:
+        with self._client_lock:
+            if self._client is None:
+                found = configuration.connection(self._settings, self._environment, self._mark)
+                self._client = nomad.Nomad(found)
+            return self._client
+
+    def _marked(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(outputs) | ({sandbox.OUTPUT: self._mark} if self._mark else {})
+
+    def _clean(self, request: message.Message, text: str) -> str:
+        return wording.without_secrets(text, [*_secrets(request), *self._own_secrets()])
+
+    def _own_secrets(self) -> Iterator[str]:
+        for name in configuration.SECRET:
+            yield from wording.texts(self._settings.get(name))
+        for name in ("NOMAD_TOKEN", "NOMAD_HTTP_AUTH"):
+            yield self._environment.get(name, "")
+
+
+def _kind(urn: str) -> resource.Resource:
+    """Return the custom resource of *urn*: ``urn:pulumi:<stack>::<project>::<parent type>$<type>::<name>``."""
+    token = urn.split("::")[2].rpartition("$")[2]
+    if token not in registry.RESOURCES:
+        known = ", ".join(sorted(registry.RESOURCES))
+        problem = errors.Problem(path="type", got=repr(token), allowed=f"one of {known}")
+        raise errors.SpecError((problem,), source="the program")
+    return registry.RESOURCES[token]
+
+
+def _secrets(request: message.Message) -> Iterator[str]:
+    """Yield every secret text that came with *request*, marked as one or not."""
+    for field in _STRUCTS:
+        struct = getattr(request, field, None)
+        if struct is not None:
+            values, marked = wire.load(struct)
+            for name in marked | _ALWAYS_SECRET:
+                yield from wording.texts(values.get(name))

@@ -1,0 +1,59 @@
+"""Lines that the engine shows while a step runs, and lines that stay."""
+
+import sys
+import threading
+
+import grpc
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
+
+LOG_TIMEOUT_S = 5.0
+
+
+class Engine:
+    """
+    The engine's log. A line is sent once per resource and text, because a non-interactive run prints every one.
+
+    Source: pulumi, ``proto/pulumi/engine.proto`` (``LogRequest.ephemeral``); tried with CLI 3.260.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._channel: grpc.Channel | None = None
+        self._shown: dict[str, str] = {}
+        self._warned: set[tuple[str, str]] = set()
+
+    def connect(self, address: str) -> None:
+        """Talk to the engine at *address* from now on; empty: to nobody."""
+        with self._lock:
+            if self._channel is not None:
+                self._channel.close()
+            self._channel = grpc.insecure_channel(address) if address else None
+            self._shown.clear()
+            self._warned.clear()
+
+    def status(self, urn: str, message: str) -> None:
+        """Show *message* in the row of *urn* until the step ends."""
+        with self._lock:
+            is_new = self._shown.get(urn) != message
+            self._shown[urn] = message
+        if is_new:
+            self._log(engine_pb2.INFO, urn, message, ephemeral=True)
+
+    def warn(self, urn: str, message: str) -> None:
+        """Show *message* as a warning that stays."""
+        with self._lock:
+            is_new = (urn, message) not in self._warned
+            self._warned.add((urn, message))
+        if is_new:
+            self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
+
+    def _log(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
+        channel = self._channel
+        if channel is None:
+            return
+        request = engine_pb2.LogRequest(severity=severity, message=message, urn=urn, ephemeral=ephemeral)
+        try:
+            engine_pb2_grpc.EngineStub(channel).Log(request, timeout=LOG_TIMEOUT_S)
+        except grpc.RpcError as error:
+            # A line that nobody sees is no reason to fail the step; `pulumi -d` shows what stands on stderr.
+            print(f"nomad-csi: the engine did not take a line: {error.code().name}: {message}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,38 @@
+"""What an operator gets to read of an error: one clean line, without a secret."""
+
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+HIDDEN = "[secret]"
+
+SHORTEST_SECRET = 4
+"""Characters from which on a secret is looked for in a text; shorter ones are part of ordinary words."""
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return *text* with every one of *secrets* replaced, the longest first."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, HIDDEN)
+    return text
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text below *value*."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+
+
+def bug(error: Exception) -> str:
+    """Return where *error* was raised and its class. Its text may hold values of the operator, so it stays out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "nowhere"
+    return f"bug in nomad-csi: {type(error).__name__} at {where}; please report it with this line"
