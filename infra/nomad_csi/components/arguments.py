@@ -55,15 +55,32 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
     raise errors.SpecError(tuple(found), f"CsiPlugin {name}")
 
 
-def volume_plan(component: str, name: str, driver_name: str, document: Mapping[str, Any]) -> model.VolumePlan:
-    """Return the plan of a volume, a *document* as in the spec. Raises `errors.SpecError` with all problems."""
+def volume_plan(  # noqa: PLR0917  # called by our own components only
+    component: str, name: str, args: Mapping[str, Any], kind: Any, driver_name: str, document: Mapping[str, Any]
+) -> model.VolumePlan:
+    """
+    Return the plan of the volume *name* of a *component* with the arguments *args* of the class *kind*.
+
+    *document* is the same volume as in the spec. Raises `errors.SpecError` with all problems.
+    """
+    unknown = _unknown(args, kind)
     volume, found = _read(spec.VolumeSpec, {"id": name} | dict(document))
-    if volume:
+    found = [*unknown, *found]
+    if driver_name not in catalogue.DRIVERS:
+        allowed = f"one of {', '.join(catalogue.DRIVERS)}"
+        found.append(errors.Problem(path="driver", got=problems.shown(driver_name), allowed=allowed))
+    elif volume:
         driver = catalogue.DRIVERS[driver_name]
         found += [problem for problem in rules.check_volume(volume, driver, "", "") if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
     raise errors.SpecError(tuple(found), f"{component} {name}")
+
+
+def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:
+    known = sorted(kind.__required_keys__ | kind.__optional_keys__)
+    allowed = f"one of {', '.join(known)}"
+    return [errors.Problem(path=key, got="an unknown key", allowed=allowed) for key in args if key not in known]
 
 
 def chosen(args: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -79,7 +96,10 @@ def _is_late(problem: errors.Problem, document: Mapping[str, Any]) -> bool:
 def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[errors.Problem]]:
     found: list[errors.Problem] = []
     plain = _plain(document, "", "", found)
-    value = draft.check(kind, plain, "", found)
+    late = {problem.path for problem in found}
+    ruled: list[errors.Problem] = []
+    value = draft.check(kind, plain, "", ruled)
+    found += [problem for problem in ruled if problem.path not in late]
     return (None if found else value), found
 
 

@@ -57,7 +57,8 @@ class EbsVolume(pulumi.ComponentResource):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
         document = arguments.chosen(args, *volume.COMMON, "protect") | {"ebs": arguments.chosen(args, *EBS)}
-        plan = arguments.volume_plan("EbsVolume", args.get("volume_id") or name, "aws-ebs", document)
+        volume_id = args.get("volume_id") or name
+        plan = arguments.volume_plan("EbsVolume", volume_id, args, EbsVolumeArgs, "aws-ebs", document)
         made = self._make(name, plan, args)
         self.storage: Sequence[pulumi.Resource] = [made]
         self.external_id = made.id

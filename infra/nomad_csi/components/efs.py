@@ -90,7 +90,8 @@ class EfsVolume(pulumi.ComponentResource):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
         document = arguments.chosen(args, *volume.COMMON, "protect") | {"efs": arguments.chosen(args, *EFS)}
-        plan = arguments.volume_plan("EfsVolume", args.get("volume_id") or name, "aws-efs", document)
+        volume_id = args.get("volume_id") or name
+        plan = arguments.volume_plan("EfsVolume", volume_id, args, EfsVolumeArgs, "aws-efs", document)
         efs = plan.source
         assert isinstance(efs, model.EfsFileSystem)  # noqa: S101  # the document above has an efs part
         file_system = self._file_system(name, efs, args, protect=plan.protect)

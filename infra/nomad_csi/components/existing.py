@@ -31,7 +31,8 @@ class ExistingVolume(pulumi.ComponentResource):
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
         existing = arguments.chosen(args, "external_id", "availability_zone")
         document = arguments.chosen(args, *volume.COMMON) | {"existing": existing}
-        plan = arguments.volume_plan("ExistingVolume", args.get("volume_id") or name, args["driver"], document)
+        volume_id, driver = args.get("volume_id") or name, args.get("driver", "")
+        plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, driver, document)
         self.external_id = pulumi.Output.from_input(args["external_id"])
         self.registration_id = volume.register(self, name, plan, args, self.external_id, []).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

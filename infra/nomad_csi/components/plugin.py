@@ -168,7 +168,7 @@ class CsiPlugin(pulumi.ComponentResource):
     ) -> resources.PluginHealth:
         return resources.PluginHealth(
             name,
-            pluginId=expectation.plugin_id,
+            plugin_id=expectation.plugin_id,
             provider=expectation.provider,
             version=expectation.version,
             namespace=expectation.namespace,

@@ -1,4 +1,8 @@
-"""The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`."""
+"""
+The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`.
+
+The SDK knows a property that has a getter by its Python name, and any other by its name on the wire.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,7 +54,7 @@ class PluginJob(pulumi.CustomResource):
     ) -> None:
         """Run the job of *hcl*. A job of that id that differs is taken over only when *adopt* is true."""
         inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "adopt": adopt}
-        outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
+        outputs = {"job_modify_index": None, "version": None, "driftType": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 
     @property
@@ -64,11 +68,18 @@ class PluginHealth(pulumi.CustomResource):
     """The gate: it is there once the plugin is proven healthy. Registrations depend on it."""
 
     def __init__(
-        self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **expectation: pulumi.Input[Any]
+        self,
+        resource_name: str,
+        *,
+        plugin_id: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+        **expectation: pulumi.Input[Any],
     ) -> None:
-        """Wait for what *expectation* says (`nomad_csi.plan.model.PluginExpectation`, in camelCase)."""
+        """Wait for what *expectation* says of *plugin_id* (`plan.model.PluginExpectation`, names in camelCase)."""
         outputs = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict"))
-        super().__init__("nomad-csi:index:PluginHealth", resource_name, expectation | outputs, opts)
+        super().__init__(
+            "nomad-csi:index:PluginHealth", resource_name, {"plugin_id": plugin_id} | expectation | outputs, opts
+        )
 
     @property
     @pulumi.getter(name="pluginId")

@@ -1,0 +1,204 @@
+"""The exact children of each component, and their whole inputs."""
+
+import json
+
+import pulumi
+import pytest
+
+from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, errors
+
+EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
+TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"}
+
+
+def tokens(cloud):
+    return sorted(f"{made.token} {made.name}" for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack")
+
+
+def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
+    """One AWS volume and one registration; no file unless one is asked for."""
+    cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
+
+    assert tokens(cloud) == [
+        "aws:ebs/volume:Volume mysql",
+        "nomad-csi:index:EbsVolume mysql",
+        "nomad-csi:index:VolumeRegistration mysql",
+    ]
+    assert cloud.inputs("aws:ebs/volume:Volume", "mysql") == {
+        "availabilityZone": "us-east-1a",
+        "encrypted": True,
+        "size": 40,
+        "tags": TAGS | {"ebs.csi.aws.com/cluster": "true"},
+        "type": "gp3",
+    }
+    assert cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql") == {
+        "adopt": False,
+        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+        "context": {},
+        "externalId": "mysql-id",
+        "mountOptions": {"fsType": "", "mountFlags": []},
+        "name": "mysql",
+        "namespace": "default",
+        "parameters": {},
+        "pluginId": "aws-ebs0",
+        "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+        "volumeId": "mysql",
+    }
+
+
+def test_volume_file_is_written_where_it_is_asked_for(cloud):
+    """The file holds the external id that AWS gave."""
+    cloud.settle(lambda: EbsVolume("mysql", EBS | {"render_to": "out"}) and None)
+
+    made = cloud.inputs("nomad-csi:index:RenderedFile", "mysql")
+    assert made["path"] == "out/volumes/default/mysql.volume.hcl"
+    assert 'external_id = "mysql-id"\nplugin_id   = "aws-ebs0"\n' in made["content"]
+
+
+def test_efs_volume_makes_all_that_a_mount_needs(cloud):
+    """File system, security group, a mount target in each zone, access point, registration."""
+    args = {
+        "plugin_id": "aws-efs0",
+        "mount_targets": [
+            {"availability_zone": "us-east-1a"},
+            {"availability_zone": "us-east-1b", "subnet_id": "subnet-0abc1234"},
+        ],
+        "clients": {"cidr_blocks": ["10.0.0.0/8"], "security_group_ids": ["sg-0abc1234"]},
+        "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
+    }
+
+    cloud.settle(lambda: EfsVolume("shared", args) and None)
+
+    assert tokens(cloud) == [
+        "aws:ec2/securityGroup:SecurityGroup shared",
+        "aws:efs/accessPoint:AccessPoint shared",
+        "aws:efs/fileSystem:FileSystem shared",
+        "aws:efs/mountTarget:MountTarget shared-us-east-1a",
+        "aws:efs/mountTarget:MountTarget shared-us-east-1b",
+        "nomad-csi:index:EfsVolume shared",
+        "nomad-csi:index:VolumeRegistration shared",
+    ]
+    assert cloud.inputs("aws:efs/mountTarget:MountTarget", "shared-us-east-1b") == {
+        "fileSystemId": "shared-id",
+        "securityGroups": ["shared-id"],
+        "subnetId": "subnet-0abc1234",
+    }
+    assert cloud.inputs("aws:ec2/securityGroup:SecurityGroup", "shared")["ingress"] == [
+        {
+            "cidrBlocks": ["10.0.0.0/8"],
+            "fromPort": 2049,
+            "protocol": "tcp",
+            "securityGroups": ["sg-0abc1234"],
+            "toPort": 2049,
+        }
+    ]
+    assert cloud.inputs("aws:efs/accessPoint:AccessPoint", "shared")["rootDirectory"] == {
+        "creationInfo": {"ownerGid": 1000, "ownerUid": 1000, "permissions": "0755"},
+        "path": "/shared",
+    }
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "shared")
+    assert registration["externalId"] == "shared-id::shared-id"
+    assert registration["requiredTopologies"] == []
+
+
+def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
+    """A policy for the controller, two jobs, and one resource that waits."""
+    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "nomad-client"}, "render_to": "out"}
+
+    cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
+
+    assert tokens(cloud) == [
+        "aws:iam/policy:Policy aws-ebs0",
+        "aws:iam/rolePolicyAttachment:RolePolicyAttachment aws-ebs0",
+        "nomad-csi:index:CsiPlugin aws-ebs0",
+        "nomad-csi:index:PluginHealth aws-ebs0",
+        "nomad-csi:index:PluginJob aws-ebs0-controller",
+        "nomad-csi:index:PluginJob aws-ebs0-node",
+        "nomad-csi:index:RenderedFile aws-ebs0-controller",
+        "nomad-csi:index:RenderedFile aws-ebs0-node",
+    ]
+    job = cloud.inputs("nomad-csi:index:PluginJob", "aws-ebs0-controller")
+    assert job["jobId"] == "plugin-aws-ebs0-controller"
+    assert job["hcl"] == cloud.inputs("nomad-csi:index:RenderedFile", "aws-ebs0-controller")["content"]
+    policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "aws-ebs0")["policy"])
+    assert policy["Statement"][0]["Sid"] == "Describe"
+    assert cloud.inputs("nomad-csi:index:PluginHealth", "aws-ebs0") == {
+        "clientDataDir": "",
+        "controllers": 2,
+        "datacenters": ["*"],
+        "jobs": {"plugin-aws-ebs0-controller": 7, "plugin-aws-ebs0-nodes": 7},
+        "namespace": "default",
+        "nodePool": "default",
+        "pluginId": "aws-ebs0",
+        "proof": "nomad",
+        "provider": "ebs.csi.aws.com",
+        "stableS": 3,
+        "taskDriver": "docker",
+        "timeoutS": 300,
+        "version": "v1.64.0",
+    }
+
+
+def test_existing_volume_only_registers(cloud):
+    """Nothing is made in AWS."""
+    args = {
+        "plugin_id": "aws-ebs0",
+        "driver": "aws-ebs",
+        "external_id": "vol-0123456789abcdef0",
+        "availability_zone": "us-east-1b",
+        "namespace": "prod",
+        "volume_id": "old",
+    }
+
+    cloud.settle(lambda: ExistingVolume("legacy", args) and None)
+
+    assert tokens(cloud) == ["nomad-csi:index:ExistingVolume legacy", "nomad-csi:index:VolumeRegistration legacy"]
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "legacy")
+    assert (registration["volumeId"], registration["namespace"]) == ("old", "prod")
+    assert registration["externalId"] == "vol-0123456789abcdef0"
+
+
+def test_an_output_may_stand_where_another_resource_decides(cloud):
+    """A key, a subnet, a group, a role or a plugin id may come from another resource."""
+    arn = "arn:aws:kms:us-east-1:123456789012:key/1"
+    args = EBS | {"kms_key_arn": pulumi.Output.from_input(arn), "plugin_id": pulumi.Output.from_input("aws-ebs0")}
+
+    cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+    assert cloud.inputs("aws:ebs/volume:Volume", "mysql")["kmsKeyId"] == arn
+
+
+def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
+    """The rule holds once the value is known."""
+    args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
+
+    with pytest.raises(ValueError, match="kms_key_arn: expected the full ARN of a KMS key, got 'alias/x'"):
+        cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+
+def test_rejects_bad_arguments_before_anything_is_declared(cloud):
+    """All problems at once, named as in the spec, and no resource."""
+    args = {"plugin_id": "a/b", "availability_zone": "us-east-1", "size_gib": pulumi.Output.from_input(1), "sise": 3}
+
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+    text = str(caught.value)
+    assert text.startswith("EbsVolume mysql: ")
+    assert "ebs.size_gib: expected a value that is known when the program runs, not an output" in text
+    assert "ebs.availability_zone: expected an Availability Zone such as us-east-1a" in text
+    assert "plugin_id: expected at most 63 letters" in text
+    assert "sise: expected one of" in text
+    assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
+
+
+def test_secrets_are_marked_and_in_no_file(cloud):
+    """The registration gets them as a secret; the file names them only."""
+    args = EBS | {"secrets": {"token": "CANARY"}, "render_to": "out"}
+
+    cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+    [marker] = [cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")["secrets"]]
+    assert marker["value"] == {"token": "CANARY"}
+    assert "4dabf18193072939515e22adb298388d" in marker
+    assert "CANARY" not in cloud.inputs("nomad-csi:index:RenderedFile", "mysql")["content"]
