@@ -1,5 +1,6 @@
 """A template cannot print what was not quoted."""
 
+import jinja2
 import pytest
 
 from nomad_csi import errors
@@ -25,8 +26,8 @@ def test_rejects_a_value_that_was_changed_after_it_was_quoted():
 
 def test_rejects_a_name_that_is_not_there():
     """A typing error in a template is not an empty value."""
-    with pytest.raises(Exception, match="'valeu' is undefined"):
-        render("{{ valeu | text }}", value="a")
+    with pytest.raises(jinja2.UndefinedError, match="'valeu' is undefined"):
+        render("{% if valeu %}{% endif %}{{ value | text }}", value="a")
 
 
 def test_comment_cannot_be_left():

@@ -1,7 +1,7 @@
 """
 The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`.
 
-The SDK knows a property that has a getter by its Python name, and any other by its name on the wire.
+Property names are those on the wire: translating them would also change the keys of maps inside.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,14 +54,13 @@ class PluginJob(pulumi.CustomResource):
     ) -> None:
         """Run the job of *hcl*. A job of that id that differs is taken over only when *adopt* is true."""
         inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "adopt": adopt}
-        outputs = {"job_modify_index": None, "version": None, "driftType": None}
+        outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 
     @property
-    @pulumi.getter(name="jobModifyIndex")
     def job_modify_index(self) -> pulumi.Output[int]:
         """Nomad's index of the last change of the job's specification."""
-        return pulumi.get(self, "job_modify_index")
+        return pulumi.get(self, "jobModifyIndex")
 
 
 class PluginHealth(pulumi.CustomResource):
@@ -78,17 +77,15 @@ class PluginHealth(pulumi.CustomResource):
         """Wait for what *expectation* says of *plugin_id* (`plan.model.PluginExpectation`, names in camelCase)."""
         outputs = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict"))
         super().__init__(
-            "nomad-csi:index:PluginHealth", resource_name, {"plugin_id": plugin_id} | expectation | outputs, opts
+            "nomad-csi:index:PluginHealth", resource_name, {"pluginId": plugin_id} | expectation | outputs, opts
         )
 
     @property
-    @pulumi.getter(name="pluginId")
     def plugin_id(self) -> pulumi.Output[str]:
         """The plugin's id; known only when the plugin is healthy."""
-        return pulumi.get(self, "plugin_id")
+        return pulumi.get(self, "pluginId")
 
     @property
-    @pulumi.getter
     def verdict(self) -> pulumi.Output[str]:
         """What was found, ``healthy`` or the reason why not."""
         return pulumi.get(self, "verdict")
@@ -134,7 +131,6 @@ class VolumeRegistration(pulumi.CustomResource):
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
 
     @property
-    @pulumi.getter
     def schedulable(self) -> pulumi.Output[bool]:
         """Whether Nomad would place an allocation that claims the volume now."""
         return pulumi.get(self, "schedulable")
@@ -157,7 +153,6 @@ class RenderedFile(pulumi.CustomResource):
         )
 
     @property
-    @pulumi.getter
     def path(self) -> pulumi.Output[str]:
         """Path of the file below the provider's ``root``."""
         return pulumi.get(self, "path")
