@@ -1,0 +1,144 @@
+"""
+What an unwelcome answer means: may the call be sent again, was it refused, or is it unknown what happened.
+
+Nomad answers almost everything with status 500 and a sentence, so sentences are matched, by substring.
+Source: the sentences are those of a real agent (Nomad 2.0.6-dev, 2026-08) and of hashicorp/nomad,
+``nomad/structs/errors.go``, ``nomad/csi_endpoint.go`` and ``nomad/state/state_store.go``, 2026-08-21.
+"""
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from nomad_csi import errors
+from nomad_csi.nomad import permissions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What may be done about an answer."""
+
+    kind: errors.ReplyKind
+    advice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """The call that was answered."""
+
+    method: str
+    path: str
+    namespace: str
+    has_token: bool
+
+
+_SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
+    # Not delivered to a leader, or to a controller before anything is stored: the same call may succeed later.
+    ("failed to get conn", "retry", ""),
+    ("connection refused", "retry", ""),
+    ("No cluster leader", "retry", ""),
+    ("Not ready to serve consistent reads", "retry", ""),
+    ("node is not the leader", "retry", ""),
+    ("leadership transfer in progress", "retry", ""),
+    ("timed out enqueuing operation", "retry", ""),
+    ("no healthy controllers for CSI plugin", "retry", "look at the plugin's job: its controller is not healthy"),
+    ("failed to find instances of controller plugin", "retry", "look at the plugin's job: no controller runs"),
+    ("failed to find clients running controller plugin", "retry", "look at the plugin's job: no controller runs"),
+    ("timeout while connecting to gRPC socket", "retry", "look at the plugin's job: its controller hangs"),
+    ("CSI client error (retryable)", "retry", ""),
+    # Delivered, and the answer lost on the way.
+    ("rpc error: EOF", "ambiguous", ""),
+    ("connection reset by peer", "ambiguous", ""),
+    ("broken pipe", "ambiguous", ""),
+    ("i/o timeout", "ambiguous", ""),
+    ("context deadline exceeded", "ambiguous", ""),
+    ("session shutdown", "ambiguous", ""),
+    ("stream closed", "ambiguous", ""),
+    ("leadership lost while committing log", "ambiguous", ""),
+    # Understood and refused.
+    ("ACL token", "refused", "look at NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+    ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
+    ("nonexistent namespace", "refused", "make it first with `nomad namespace apply`, or name another"),
+    ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
+    ("volume in use", "refused", "stop the jobs that claim it and wait until the claims are free"),
+    (
+        "can not update mount options while volume is in use",
+        "refused",
+        "stop the jobs that claim it first; unchanged flags must be sent as well, and Nomad shows them redacted",
+    ),
+    (
+        "existing capability in use",
+        "refused",
+        "keep the capability in use, or stop the jobs that claim the volume first",
+    ),
+    (
+        "was not compatible with existing topology",
+        "refused",
+        "deregister the volume and register it again; its data is not touched",
+    ),
+    ("cannot be updated", "refused", "deregister the volume and register it again; its data is not touched"),
+    ("unknown volume access mode", "refused", "use one of Nomad's five access modes"),
+    ("unknown volume attachment mode", "refused", "use file-system or block-device"),
+    ("InvalidVolume.NotFound", "refused", "look whether the EBS volume exists in the region of the plugin"),
+    ("Enforcing job modify index", "refused", "somebody else changed the job meanwhile; look at it, then run again"),
+    ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
+)
+"""Part of the sentence -> kind and advice. The first that fits counts: ``failed to get conn: ... i/o timeout``."""
+
+_BEFORE_STORING = "controller validate volume:"
+"""Nomad asks the controller before it stores anything: whatever broke there, nothing was registered."""
+
+_STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
+    HTTPStatus.UNAUTHORIZED: ("refused", "something in front of Nomad asks for a password: set NOMAD_HTTP_AUTH"),
+    HTTPStatus.TOO_MANY_REQUESTS: ("retry", "use fewer connections at a time; a Nomad agent takes 100 of one address"),
+    HTTPStatus.BAD_GATEWAY: ("ambiguous", "something in front of Nomad answered"),
+    HTTPStatus.SERVICE_UNAVAILABLE: ("retry", ""),
+    HTTPStatus.GATEWAY_TIMEOUT: ("ambiguous", "something in front of Nomad answered"),
+}
+
+_READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|validate/job|job/[^/]+/plan)")
+
+
+def answered(call: Call, status: int, text: str) -> Verdict:
+    """Return what *status*, which is not a success, and its *text* mean for *call*."""
+    if status == HTTPStatus.FORBIDDEN and "Permission denied" in text:
+        return Verdict(kind="refused", advice=_missing_permission(call))
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return Verdict(kind="refused", advice="redirects are not followed: look at NOMAD_ADDR, and whether it is https")
+    if status in _STATUSES:
+        kind, advice = _STATUSES[status]
+        return _for(call, kind, advice)
+    kind, advice = _by_sentence(text)
+    return _for(call, kind, advice)
+
+
+def unanswered(call: Call) -> Verdict:
+    """Return what it means that *call* went out and no answer came back."""
+    return _for(call, "ambiguous", "")
+
+
+def changes_nothing(call: Call) -> bool:
+    """Return whether *call* only reads, so that it may be sent again whatever became of it."""
+    return _READS.fullmatch(f"{call.method} {call.path}") is not None
+
+
+def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
+    for sentence, kind, advice in _SENTENCES:
+        if sentence in text:
+            is_unstored = kind == "ambiguous" and _BEFORE_STORING in text
+            return ("retry" if is_unstored else kind), advice
+    return "refused", ""
+
+
+def _for(call: Call, kind: errors.ReplyKind, advice: str) -> Verdict:
+    """Return the verdict; where only a read was lost there is nothing ambiguous."""
+    if kind == "ambiguous" and changes_nothing(call):
+        return Verdict(kind="retry", advice=advice)
+    return Verdict(kind=kind, advice=advice)
+
+
+def _missing_permission(call: Call) -> str:
+    who = "the token" if call.has_token else "no token was given: set NOMAD_TOKEN to one that"
+    verb = "needs" if call.has_token else "has"
+    needs = permissions.needed(call.method, call.path, call.namespace) or "the rights for this call"
+    return f"{who} {verb} {needs}"

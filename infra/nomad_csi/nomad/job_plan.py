@@ -1,0 +1,106 @@
+"""
+A plan in words: what would change, and why a group finds no place.
+
+Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/structs/structs.go`` (``AllocMetric``),
+2026-08-21.
+"""
+
+import re
+from collections.abc import Iterator
+
+from nomad_csi.nomad import replies
+
+VALUE_LIMIT = 80
+"""Characters shown of a value."""
+
+_WORDS = {"Added": "added", "Deleted": "removed"}
+
+_SECRET = re.compile(r"Env\[.*|EmbeddedTmpl|.*(secret|password|passwd|token|credential|private|auth).*", re.IGNORECASE)
+"""Names of fields whose values are not shown: a plan ends in logs."""
+
+
+def changes(diff: replies.Node) -> tuple[str, ...]:
+    """Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
+    kind = replies.text(diff, "Type")
+    return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
+
+
+def failed_groups(plan: replies.Node) -> dict[str, str]:
+    """Return for each group that finds no place the reasons, such as ``missing drivers (1 node)``."""
+    failed = replies.table(plan, "FailedTGAllocs")
+    return {group: _reasons(replies.table(failed, group)) for group in failed}
+
+
+def _edited(node: replies.Node, where: str, prefix: str) -> Iterator[str]:
+    """Yield the changes inside *node*; *where* leads to its task or group, *prefix* to the object within."""
+    for field in _changed(node, "Fields"):
+        yield f"{where}{prefix}{_field(field)}"
+    for item in _changed(node, "Objects"):
+        name = replies.text(item, "Name")
+        yield from _object(item, where, f"{prefix}{name[:1].lower()}{name[1:]}")
+    for key, word in (("TaskGroups", "group"), ("Tasks", "task")):
+        for item in _changed(node, key):
+            yield from _part(item, f"{where}{word} {replies.text(item, 'Name')}")
+
+
+def _object(item: replies.Node, where: str, path: str) -> Iterator[str]:
+    kind = replies.text(item, "Type")
+    if kind in _WORDS:
+        values = ", ".join(_added_or_removed(field) for field in _changed(item, "Fields"))
+        yield f"{where}{path}: {_WORDS[kind]}{f' ({values})' if values else ''}"
+    else:
+        yield from _edited(item, where, f"{path}.")
+
+
+def _part(item: replies.Node, where: str) -> Iterator[str]:
+    kind = replies.text(item, "Type")
+    if kind in _WORDS:
+        yield f"{where}: {_WORDS[kind]}"
+    else:
+        yield from _edited(item, f"{where} > ", "")
+
+
+def _changed(node: replies.Node, key: str) -> Iterator[replies.Node]:
+    """Yield what differs; an edited object also lists its equal fields, of type ``None``."""
+    return (item for item in replies.rows(node, key) if replies.text(item, "Type") != "None")
+
+
+def _field(field: replies.Node) -> str:
+    name = replies.text(field, "Name")
+    if _SECRET.fullmatch(name):
+        return f"{name}: {_WORDS.get(replies.text(field, 'Type'), 'changed')}"
+    return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
+
+
+def _added_or_removed(field: replies.Node) -> str:
+    name = replies.text(field, "Name")
+    return (
+        name
+        if _SECRET.fullmatch(name)
+        else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
+    )
+
+
+def _value(field: replies.Node, key: str) -> str:
+    value = " ".join(replies.text(field, key).split())
+    shown = value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
+    return shown or "unset"
+
+
+def _reasons(metric: replies.Node) -> str:
+    """Return why nodes were ruled out, by constraint, class, exhausted resource and quota."""
+    counts = [
+        *_counted(metric, "ConstraintFiltered", "{name}"),
+        *_counted(metric, "ClassFiltered", "node class {name}"),
+        *_counted(metric, "DimensionExhausted", "{name} exhausted"),
+        *_counted(metric, "ClassExhausted", "node class {name} exhausted"),
+    ]
+    quota = [f"quota: {dimension}" for dimension in metric.get("QuotaExhausted") or ()]
+    if counts or quota:
+        return ", ".join([*counts, *quota])
+    return "no node to look at" if not metric.get("NodesEvaluated") else "no node fits"
+
+
+def _counted(metric: replies.Node, key: str, form: str) -> list[str]:
+    found = replies.table(metric, key)
+    return [f"{form.format(name=name)} ({found[name]} node{'s' if found[name] != 1 else ''})" for name in sorted(found)]

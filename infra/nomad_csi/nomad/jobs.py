@@ -1,0 +1,215 @@
+"""
+Nomad jobs: parse, validate, plan, register, read, stop.
+
+Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 2026-08-21; tried on 2.0.6-dev, 2026-08.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.nomad import job_plan, replies, request
+
+ABSENT = "job not found"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """What Nomad finds wrong with a job. It does not look into driver ``config``, nor for the driver."""
+
+    problems: tuple[str, ...]
+    warnings: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobPlan:
+    """What registering a job would do."""
+
+    diff_type: str
+    """``None`` (equal), ``Added`` or ``Edited``: the only measure of drift. The scheduler's counts are not."""
+
+    job_modify_index: int
+    """What `register` wants as *enforce_index*; 0: there is no such job."""
+
+    failed_groups: Mapping[str, str]
+    """Task group that finds no place -> why, such as ``missing drivers (1 node)``."""
+
+    warnings: str
+
+    changes: tuple[str, ...]
+    """One line for each change, such as ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A job as Nomad holds it."""
+
+    job_id: str
+    namespace: str
+    type: str
+    """``service``, ``system``, ``batch`` or ``sysbatch``."""
+
+    status: str
+    """``pending``, ``running`` or ``dead``. Still ``running`` when its plugin is not."""
+
+    stopped: bool
+    version: int
+    job_modify_index: int
+    meta: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskEvent:
+    """Something that happened to a task."""
+
+    time_ns: int
+    """Nanoseconds since 1970, by the client's clock."""
+
+    type: str
+    """Such as ``Started``, ``Plugin became healthy``, ``Restarting``."""
+
+    message: str
+    task: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allocation:
+    """One placement of a task group on a node."""
+
+    alloc_id: str
+    node_id: str
+    node_name: str
+    client_status: str
+    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
+
+    desired_status: str
+    """``run``, ``stop`` or ``evict``."""
+
+    task_events: tuple[TaskEvent, ...]
+    """Of all its tasks, oldest first. Nomad keeps the last ten of each."""
+
+    restarts: int
+    """How often its tasks were restarted, together."""
+
+
+def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> dict[str, Any]:
+    """
+    Return the job that *hcl* describes, with defaults filled in, as Nomad itself reads it.
+
+    *namespace* is where the token may parse, the connection's when empty; the job's own is in its HCL.
+    Raises `errors.NomadApiError` with file position for what HCL2 does not allow.
+    """
+    path = request.path_of("jobs", "parse")
+    body = {"JobHCL": hcl, "Canonicalize": True}
+    reply = nomad.request("POST", path, query={"namespace": namespace} if namespace else None, body=body)
+    return dict(replies.checked("POST", path, reply))
+
+
+def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> Validation:
+    """Return what Nomad finds wrong with *job*, as `parse` returned it."""
+    path = request.path_of("validate", "job")
+    item = replies.checked("POST", path, nomad.request("POST", path, query=_query(job), body={"Job": job}))
+    found = item.get("ValidationErrors") or ([item["Error"]] if item.get("Error") else [])
+    return Validation(
+        problems=tuple(" ".join(str(problem).split()) for problem in found), warnings=replies.text(item, "Warnings")
+    )
+
+
+def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
+    """Return what registering *job* would do. Nothing is changed. Needs fewer rights than `register`."""
+    path = request.path_of("job", job["ID"], "plan")
+    body = {"Job": job, "Diff": True}
+    item = replies.checked("POST", path, nomad.request("POST", path, query=_query(job), body=body))
+    diff = replies.table(item, "Diff")
+    return JobPlan(
+        diff_type=replies.text(diff, "Type"),
+        job_modify_index=replies.number(item, "JobModifyIndex"),
+        failed_groups=job_plan.failed_groups(item),
+        warnings=replies.text(item, "Warnings"),
+        changes=job_plan.changes(diff),
+    )
+
+
+def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enforce_index: int | None) -> None:
+    """
+    Register *job*, as `parse` returned it, with the HCL *source* that it came from.
+
+    *enforce_index* is that of the plan: Nomad refuses ("Enforcing job modify index") if the job changed since, with 0
+    if it exists; ``None`` overwrites. The reply's own index is no use for the next call (it is not always the job's),
+    and its warnings are those of the plan.
+    """
+    body: dict[str, Any] = {"Job": job, "Submission": {"Source": source, "Format": "hcl2"}}
+    if enforce_index is not None:
+        body |= {"EnforceIndex": True, "JobModifyIndex": enforce_index}
+    nomad.request("POST", request.path_of("jobs"), query=_query(job), body=body)
+
+
+def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
+    """Return the job, stopped ones included; ``None`` where there is none."""
+    item = replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
+    return None if item is None else _job(item)
+
+
+def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
+    """Return the HCL2 that *version* of the job was registered with; ``None`` where Nomad holds none."""
+    path = request.path_of("job", job_id, "submission")
+    query = {"namespace": namespace, "version": str(version)}
+    item = replies.one(nomad, path, absent="job source not found", query=query)
+    return replies.text(item, "Source") if item is not None and item.get("Format") == "hcl2" else None
+
+
+def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> None:
+    """
+    Stop the job, and forget it at once if *purge*. Returns before its tasks have ended. An absent job is no error.
+
+    Wait for the allocations between stop and purge: a purge straight away can leave tasks and mounts behind.
+    """
+    query = {"namespace": namespace, "purge": "true" if purge else "false"}
+    nomad.request("DELETE", request.path_of("job", job_id), query=query)
+
+
+def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allocation, ...]:
+    """Return the allocations of the job that Nomad still knows, ended ones included; none for an unknown job."""
+    path = request.path_of("job", job_id, "allocations")
+    return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
+
+
+def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the namespace of *job* as a query: at Nomad, one in the query goes before the one in the job."""
+    return {"namespace": job["Namespace"]} if job.get("Namespace") else None
+
+
+def _job(item: replies.Node) -> Job:
+    return Job(
+        job_id=replies.text(item, "ID"),
+        namespace=replies.text(item, "Namespace"),
+        type=replies.text(item, "Type"),
+        status=replies.text(item, "Status"),
+        stopped=replies.flag(item, "Stop"),
+        version=replies.number(item, "Version"),
+        job_modify_index=replies.number(item, "JobModifyIndex"),
+        meta=replies.texts(item, "Meta"),
+    )
+
+
+def _allocation(item: replies.Node) -> Allocation:
+    states = replies.table(item, "TaskStates")
+    events = [_event(event, task) for task in states for event in replies.rows(replies.table(states, task), "Events")]
+    return Allocation(
+        alloc_id=replies.text(item, "ID"),
+        node_id=replies.text(item, "NodeID"),
+        node_name=replies.text(item, "NodeName"),
+        client_status=replies.text(item, "ClientStatus"),
+        desired_status=replies.text(item, "DesiredStatus"),
+        task_events=tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
+        restarts=sum(replies.number(replies.table(states, task), "Restarts") for task in states),
+    )
+
+
+def _event(item: replies.Node, task: str) -> TaskEvent:
+    return TaskEvent(
+        time_ns=replies.number(item, "Time"),
+        type=replies.text(item, "Type"),
+        message=replies.text(item, "DisplayMessage") or replies.text(item, "Message"),
+        task=task,
+    )

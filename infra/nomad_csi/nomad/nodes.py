@@ -1,0 +1,56 @@
+"""Client nodes, as the list of them shows them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nomad_csi.nomad import replies, request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """One Nomad client."""
+
+    node_id: str
+    name: str
+    datacenter: str
+    node_pool: str
+    node_class: str
+
+    status: str
+    """``ready``, ``down``, ``initializing`` or ``disconnected``."""
+
+    eligible: bool
+    """Whether the scheduler may place new allocations on it."""
+
+    draining: bool
+
+    drivers: Mapping[str, bool]
+    """Task driver -> whether it is there and healthy."""
+
+
+def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
+    """
+    Return all clients of the region, ready or not.
+
+    Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``NodeListStub``, 2026-08-21.
+    """
+    return tuple(_node(item) for item in replies.many(nomad, request.path_of("nodes")))
+
+
+def _node(item: replies.Node) -> Node:
+    drivers = replies.table(item, "Drivers")
+    return Node(
+        node_id=replies.text(item, "ID"),
+        name=replies.text(item, "Name"),
+        datacenter=replies.text(item, "Datacenter"),
+        node_pool=replies.text(item, "NodePool"),
+        node_class=replies.text(item, "NodeClass"),
+        status=replies.text(item, "Status"),
+        eligible=replies.text(item, "SchedulingEligibility") == "eligible",
+        draining=replies.flag(item, "Drain"),
+        drivers={name: _is_healthy(replies.table(drivers, name)) for name in drivers},
+    )
+
+
+def _is_healthy(driver: replies.Node) -> bool:
+    return replies.flag(driver, "Detected") and replies.flag(driver, "Healthy")

@@ -1,0 +1,114 @@
+"""
+CSI plugins as Nomad sees them. They are global: no namespace.
+
+Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 2026-08-21.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi.nomad import replies, request
+
+_UNLIMITED = 2**63 - 1
+"""What Nomad makes of a plugin that names no limit (``MaxVolumes`` 0)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """One running plugin task, in one of its roles; a monolith has both. Appears only after it was healthy once."""
+
+    role: Literal["controller", "node"]
+    node_id: str
+    alloc_id: str
+
+    healthy: bool
+    """Nomad's last word. Late: a hung plugin shows after 46 s, one killed and restarted in place never does."""
+
+    health_description: str
+
+    provider_version: str
+    """``vendor_version`` of the plugin, such as ``v1.64.0``."""
+
+    segments: Mapping[str, str]
+    """Topology that the node reports; empty for a controller."""
+
+    max_volumes: int | None
+    """How many volumes the node can attach; ``None``: no limit is named, or this is a controller."""
+
+    supports: frozenset[str]
+    """Nomad's names of capabilities: ``AttachDetach``, ``CreateDelete``, ``Expand`` ...; of a node also ``StageVolume``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One CSI plugin: what all jobs with its id have brought up."""
+
+    plugin_id: str
+
+    provider: str
+    """The driver's own name, such as ``ebs.csi.aws.com``; empty until an instance was healthy."""
+
+    version: str
+
+    controller_required: bool
+    """Known only once a controller instance was healthy; false before."""
+
+    controllers: tuple[Instance, ...]
+    nodes: tuple[Instance, ...]
+
+    controllers_expected: int
+    """Nomad's own count. 0 right after a system job is registered: never a measure of health on its own."""
+
+    nodes_expected: int
+
+
+def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
+    """Return the plugin; ``None`` where no job with that id is known. Its record is there before any instance is."""
+    item = replies.one(nomad, request.path_of("plugin", "csi", plugin_id), absent="plugin not found")
+    return None if item is None else _plugin(item)
+
+
+def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
+    """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would answer with an empty list."""
+    found = replies.many(nomad, request.path_of("plugins"), query={"type": "csi"})
+    return tuple(sorted(replies.text(item, "ID") for item in found))
+
+
+def _plugin(item: replies.Node) -> Plugin:
+    return Plugin(
+        plugin_id=replies.text(item, "ID"),
+        provider=replies.text(item, "Provider"),
+        version=replies.text(item, "Version"),
+        controller_required=replies.flag(item, "ControllerRequired"),
+        controllers=_instances(item, "Controllers", "controller"),
+        nodes=_instances(item, "Nodes", "node"),
+        controllers_expected=replies.number(item, "ControllersExpected"),
+        nodes_expected=replies.number(item, "NodesExpected"),
+    )
+
+
+def _instances(item: replies.Node, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
+    found = replies.table(item, key)
+    return tuple(_instance(replies.table(found, node_id), node_id, role) for node_id in sorted(found))
+
+
+def _instance(item: replies.Node, node_id: str, role: Literal["controller", "node"]) -> Instance:
+    info = replies.table(item, "ControllerInfo" if role == "controller" else "NodeInfo")
+    max_volumes = replies.number(info, "MaxVolumes")
+    return Instance(
+        role=role,
+        node_id=node_id,
+        alloc_id=replies.text(item, "AllocID"),
+        healthy=replies.flag(item, "Healthy"),
+        health_description=replies.text(item, "HealthDescription"),
+        provider_version=replies.text(item, "ProviderVersion"),
+        segments=replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
+        max_volumes=max_volumes if 0 < max_volumes < _UNLIMITED else None,
+        supports=_supports(info),
+    )
+
+
+def _supports(info: replies.Node) -> frozenset[str]:
+    names = {key.removeprefix("Supports") for key, value in info.items() if key.startswith("Supports") and value}
+    return frozenset(names | ({"StageVolume"} if info.get("RequiresNodeStageVolume") else set()))

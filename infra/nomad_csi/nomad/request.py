@@ -1,0 +1,160 @@
+"""The one request function: every call to Nomad goes through `Nomad.request`, and every refusal comes out of it."""
+
+import json
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Self
+from urllib import parse
+
+from nomad_csi import errors
+from nomad_csi.nomad import classify, connection, transport
+
+TIMEOUT_S = 30.0
+"""Deadline of a call that names none."""
+
+_PATH_POSITION_OF_VERB = 3
+"""In ``volume/csi/ID/delete``, counted from ``volume``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What Nomad answered to a call that succeeded."""
+
+    status: int
+
+    index: int
+    """``X-Nomad-Index``; 0 where the reply has none."""
+
+    data: Any
+    """The decoded JSON; ``None`` for an empty body."""
+
+    text: str
+    """The body as it came."""
+
+
+class Nomad:
+    """
+    A client of one cluster. May be used by several threads at once; close it, or use it in a ``with`` statement.
+
+    Args:
+        connection: where, and as whom. Raises `errors.SpecError` for a certificate file that cannot be used.
+        timeout_s: deadline of each call in seconds, unless the call names another.
+        observe: told method and path of every attempt just before it is sent, so that none is silent.
+    """
+
+    def __init__(
+        self,
+        connection: connection.Connection,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        observe: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.connection = connection
+        self._timeout_s = timeout_s
+        self._observe = observe
+        self._transport = transport.Transport(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Nomad({self.connection!r})"
+
+    def close(self) -> None:
+        """Close the connections. A later call opens new ones."""
+        self._transport.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """
+        Send one request, once, and return the reply.
+
+        *path* comes from `path_of`; namespace and region of the connection are added to *query* where it has none;
+        *body* is sent as JSON. Raises `errors.NomadApiError` for everything but a success, and
+        `errors.RefusedError` for a volume *delete*: on a volume in use, Nomad lets the driver delete the data first
+        and refuses afterwards (tried on Nomad 2.0.6-dev, 2026-08).
+        """
+        _refuse_volume_delete(method, path)
+        wanted = self._query(query or {})
+        call = classify.Call(
+            method=method, path=path, namespace=wanted["namespace"], has_token=bool(self.connection.token)
+        )
+        if self._observe is not None:
+            self._observe(method, path)
+        content = None if body is None else json.dumps(body).encode()
+        answer = self._transport.exchange(
+            call, f"{path}?{parse.urlencode(wanted)}", content, self._timeout_s if timeout_s is None else timeout_s
+        )
+        return self._reply(call, answer)
+
+    def _query(self, query: Mapping[str, str]) -> dict[str, str]:
+        own = {"namespace": self.connection.namespace, "region": self.connection.region}
+        return {name: value for name, value in (own | dict(query)).items() if value or name in query}
+
+    def _reply(self, call: classify.Call, answer: transport.Answer) -> Reply:
+        text = answer.content.decode(errors="replace")
+        if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+            verdict = classify.answered(call, answer.status, text)
+            raise self._error(call, answer.status, _sentence(text), verdict)
+        try:
+            data = json.loads(text) if text.strip() else None
+        except ValueError as error:
+            verdict = classify.Verdict(
+                kind="refused" if classify.changes_nothing(call) else "ambiguous",
+                advice=f"look whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
+            )
+            raise self._error(call, answer.status, "the answer is not JSON", verdict) from error
+        index = answer.headers.get("X-Nomad-Index", "")
+        return Reply(status=answer.status, index=int(index) if index.isdecimal() else 0, data=data, text=text)
+
+    def _error(self, call: classify.Call, status: int, message: str, verdict: classify.Verdict) -> errors.NomadApiError:
+        for secret in filter(None, (self.connection.token, self.connection.http_auth)):
+            message = message.replace(secret, "[secret]")
+        return errors.NomadApiError(
+            call.method, call.path, message, status=status, kind=verdict.kind, advice=verdict.advice
+        )
+
+
+def path_of(*segments: str) -> str:
+    """
+    Return the path of *segments*: ``path_of("volume", "csi", "data[0]")`` is ``/v1/volume/csi/data%5B0%5D``.
+
+    Raises `errors.SpecError` for a segment that would become another path at Nomad, which splits paths after decoding.
+    """
+    for segment in segments:
+        if segment in {"", ".", ".."} or "/" in segment:
+            problem = errors.Problem(path="id", got=repr(segment), allowed="an id without '/', and not '.' or '..'")
+            raise errors.SpecError((problem,), source=f"a request to /v1/{segments[0]}")
+    return "/v1/" + "/".join(parse.quote(segment, safe="") for segment in segments)
+
+
+def _refuse_volume_delete(method: str, path: str) -> None:
+    sent = re.split(r"[?#]", path, maxsplit=1)[0]
+    segments = [part for part in parse.unquote(sent).split("/") if part not in {"", "."}]
+    for position, segment in enumerate(segments):
+        if segment == "volume" and "delete" in segments[position + _PATH_POSITION_OF_VERB :]:
+            raise errors.RefusedError(
+                f"{method} {path} would delete the storage behind a volume, even one in use; deregister it instead"
+            )
+
+
+def _sentence(text: str) -> str:
+    """Return *text* on one line; a page of HTML is not quoted."""
+    if text.lstrip().startswith("<"):
+        return "an HTML page, not an answer of Nomad's"
+    return " ".join(text.split())

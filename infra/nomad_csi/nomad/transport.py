@@ -1,0 +1,149 @@
+"""
+Bytes to Nomad and back: one attempt, one deadline, one size limit.
+
+The one place that knows urllib3; its exceptions end here.
+"""
+
+import base64
+import contextlib
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import urllib3
+
+from nomad_csi import errors
+from nomad_csi.nomad import classify, connection, tls
+
+MAX_REPLY_BYTES = 64 * 2**20
+"""Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
+
+_PART_BYTES = 2**16
+_CONNECTIONS = 10
+"""Kept open for the next call; a Nomad agent takes 100 of one address (``http_max_conns_per_client``)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Transport:
+    """Connections to one address: nothing is sent twice, no redirect followed, no proxy of the environment used."""
+
+    def __init__(self, settings: connection.Connection) -> None:
+        self._address = settings.address
+        self._headers = _headers(settings)
+        self._manager = _manager(settings)
+        self._pool = self._manager.connection_from_url(settings.address)
+
+    def exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        """
+        Send one request and return its answer, whatever its status.
+
+        *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` where the request cannot have
+        arrived, else by `classify.unanswered`.
+        """
+        deadline = time.monotonic() + timeout_s
+        try:
+            response = self._pool.urlopen(
+                call.method,
+                target,
+                body=content,
+                headers=self._headers,
+                retries=False,
+                redirect=False,
+                timeout=urllib3.Timeout(total=timeout_s),
+                preload_content=False,
+            )
+            with contextlib.closing(response):
+                received = self._read(call, response, deadline, timeout_s)
+                response.release_conn()
+            return Answer(status=response.status, headers=response.headers, content=received)
+        except urllib3.exceptions.HTTPError as error:
+            raise self._error(call, error, timeout_s) from error
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._manager.clear()
+
+    def _read(
+        self, call: classify.Call, response: urllib3.BaseHTTPResponse, deadline: float, timeout_s: float
+    ) -> bytes:
+        parts = []
+        left = MAX_REPLY_BYTES
+        while part := response.read1(_PART_BYTES):
+            parts.append(part)
+            left -= len(part)
+            if left < 0:
+                raise self._lost(call, f"the answer is longer than {MAX_REPLY_BYTES} bytes", "ask for less at a time")
+            if time.monotonic() > deadline:
+                raise self._lost(call, f"the answer was not complete after {timeout_s:g} s")
+        return b"".join(parts)
+
+    def _error(
+        self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
+    ) -> errors.NomadApiError:
+        look = f"look at NOMAD_ADDR ({self._address}) and whether an agent listens there"
+        match error:
+            case urllib3.exceptions.NameResolutionError():
+                return self._unsent(call, "the host name is not known", look)
+            case urllib3.exceptions.ConnectTimeoutError():
+                return self._unsent(call, f"no connection within {timeout_s:g} s", look)
+            case urllib3.exceptions.NewConnectionError():
+                return self._unsent(call, "no connection: " + _cause(error), look)
+            case urllib3.exceptions.SSLError() if not isinstance(error.args[0], ssl.SSLEOFError):
+                return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
+            case urllib3.exceptions.LocationParseError():
+                return self._unsent(call, "the host name cannot be looked up", look)
+            case urllib3.exceptions.ReadTimeoutError():
+                return self._lost(call, f"no answer within {timeout_s:g} s")
+            case _:
+                return self._lost(call, "the connection broke: " + _cause(error))
+
+    def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
+        return errors.NomadApiError(call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice)
+
+    def _lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
+        verdict = classify.unanswered(call)
+        return errors.NomadApiError(
+            call.method, call.path, f"{self._address}: {message}", kind=verdict.kind, advice=advice or verdict.advice
+        )
+
+    def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
+        if isinstance(error.args[0], ssl.SSLCertVerificationError):
+            return "look at NOMAD_CACERT, and at NOMAD_TLS_SERVER_NAME where the certificate has another name"
+        return f"look at NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
+
+
+def _manager(settings: connection.Connection) -> urllib3.PoolManager:
+    context = tls.context(settings)
+    if context is None:
+        return urllib3.PoolManager(maxsize=_CONNECTIONS, retries=False)
+    server_name = settings.tls_server_name or None
+    return urllib3.PoolManager(maxsize=_CONNECTIONS, retries=False, ssl_context=context, server_hostname=server_name)
+
+
+def _headers(settings: connection.Connection) -> dict[str, str]:
+    headers = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "nomad-csi"}
+    if settings.token:
+        headers["X-Nomad-Token"] = settings.token
+    if settings.http_auth:
+        user, _, password = settings.http_auth.partition(":")
+        headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    return headers
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost reason of *error*, without urllib3's words around it."""
+    inner: BaseException = error
+    while nested := inner.__cause__ or next((part for part in inner.args if isinstance(part, BaseException)), None):
+        inner = nested
+    if isinstance(inner, ssl.SSLError):
+        return str(inner).split("] ", 1)[-1].split(" (_ssl", 1)[0]
+    return (inner.strerror or str(inner)) if isinstance(inner, OSError) else str(inner)

@@ -1,0 +1,262 @@
+"""
+CSI volumes: register, read, list, deregister. There is no *delete* here, and never will be.
+
+Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_endpoint.go``, 2026-08-21.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi import errors
+from nomad_csi.nomad import replies, request
+from nomad_csi.plan import registration
+
+REGISTER_TIMEOUT_S = 150.0
+"""Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One allocation that holds a volume."""
+
+    alloc_id: str
+    mode: Literal["read", "write"]
+
+    node_id: str
+    """Empty, like all that follows, where Nomad has collected the allocation and the claim stayed behind."""
+
+    node_name: str
+    job_id: str
+    namespace: str
+
+    client_status: str
+    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Volume:
+    """A volume as Nomad holds it."""
+
+    volume_id: str
+    namespace: str
+    name: str
+    external_id: str
+    plugin_id: str
+    capabilities: tuple[registration.Capability, ...]
+
+    fs_type: str
+    has_mount_flags: bool
+    """Whether mount flags are stored. Which ones, Nomad does not show."""
+
+    context: Mapping[str, str]
+    parameters: Mapping[str, str]
+
+    topologies: tuple[Mapping[str, str], ...]
+    """Segments of each place where the scheduler may use it; empty: anywhere."""
+
+    requested_topologies: tuple[Mapping[str, str], ...]
+    """Segments of the required places as they were registered."""
+
+    preferred_topologies: tuple[Mapping[str, str], ...]
+    """Segments of the preferred places; they count when a volume is made, not when it is registered."""
+
+    schedulable: bool
+    """Whether enough plugin instances are healthy in Nomad's eyes."""
+
+    controller_required: bool
+    """Whether the plugin has a controller that publishes the volume."""
+
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedVolume:
+    """A volume as the list shows it."""
+
+    volume_id: str
+    namespace: str
+    name: str
+    external_id: str
+    plugin_id: str
+    schedulable: bool
+    topologies: tuple[Mapping[str, str], ...]
+
+    readers: int
+    """How many allocations claim it for reading."""
+
+    writers: int
+
+
+def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
+    """
+    Return the ``CSIVolume`` object of *document*.
+
+    Always with ``MountOptions``: without it, a volume in use cannot be registered again even if it never had any.
+    Without the fields that the server manages: it would store them, and could neither show nor drop the volume again.
+    """
+    mount = document.mount_options
+    return {
+        "ID": document.volume_id,
+        "Namespace": document.namespace,
+        "Name": document.name,
+        "ExternalID": document.external_id,
+        "PluginID": document.plugin_id,
+        "RequestedCapabilities": [
+            {"AccessMode": item.access_mode, "AttachmentMode": item.attachment_mode} for item in document.capabilities
+        ],
+        "MountOptions": _without_empty({"FSType": mount.fs_type, "MountFlags": list(mount.mount_flags)}),
+    } | _without_empty(
+        {
+            "RequestedTopologies": _without_empty(
+                {"Required": [{"Segments": dict(segments)} for segments in document.required_topologies]}
+            ),
+            "Parameters": dict(document.parameters),
+            "Context": dict(document.context),
+            "Secrets": dict(document.secrets),
+        }
+    )
+
+
+def register(
+    nomad: request.Nomad,
+    registrations: Sequence[registration.VolumeRegistration],
+    *,
+    timeout_s: float = REGISTER_TIMEOUT_S,
+) -> tuple[str, ...]:
+    """
+    Register or update volumes, one request for each namespace; return Nomad's warnings.
+
+    Each request is atomic: one bad volume, and none of that namespace is stored; Nomad's sentence seldom says which.
+    A plugin with a controller validates one volume after the other (about 50 ms each): send it 25 at a time, and
+    others 1000 (above 1 MiB Nomad complains). Secrets that are left out are erased.
+    After an ``ambiguous`` `errors.NomadApiError` the volumes may still appear: the server does not stop.
+    """
+    by_namespace = itertools.groupby(sorted(registrations, key=_namespace), key=_namespace)
+    return tuple(
+        warning for namespace, group in by_namespace for warning in _register(nomad, namespace, tuple(group), timeout_s)
+    )
+
+
+def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
+    """Return the volume; ``None`` where there is none."""
+    path = request.path_of("volume", "csi", volume_id)
+    item = replies.one(nomad, path, absent="volume not found", query={"namespace": namespace})
+    return None if item is None else _volume(item)
+
+
+def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ...]:
+    """
+    Return the CSI volumes of *namespace*; ``*`` means all that the token may see.
+
+    Not by plugin: together with ``*``, Nomad answers that question with an empty list.
+    """
+    query = {"type": "csi", "namespace": namespace}
+    return tuple(_listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
+
+
+def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
+    """
+    Make Nomad forget the volume; its storage is not touched. A volume that is not there is no error.
+
+    Never forced: a claimed volume raises `errors.NomadApiError` ("volume in use").
+    """
+    path = request.path_of("volume", "csi", volume_id)
+    try:
+        nomad.request("DELETE", path, query={"namespace": namespace})
+    except errors.NomadApiError as error:
+        if f"volume not found: {volume_id}" not in error.message:
+            raise
+
+
+def _register(
+    nomad: request.Nomad, namespace: str, group: tuple[registration.VolumeRegistration, ...], timeout_s: float
+) -> Iterator[str]:
+    """Send one group. A single volume goes by its own path, so that an error names it; Nomad reads the body only."""
+    path = request.path_of("volume", "csi", group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
+    body = {"Volumes": [payload(document) for document in group]}
+    reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s)
+    # Nomad before 1.10.5 answers with an empty body.
+    if reply.data is not None and (warnings := replies.text(replies.checked("PUT", path, reply), "Warnings")):
+        yield warnings
+
+
+def _namespace(document: registration.VolumeRegistration) -> str:
+    return document.namespace
+
+
+def _volume(item: replies.Node) -> Volume:
+    mount = replies.table(item, "MountOptions")
+    requested = replies.table(item, "RequestedTopologies")
+    return Volume(
+        volume_id=replies.text(item, "ID"),
+        namespace=replies.text(item, "Namespace"),
+        name=replies.text(item, "Name"),
+        external_id=replies.text(item, "ExternalID"),
+        plugin_id=replies.text(item, "PluginID"),
+        capabilities=_capabilities(item),
+        fs_type=replies.text(mount, "FSType"),
+        has_mount_flags=bool(mount.get("MountFlags")),
+        context=replies.texts(item, "Context"),
+        parameters=replies.texts(item, "Parameters"),
+        topologies=_segments(item, "Topologies"),
+        requested_topologies=_segments(requested, "Required"),
+        preferred_topologies=_segments(requested, "Preferred"),
+        schedulable=replies.flag(item, "Schedulable"),
+        controller_required=replies.flag(item, "ControllerRequired"),
+        claims=tuple(_claims(item)),
+    )
+
+
+def _listed(item: replies.Node) -> ListedVolume:
+    return ListedVolume(
+        volume_id=replies.text(item, "ID"),
+        namespace=replies.text(item, "Namespace"),
+        name=replies.text(item, "Name"),
+        external_id=replies.text(item, "ExternalID"),
+        plugin_id=replies.text(item, "PluginID"),
+        schedulable=replies.flag(item, "Schedulable"),
+        topologies=_segments(item, "Topologies"),
+        readers=replies.number(item, "CurrentReaders"),
+        writers=replies.number(item, "CurrentWriters"),
+    )
+
+
+def _capabilities(item: replies.Node) -> tuple[registration.Capability, ...]:
+    return tuple(
+        registration.Capability(
+            access_mode=replies.text(capability, "AccessMode"),
+            attachment_mode=replies.text(capability, "AttachmentMode"),
+        )
+        for capability in replies.rows(item, "RequestedCapabilities")
+    )
+
+
+def _segments(item: replies.Node, key: str) -> tuple[Mapping[str, str], ...]:
+    return tuple(replies.texts(topology, "Segments") for topology in replies.rows(item, key))
+
+
+def _claims(item: replies.Node) -> Iterator[Claim]:
+    """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
+    known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
+    modes: tuple[tuple[str, Literal["read", "write"]], ...] = (("WriteAllocs", "write"), ("ReadAllocs", "read"))
+    for key, mode in modes:
+        for alloc_id in sorted(replies.table(item, key)):
+            yield _claim(alloc_id, mode, known.get(alloc_id, {}))
+
+
+def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.Node) -> Claim:
+    return Claim(
+        alloc_id=alloc_id,
+        mode=mode,
+        node_id=replies.text(allocation, "NodeID"),
+        node_name=replies.text(allocation, "NodeName"),
+        job_id=replies.text(allocation, "JobID"),
+        namespace=replies.text(allocation, "Namespace"),
+        client_status=replies.text(allocation, "ClientStatus"),
+    )
+
+
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
