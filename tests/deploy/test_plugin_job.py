@@ -142,9 +142,10 @@ def test_create_registers_over_what_it_may(context, cluster, held, planned, news
 @pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": "infra/dev"}])
 def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
     """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
-    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited"))
+    changed = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}]}
+    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited") | {"Diff": changed})
 
-    with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*plan: Edited.*adopt: true"):
+    with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*Priority: 50 -> 80.*adopt"):
         JOB.create(context, NEWS)
     assert registered(cluster) == []
 

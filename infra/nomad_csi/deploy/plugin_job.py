@@ -21,6 +21,9 @@ EQUAL = "None"
 STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
 
+SHOWN_CHANGES = 8
+"""Lines of a plan that a refusal shows."""
+
 
 class PluginJob:
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
@@ -170,9 +173,11 @@ def _is_ours(found: jobs.Job, news: Mapping[str, Any]) -> bool:
 
 def _refuse_foreign(plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
     if plan.diff_type != EQUAL and not news.get("adopt"):
+        shown = "; ".join(plan.changes[:SHOWN_CHANGES]) or plan.diff_type
+        more = f"; and {len(plan.changes) - SHOWN_CHANGES} more" if len(plan.changes) > SHOWN_CHANGES else ""
         raise errors.RefusedError(
-            f"job {_identity(news)} runs already, is not this stack's, and differs (plan: {plan.diff_type}); "
-            "compare both with `nomad job plan`, then set adopt: true to take it over, or choose another id"
+            f"job {_identity(news)} runs already, is not this stack's, and would change: {shown}{more}; "
+            "set adopt: true to take it over, or choose another id"
         )
 
 
@@ -196,6 +201,8 @@ def _register(
     """Register once, only if the job is as it was planned against; read back after an ambiguous answer."""
     for group, reason in plan.failed_groups.items():
         context.warn(f"group {group} of job {_identity(news)} cannot be placed yet: {reason}")
+    if plan.warnings:
+        context.warn(f"Nomad warns of job {_identity(news)}: {' '.join(plan.warnings.split())}")
     try:
         jobs.register(client, document, source=news["hcl"], enforce_index=plan.job_modify_index)
     except errors.NomadApiError as error:

@@ -126,7 +126,7 @@ def _is_empty(declared: Property, value: Any) -> bool:
 def _check_value(declared: Property, given: Any, path: str) -> tuple[Any, list[Failure]]:
     if given == UNKNOWN:
         return given, []
-    if not isinstance(given, _TYPES[declared.kind]) or (declared.kind == "number" and isinstance(given, bool)):
+    if not _fits(declared.kind, given):
         return None, [_failure(declared, path, _NAMES[declared.kind], given)]
     match declared.kind:
         case "record":
@@ -138,6 +138,11 @@ def _check_value(declared: Property, given: Any, path: str) -> tuple[Any, list[F
             return _check_map(declared, given, path)
         case _:
             return given, _check_text(declared, given, path)
+
+
+def _fits(kind: Kind, given: Any) -> bool:
+    is_flag = isinstance(given, bool)  # Python counts it among the numbers, JSON does not
+    return isinstance(given, _TYPES[kind]) and is_flag == (kind == "flag")
 
 
 def _check_text(declared: Property, given: Any, path: str) -> list[Failure]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import volume_document, volume_properties
+from nomad_csi.deploy import resource, volume_document, volume_properties
 from nomad_csi.nomad import volumes
 
 REDACTED = "[redacted]"
@@ -36,14 +36,14 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def take_over(client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
+def take_over(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
     """Leave an equal registration as it is, change one that may be adopted, refuse any other."""
     differing = _differing(found, news)
     has_hidden_parts = "secrets" in news or found.has_mount_flags
     if differing:
         _refuse_foreign(found, news, differing)
     if differing or has_hidden_parts:
-        register(client, news, is_new=False)
+        register(context, client, news, is_new=False)
 
 
 def _refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], differing: Mapping[str, str]) -> None:
@@ -65,14 +65,16 @@ def _refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], differing: M
         )
 
 
-def register(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> None:
+def register(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> None:
     """Send the registration once; after an ambiguous answer go on only where a read shows that it arrived."""
     try:
-        volumes.register(client, [volume_document.from_inputs(news)])
+        warnings = volumes.register(client, [volume_document.from_inputs(news)])
     except errors.NomadApiError as error:
-        if error.kind == "ambiguous" and _has_arrived(client, news, is_new=is_new):
-            return
-        raise _advised(error) from None
+        if error.kind != "ambiguous" or not _has_arrived(client, news, is_new=is_new):
+            raise
+        return
+    for warning in warnings:
+        context.warn(f"Nomad warns: {warning}")
 
 
 def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:
@@ -83,16 +85,3 @@ def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) 
         return False
     can_tell = is_new or not ("secrets" in news or (found is not None and found.has_mount_flags))
     return found is not None and can_tell and not _differing(found, news)
-
-
-def _advised(error: errors.NomadApiError) -> errors.NomadApiError:
-    if "while volume is in use" not in error.message or error.advice:
-        return error
-    return errors.NomadApiError(
-        error.method,
-        error.path,
-        error.message,
-        status=error.status,
-        kind=error.kind,
-        advice="stop the jobs that use the volume, run again, and start them",
-    )

@@ -58,9 +58,9 @@ class VolumeRegistration:
         client = context.connect()
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
-            volume_changes.register(client, news, is_new=True)
+            volume_changes.register(context, client, news, is_new=True)
         else:
-            volume_changes.take_over(client, found, news)
+            volume_changes.take_over(context, client, found, news)
         return _identity(news), _observed(client, news)
 
     def read(
@@ -80,7 +80,7 @@ class VolumeRegistration:
         """Register the volume again with what changed."""
         del identity, old_outputs
         client = context.connect()
-        volume_changes.register(client, news, is_new=False)
+        volume_changes.register(context, client, news, is_new=False)
         return _observed(client, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:

@@ -36,7 +36,11 @@ async def _serve(arguments: list[str], engine_address: str) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(port, flush=True)  # noqa: T201  # how the engine learns the port
-    await server.wait_for_termination()
+    try:
+        await server.wait_for_termination()
+    finally:
+        plugin.interrupt()
+        await server.stop(None)
 
 
 if __name__ == "__main__":

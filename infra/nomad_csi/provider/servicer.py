@@ -21,9 +21,6 @@ from nomad_csi.provider import configuration, replies, status, wire, wording
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 """Fields of requests that hold properties."""
 
-_ALWAYS_SECRET = configuration.SECRET.union(*(kind.secret_properties for kind in registry.RESOURCES.values()))
-"""Names of properties that are secret wherever they stand."""
-
 
 class Servicer(ProviderServicer):
     """
@@ -56,8 +53,12 @@ class Servicer(ProviderServicer):
     async def Cancel(self, request: Any, context: Any) -> Any:
         """End what waits. The engine says this at the end of every operation, of successful ones too."""
         del request, context
-        self._cancelled.set()
+        self.interrupt()
         return empty_pb2.Empty()
+
+    def interrupt(self) -> None:
+        """Tell every step that waits to end."""
+        self._cancelled.set()
 
     async def CheckConfig(self, request: Any, context: Any) -> Any:
         """Check the provider's settings, with what the environment adds to them."""
@@ -263,9 +264,10 @@ def _kind(urn: str) -> resource.Resource:
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret text that came with *request*, marked as one or not."""
+    always = configuration.SECRET.union(*(kind.secret_properties for kind in registry.RESOURCES.values()))
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:
             values, marked = wire.load(struct)
-            for name in marked | _ALWAYS_SECRET:
+            for name in marked | always:
                 yield from wording.texts(values.get(name))

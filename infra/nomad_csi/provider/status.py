@@ -47,7 +47,7 @@ class Engine:
         if is_new:
             self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
 
-    def _log(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
+    def _log(self, severity: engine_pb2.LogSeverity.ValueType, urn: str, message: str, *, ephemeral: bool) -> None:
         channel = self._channel
         if channel is None:
             return

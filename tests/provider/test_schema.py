@@ -1,0 +1,75 @@
+"""The package schema has the custom resources as they are declared, beside the components."""
+
+import pytest
+
+from nomad_csi.deploy import properties, registry
+from nomad_csi.provider import configuration, schema
+
+
+def test_every_custom_resource_is_in_the_schema():
+    """A resource of the registry is usable from every language."""
+    merged = schema.merged({"name": "nomad-csi", "resources": {"nomad-csi:index:EbsVolume": {"isComponent": True}}})
+
+    assert set(merged["resources"]) == {*registry.RESOURCES, "nomad-csi:index:EbsVolume"}
+    assert set(merged["provider"]["inputProperties"]) == set(configuration.DECLARED)
+
+
+def test_a_registration_reads_as_declared():
+    """Types, requirements, secrets and replacements follow from the declaration."""
+    merged = schema.merged({})
+    volume = merged["resources"]["nomad-csi:index:VolumeRegistration"]
+
+    assert volume["requiredInputs"] == ["capabilities", "externalId", "pluginId", "volumeId"]
+    assert volume["inputProperties"]["secrets"] == {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "description": "CSI secrets. Sent with every registration, shown by none.",
+        "secret": True,
+    }
+    assert volume["inputProperties"]["namespace"]["default"] == "default"
+    assert volume["inputProperties"]["externalId"]["replaceOnChanges"] is True
+    assert volume["inputProperties"]["capabilities"]["items"] == {"$ref": "#/types/nomad-csi:index:VolumeCapability"}
+    assert merged["types"]["nomad-csi:index:VolumeCapability"]["required"] == ["accessMode", "attachmentMode"]
+    assert "adopt" not in volume["properties"]
+    assert {"schedulable", "sandbox"} <= set(volume["properties"])
+
+
+def test_every_reference_leads_to_a_type():
+    """No type is named that the schema does not have."""
+    merged = schema.merged({})
+
+    references = {item["$ref"] for item in _maps(merged) if "$ref" in item}
+    assert {reference.removeprefix("#/types/") for reference in references} == set(merged["types"])
+
+
+def test_two_types_of_one_name_are_a_mistake():
+    """A component's type cannot silently take the place of a resource's."""
+    with pytest.raises(ValueError, match="two types of the package are called nomad-csi:index:VolumeCapability"):
+        schema.merged({"types": {"nomad-csi:index:VolumeCapability": {"type": "object"}}})
+
+
+def test_every_property_is_described():
+    """What an operator may write says what it means."""
+    for kind in registry.RESOURCES.values():
+        for name, item in {**kind.inputs, **kind.outputs}.items():
+            assert item.description, f"{kind.token} {name}"
+        assert kind.secret_properties == properties.secret_names(kind.inputs)
+
+
+def test_hosted_components_share_the_schema():
+    """One package has both, under its name and version."""
+    hosted = schema.hosted_provider()
+
+    assert hosted.version == schema.version()
+    assert '"nomad-csi:index:VolumeRegistration"' in hosted.schema
+    assert '"isComponent": true' in hosted.schema
+
+
+def _maps(value):
+    if isinstance(value, dict):
+        yield value
+        for item in value.values():
+            yield from _maps(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _maps(item)

@@ -1,0 +1,466 @@
+"""The plugin over a real gRPC channel: what the engine gets, and what an operator reads."""
+
+# ruff: noqa: ARG001, ARG005  # doubles have the signatures of what they stand for; a fixture may be there to be there
+
+import threading
+
+import grpc
+import pytest
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
+
+from nomad_csi import errors
+from nomad_csi.deploy import resource
+from nomad_csi.provider import wire
+
+MARK = "engine:stand-in,nomad:stand-in,aws:moto"
+PASSWORD = "canary-password-81b2"
+ACL_TOKEN = "canary-token-44fe"
+NEWS = {"name": "a", "labels": {"tier": "fast"}}
+VOLUME_URN = "urn:pulumi:dev::lab::nomad-csi:index:VolumeRegistration::mysql"
+
+
+def failure(call, request):
+    """Return the error that *call* ends with."""
+    with pytest.raises(grpc.RpcError) as failed:
+        call(request)
+    return failed.value
+
+
+def test_check_fills_in_and_accepts_unknown_values(plugin, scripted, urn):
+    """A value that is not known yet goes through a check unchanged."""
+    news = wire.dump({"name": wire.UNKNOWN, "labels": {"tier": wire.UNKNOWN}, "size": 3})
+
+    answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
+
+    assert wire.load(answer.inputs)[0] == {"name": wire.UNKNOWN, "labels": {"tier": wire.UNKNOWN}, "size": 3}
+    assert list(answer.failures) == []
+
+
+def test_check_never_names_the_property_of_a_failure(plugin, scripted, urn):
+    """The engine prints the value of a property that a failure names, so the path stands in the reason."""
+    news = wire.dump({"password": {"key": 5}, "size": "big"})
+
+    answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
+
+    assert [(item.property, item.reason) for item in answer.failures] == [
+        ("", "name: expected a value, got nothing"),
+        ("", "size: expected a number, got 'big'"),
+        ("", "password.key: expected text, got [secret]"),
+    ]
+
+
+def test_check_hides_what_came_in_as_a_secret(plugin, scripted, urn):
+    """A value that the program calls secret is not shown, whatever property it stands in."""
+    news = wire.dump({"name": "a", "size": PASSWORD}, secrets={"size"})
+
+    answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
+
+    assert [item.reason for item in answer.failures] == ["size: expected a number, got '[secret]'"]
+
+
+def test_check_marks_secrets(plugin, scripted, urn):
+    """What is always secret, and what came in as one, leaves as one."""
+    news = wire.dump(NEWS | {"password": {"key": PASSWORD}}, secrets={"labels"})
+
+    answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
+
+    assert wire.load(answer.inputs)[1] == {"labels", "password"}
+
+
+def test_diff_is_detailed_and_truthful(plugin, scripted, urn, engine):
+    """Nested paths, kinds and replacements are told, secrets as a whole; the notice is a warning of the object."""
+    scripted.notice = f"drops a first, {PASSWORD}"
+    old = wire.dump(NEWS | {"password": {"key": "old"}})
+    new = wire.dump({"name": "b", "labels": {"tier": "slow", "x": "y"}, "password": {"key": PASSWORD}})
+
+    answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
+
+    kinds = provider_pb2.PropertyDiff
+    assert answer.changes == provider_pb2.DiffResponse.DIFF_SOME
+    assert list(answer.replaces) == ["name"]
+    assert list(answer.diffs) == ["name", "labels", "password"]
+    assert answer.deleteBeforeReplace
+    assert {path: (item.kind, item.inputDiff) for path, item in answer.detailedDiff.items()} == {
+        "name": (kinds.UPDATE_REPLACE, True),
+        "labels.tier": (kinds.UPDATE, True),
+        "labels.x": (kinds.ADD, True),
+        "password": (kinds.UPDATE, True),
+    }
+    assert engine.lines == [(urn, "drops a first, [secret]", False)]
+
+
+def test_diff_without_a_difference_says_nothing(plugin, scripted, urn, engine):
+    """An unchanged object stays unchanged, and no line is shown."""
+    scripted.notice = "drops a first"
+    same = wire.dump(NEWS)
+
+    answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=same, news=same))
+
+    assert answer.changes == provider_pb2.DiffResponse.DIFF_NONE
+    assert not answer.deleteBeforeReplace
+    assert engine.lines == []
+
+
+def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
+    """``ignoreChanges`` covers its paths and what is below them."""
+    new = wire.dump({"name": "b", "labels": {"tier": "slow"}, "size": 2})
+    request = provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=wire.dump(NEWS), olds=wire.dump(NEWS), news=new)
+    request.ignoreChanges.extend(["name", "labels"])
+
+    assert list(plugin.Diff(request).detailedDiff) == ["size"]
+
+
+def test_create_preview_returns_the_id(plugin, scripted, urn):
+    """What depends on the id is known in a preview, and nothing is made."""
+    answer = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
+
+    assert answer.id == "a"
+    assert wire.load(answer.properties)[0] == NEWS | {"state": wire.UNKNOWN}
+    assert scripted.seen == []
+
+
+def test_create_preview_of_an_unknown_id_has_none(plugin, scripted, urn):
+    """An id that follows from an unknown value is left open."""
+    properties = wire.dump({"name": wire.UNKNOWN})
+
+    assert plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties, preview=True)).id == ""
+
+
+def test_create_marks_secrets_and_asks_to_be_read_before_updates(plugin, scripted, urn):
+    """Outputs are as secret as the inputs; a later preview looks at the object first."""
+    properties = wire.dump(NEWS | {"password": {"key": PASSWORD}}, secrets={"labels"})
+
+    answer = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties))
+
+    values, secrets = wire.load(answer.properties)
+    assert values == NEWS | {"password": {"key": PASSWORD}, "state": "made"}
+    assert secrets == {"labels", "password"}
+    assert answer.refresh_before_update
+
+
+def test_an_expected_failure_is_one_clean_line(plugin, scripted, urn, monkeypatch):
+    """The operator reads our sentence, nothing around it, and no secret in it."""
+
+    def refuse(context, news):
+        raise errors.RefusedError(f"volume a is claimed by {news['password']['key']}")
+
+    monkeypatch.setattr(scripted, "create", refuse)
+    properties = wire.dump({"name": "a", "password": {"key": PASSWORD}})
+
+    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=properties))
+
+    assert (error.code(), error.details()) == (grpc.StatusCode.UNKNOWN, "volume a is claimed by [secret]")
+
+
+def test_a_bug_names_its_place_and_no_values(plugin, scripted, urn, monkeypatch):
+    """A bug is called one, with file and line; the values that it met stay out."""
+    monkeypatch.setattr(scripted, "create", lambda context, news: {}[news["password"]["key"]])
+    properties = wire.dump({"name": "a", "password": {"key": PASSWORD}})
+
+    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=properties))
+
+    assert error.code() == grpc.StatusCode.INTERNAL
+    assert error.details().startswith("bug in nomad-csi: KeyError at test_servicer.py:")
+    assert PASSWORD not in error.details()
+
+
+@pytest.mark.parametrize("step", ["create", "update"])
+def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypatch, step):
+    """The engine gets id, inputs, outputs and reasons, so that the next run goes on from there."""
+
+    def fail(*arguments):
+        news = arguments[-1]
+        raise resource.InitFailedError("a", dict(news) | {"state": "half"}, (f"no {news['password']['key']} yet",))
+
+    monkeypatch.setattr(scripted, step, fail)
+    given = wire.dump({"name": "a", "password": {"key": PASSWORD}})
+    call, request = {
+        "create": (plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=given)),
+        "update": (plugin.Update, provider_pb2.UpdateRequest(urn=urn, id="a", news=given, olds=given)),
+    }[step]
+
+    error = failure(call, request)
+
+    packed = status_pb2.Status.FromString(dict(error.trailing_metadata())["grpc-status-details-bin"])
+    detail = provider_pb2.ErrorResourceInitFailed()
+    assert packed.details[0].Unpack(detail)
+    assert (detail.id, list(detail.reasons)) == ("a", ["no [secret] yet"])
+    assert wire.load(detail.properties) == (
+        {"name": "a", "password": {"key": PASSWORD}, "state": "half"},
+        {"password"},
+    )
+    assert wire.load(detail.inputs)[0] == {"name": "a", "password": {"key": PASSWORD}}
+    assert detail.refresh_before_update
+    assert PASSWORD not in error.details()
+
+
+def test_read_returns_inputs_and_outputs(plugin, scripted, urn):
+    """A read gives both, with their secrets."""
+    inputs = wire.dump(NEWS, secrets={"labels"})
+
+    answer = plugin.Read(provider_pb2.ReadRequest(urn=urn, id="a", inputs=inputs, properties=wire.dump(NEWS)))
+
+    assert answer.id == "a"
+    assert wire.load(answer.inputs) == (NEWS, {"labels"})
+    assert wire.load(answer.properties) == (NEWS | {"state": "read"}, {"labels"})
+    assert answer.refresh_before_update
+
+
+def test_read_of_what_is_gone_has_no_id(plugin, scripted, urn, monkeypatch):
+    """An empty id tells the engine to forget the object."""
+    monkeypatch.setattr(scripted, "read", lambda *_: None)
+
+    assert plugin.Read(provider_pb2.ReadRequest(urn=urn, id="a")).id == ""
+
+
+def test_read_without_nomad_keeps_what_is_recorded_and_warns(serve, engine):
+    """A preview with Nomad down says what it could not compare, and does not fail."""
+    plugin = serve({"NOMAD_ADDR": "http://127.0.0.1:9"})
+    inputs = {
+        "volumeId": "mysql",
+        "namespace": "prod",
+        "name": "mysql",
+        "externalId": "vol-1",
+        "pluginId": "ebs",
+        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+        "secrets": {"password": PASSWORD},
+    }
+    outputs = inputs | {"schedulable": True}
+
+    answer = plugin.Read(
+        provider_pb2.ReadRequest(
+            urn=VOLUME_URN, id="prod/mysql", inputs=wire.dump(inputs), properties=wire.dump(outputs)
+        )
+    )
+
+    assert wire.load(answer.inputs) == (inputs, {"secrets"})
+    assert wire.load(answer.properties) == (outputs, {"secrets"})
+    line = "http://127.0.0.1:9 is not reachable: volume prod/mysql was not compared"
+    assert engine.lines == [(VOLUME_URN, line, False)]
+
+
+def test_update_gets_what_was_recorded(plugin, scripted, urn):
+    """An update knows the old outputs; its preview changes nothing."""
+    olds, news = wire.dump(NEWS | {"state": "made"}), wire.dump(NEWS | {"size": 2})
+    request = provider_pb2.UpdateRequest(urn=urn, id="a", olds=olds, news=news)
+
+    previewed = plugin.Update(provider_pb2.UpdateRequest(urn=urn, id="a", olds=olds, news=news, preview=True))
+    answer = plugin.Update(request)
+
+    assert wire.load(previewed.properties)[0]["state"] == wire.UNKNOWN
+    assert wire.load(answer.properties)[0] == NEWS | {"size": 2, "state": "changed"}
+    assert scripted.seen == [("update", NEWS | {"state": "made"}, NEWS | {"size": 2})]
+    assert answer.refresh_before_update
+
+
+def test_delete_gets_what_was_recorded(plugin, scripted, urn):
+    """A delete knows the id and the outputs."""
+    plugin.Delete(provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS)))
+
+    assert scripted.seen == [("delete", "a", NEWS)]
+
+
+def test_an_unknown_type_is_told_with_the_known_ones(plugin):
+    """A type of a newer program is refused by name."""
+    error = failure(plugin.Check, provider_pb2.CheckRequest(urn="urn:pulumi:dev::lab::nomad-csi:index:Nothing::x"))
+
+    assert "type: expected one of nomad-csi:index:PluginJob, " in error.details()
+    assert error.code() == grpc.StatusCode.UNKNOWN
+
+
+def test_objects_of_the_sandbox_carry_its_mark(serve, scripted, urn):
+    """Everything made in the sandbox says so in its outputs."""
+    plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
+
+    made = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert wire.load(made.properties)[0]["sandbox"] == MARK
+
+
+@pytest.mark.parametrize(
+    ("own", "recorded", "says"),
+    [
+        ("", NEWS | {"sandbox": MARK}, "was made in the sandbox"),
+        (MARK, NEWS, "was made on a real cluster"),
+    ],
+    ids=["real run, sandbox state", "sandbox run, real state"],
+)
+def test_state_of_the_other_side_is_refused(serve, scripted, own, recorded, says):
+    """No step touches an object of the other side."""
+    plugin = serve({"NOMAD_CSI_SANDBOX": own})
+    urn = f"urn:pulumi:dev::lab::{scripted.token}::thing"
+    old, new = wire.dump(recorded), wire.dump(NEWS)
+
+    for call, request in [
+        (plugin.Diff, provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=new, olds=old, news=new)),
+        (plugin.Read, provider_pb2.ReadRequest(urn=urn, id="a", inputs=new, properties=old)),
+        (plugin.Update, provider_pb2.UpdateRequest(urn=urn, id="a", olds=old, news=new)),
+        (plugin.Delete, provider_pb2.DeleteRequest(urn=urn, id="a", properties=old)),
+    ]:
+        assert says in failure(call, request).details()
+    assert scripted.seen == []
+
+
+def test_the_sandbox_leaves_the_machine_for_no_nomad(serve):
+    """A real address in the sandbox is refused before anything is asked."""
+    plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
+    news = wire.dump({"address": "https://nomad.example.net", "token": ACL_TOKEN})
+
+    error = failure(plugin.CheckConfig, provider_pb2.CheckRequest(urn="p", news=news))
+
+    assert "https://nomad.example.net is not on this machine" in error.details()
+
+
+def test_cancel_reaches_a_waiting_step_and_the_next_operation_starts_afresh(serve, scripted, urn, engine, monkeypatch):
+    """Cancel ends what waits at once; the engine's next greeting forgets it."""
+    plugin = serve()
+    waiting = threading.Event()
+
+    def wait(context, news):
+        context.status("0/3 nodes healthy")
+        waiting.set()
+        assert context.cancelled.wait(60)
+        raise errors.CancelledError("interrupted: nothing was registered")
+
+    monkeypatch.setattr(scripted, "create", wait)
+    call = plugin.Create.future(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    assert waiting.wait(60)
+
+    plugin.Cancel(empty_pb2.Empty())
+
+    assert call.exception(60).details() == "interrupted: nothing was registered"
+    assert engine.lines == [(urn, "0/3 nodes healthy", True)]
+    monkeypatch.setattr(scripted, "create", lambda context, news: ("a", {"is": context.cancelled.is_set()}))
+    plugin.Handshake(provider_pb2.ProviderHandshakeRequest(engine_address=engine.address))
+    made = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    assert wire.load(made.properties)[0] == {"is": False}
+
+
+def test_attach_connects_to_the_engine(serve, scripted, urn, engine, monkeypatch):
+    """A process that was running before the engine learns its address, and forgets an old cancel."""
+    plugin = serve(address="")
+    plugin.Cancel(empty_pb2.Empty())
+
+    def create(context, news):
+        context.warn(f"cancelled: {context.cancelled.is_set()}")
+        return "a", {}
+
+    monkeypatch.setattr(scripted, "create", create)
+    plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert engine.lines == [(urn, "cancelled: False", False)]
+
+
+def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatch):
+    """A non-interactive run prints every line, so a line that says nothing new is not sent."""
+
+    def create(context, news):
+        for line in ("0/3 healthy", "0/3 healthy", "1/3 healthy"):
+            context.status(line)
+        context.warn("late")
+        context.warn("late")
+        return "a", {}
+
+    monkeypatch.setattr(scripted, "create", create)
+
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert engine.lines == [(urn, "0/3 healthy", True), (urn, "1/3 healthy", True), (urn, "late", False)]
+
+
+def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tmp_path, monkeypatch):
+    """Custom timeouts and the folder of rendered files reach the step; the working directory does not."""
+    plugin = serve({"NOMAD_CSI_ROOT": "/from-environment"})
+    seen = []
+    monkeypatch.setattr(
+        scripted, "create", lambda context, news: (seen.append((context.root, context.timeout_s)), ("a", {}))[1]
+    )
+    request = provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), timeout=7.0)
+
+    plugin.Create(request)
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"root": str(tmp_path)})))
+    plugin.Create(request)
+
+    assert [(str(root), timeout_s) for root, timeout_s in seen] == [
+        ("/from-environment", 7.0),
+        (str(tmp_path), 7.0),
+    ]
+
+
+def test_the_token_is_in_no_error(plugin, scripted, urn, monkeypatch):
+    """A token that finds its way into a sentence is taken out of it."""
+    monkeypatch.setattr(
+        scripted, "read", lambda *_: (_ for _ in ()).throw(errors.NomadCsiError(f"header X: {ACL_TOKEN}"))
+    )
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"token": ACL_TOKEN}, secrets={"token"})))
+
+    error = failure(plugin.Read, provider_pb2.ReadRequest(urn=urn, id="a"))
+
+    assert error.details() == "header X: [secret]"
+
+
+def test_configure_offers_previews_and_secrets(plugin):
+    """The engine sends secrets marked, and previews are answered by us."""
+    answer = plugin.Configure(provider_pb2.ConfigureRequest())
+
+    assert answer.acceptSecrets
+    assert answer.supportsPreview
+    assert answer.acceptResources
+
+
+def test_check_config_keeps_only_what_is_the_providers(plugin):
+    """The program's own keys of the stack's configuration are no settings of the provider."""
+    news = wire.dump({"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "storage": "{}", "tlsSkipVerify": "true"})
+
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+
+    assert list(answer.failures) == []
+    assert wire.load(answer.inputs) == (
+        {"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "tlsSkipVerify": True},
+        {"token"},
+    )
+
+
+def test_check_config_reports_what_is_wrong(plugin):
+    """A mistyped key and a wrong value are told together, the token never."""
+    news = wire.dump({"adress": "x", "tlsSkipVerify": "maybe", "root": "here", "token": 7})
+
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+
+    assert [(item.property, item.reason) for item in answer.failures] == [
+        ("", "adress: is no setting; did you mean address"),
+        ("", "token: expected text, got [secret]"),
+        ("", "tlsSkipVerify: expected true or false, got 'maybe'"),
+        ("", "root: expected an absolute path, got 'here'"),
+    ]
+
+
+def test_check_config_accepts_what_is_not_known_yet(plugin):
+    """An address that another resource gives is known only later."""
+    news = wire.dump({"address": wire.UNKNOWN})
+
+    assert list(plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news)).failures) == []
+
+
+def test_diff_config_compares_the_providers_settings_only(plugin):
+    """Another storage spec in the same configuration is no change of the provider."""
+    old, new = wire.dump({"address": "a", "storage": "1"}), wire.dump({"address": "a", "storage": "2"})
+    other = wire.dump({"address": "b"})
+
+    same = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=new))
+    changed = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=other))
+
+    assert same.changes == provider_pb2.DiffResponse.DIFF_NONE
+    assert changed.changes == provider_pb2.DiffResponse.DIFF_SOME
+
+
+def test_plugin_info_is_the_packages_version(plugin):
+    """The engine asks for the version when it attaches."""
+    assert plugin.GetPluginInfo(empty_pb2.Empty()).version == "1.2.3"
+
+
+def test_there_is_no_terraform_mapping(plugin):
+    """The converter is told that there is nothing to convert."""
+    assert plugin.GetMapping(provider_pb2.GetMappingRequest(key="terraform")).provider == ""

@@ -1,0 +1,25 @@
+"""Operators read clean lines."""
+
+from nomad_csi.provider import wording
+
+
+def test_secrets_are_replaced_longest_first():
+    """A secret that contains another is replaced whole."""
+    assert wording.without_secrets("a hunter2-long and hunter2", ["hunter2", "hunter2-long"]) == (
+        "a [secret] and [secret]"
+    )
+
+
+def test_short_secrets_do_not_tear_words_apart():
+    """An empty or tiny secret would make every sentence unreadable."""
+    assert wording.without_secrets("an answer", ["", "an", "n"]) == "an answer"
+
+
+def test_texts_are_found_at_any_depth():
+    """Secrets may stand in lists and maps."""
+    assert list(wording.texts({"a": ["x", {"b": "y"}], "c": 3, "d": None})) == ["x", "y"]
+
+
+def test_a_bug_without_a_traceback_is_still_told():
+    """An error that was never raised has no place."""
+    assert wording.bug(ValueError("canary")).startswith("bug in nomad-csi: ValueError at nowhere")
