@@ -1,0 +1,176 @@
+"""Layout: golden pairs of text before and after, and what layout never does."""
+
+import textwrap
+
+import hypothesis
+import pytest
+from hypothesis import strategies
+
+from nomad_csi import errors
+from nomad_csi.hcl import layout, tokens
+
+many = hypothesis.settings.get_profile("hcl")
+
+GOLDEN = {
+    "one attribute": ("a=1", "a = 1\n"),
+    "nothing": ("", ""),
+    "equal signs of neighbours": ('id="a"\nexternal_id = "b"\n', 'id          = "a"\nexternal_id = "b"\n'),
+    "a blank line ends a run": ("a=1\n\nlonger=2\n", "a = 1\n\nlonger = 2\n"),
+    "a comment ends a run": ("a=1\n# why\nlonger=2\n", "a = 1\n# why\nlonger = 2\n"),
+    "a block ends a run": ("a=1\nb {\n}\nlonger=2\n", "a = 1\nb {\n}\nlonger = 2\n"),
+    "an opener ends a run": (
+        'a=1\nlonger   =   [\n"x",\n]\nb=2\n',
+        'a = 1\nlonger = [\n  "x",\n]\nb = 2\n',
+    ),
+    "a one-line list and map are in a run": (
+        "a=[ 1,2 ,3 ]\nlonger={x=1,y=2}\n",
+        "a      = [1, 2, 3]\nlonger = { x = 1, y = 2 }\n",
+    ),
+    "empty brackets": ("a={ }\nb=[ ]\nc { }\n", "a = {}\nb = []\nc {}\n"),
+    "a one-line block": ("c{a=1}\n", "c { a = 1 }\n"),
+    "quoted keys are in a run": (
+        'segments={\n"a/b"="1"\nlonger_key="2"\n}\n',
+        'segments = {\n  "a/b"      = "1"\n  longer_key = "2"\n}\n',
+    ),
+    "an emoji is one column, an escape as many as it has": (
+        'm={\n"🎉"=1\n"\\u0024{"=2\n"e\u0301"=3\n}\n',
+        'm = {\n  "🎉"       = 1\n  "\\u0024{" = 2\n  "e\u0301"       = 3\n}\n',
+    ),
+    "an Indic conjunct is as wide as Unicode 15.0 says": (
+        'm={\n"क्ष"=1\n"ab"=2\n}\n',
+        'm = {\n  "क्ष" = 1\n  "ab" = 2\n}\n',
+    ),
+    "blocks in blocks": (
+        'job "x"   {\ngroup "g" {\ncount=1\n}\n}\n',
+        'job "x" {\n  group "g" {\n    count = 1\n  }\n}\n',
+    ),
+    "two brackets on a line are one level": (
+        "a=[{\nb=1\n},{\nc=2\n}]\nd=1\n",
+        "a = [{\n  b = 1\n  }, {\n  c = 2\n}]\nd = 1\n",
+    ),
+    "comments behind values": (
+        "a=1 # one\nlonger=22// two\nc {# three\n}\n",
+        "a      = 1  # one\nlonger = 22 // two\nc {         # three\n}\n",
+    ),
+    "comments of one line and in line": (
+        "a=/* here */1\n/* two\n  lines */\nb=2\n",
+        "a = /* here */ 1\n/* two\n  lines */\nb = 2\n",
+    ),
+    "references, indexes, calls, negative numbers": (
+        "a=var . x\nb=l [ 0 ]\nc=f ( 1,-2 )\nd=-1\n",
+        "a = var.x\nb = l[0]\nc = f(1, -2)\nd = -1\n",
+    ),
+    "a heredoc stays as it is, and in its run": (
+        "a=<<-EOF\n  x = 1\n\n\n    y  \n  EOF\nlonger=1\n",
+        "a      = <<-EOF\n  x = 1\n\n\n    y  \n  EOF\nlonger = 1\n",
+    ),
+    "text in quotes stays as it is": ('a="${x}  =  [ # "\n', 'a = "${x}  =  [ # "\n'),
+    "spare blank lines go": ("\n\na=1\n\n\n \nb=2\n\n\n", "a = 1\n\nb = 2\n"),
+    "tabs, spaces and carriage returns at the end of lines go": ("a\t=\t1 \t\r\n# c \t\r\n", "a = 1\n# c\n"),
+}
+
+
+@pytest.mark.parametrize(("text", "laid_out"), GOLDEN.values(), ids=GOLDEN.keys())
+def test_layout_of_golden_pairs(text, laid_out):
+    """Each rule of ``nomad fmt`` by an example that its formatter leaves unchanged."""
+    assert layout.layout(text) == laid_out
+
+
+def test_layout_of_a_job(case):
+    """A job that HashiCorp formatted comes out as it went in."""
+    text = case("tutorial-ebs-nodes.nomad.hcl")
+
+    assert layout.layout(text) == text
+
+
+def test_layout_of_an_old_volume_file(case):
+    """A volume file written by hand comes out in columns."""
+    text = case("democratic-volume-legacy.hcl")
+
+    laid_out = layout.layout(text)
+
+    assert laid_out == textwrap.dedent("""\
+        id              = "traefik-acme"
+        name            = "traefik-acme"
+        type            = "csi"
+        external_id     = "traefik-acme"
+        plugin_id       = "kowlan"
+        access_mode     = "single-node-writer"
+        attachment_mode = "file-system"
+        mount_options {
+          fs_type     = "nfs"
+          mount_flags = ["nolock"]
+        }
+        context {
+          node_attach_driver = "nfs"
+          provisioner_driver = "zfs-generic-nfs"
+          server             = "nas.example.net"
+          share              = "/pool2/democratic/root/traefik-acme"
+        }
+        """)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a = 1 + 2", r"line 1, column 7: .*got '\+'"),
+        ("a = 1\nb = x - 2", "line 2, column 7: .*got '-'"),
+        ("a = 1-2", "line 1, column 6: .*got '-'"),
+        ("a = x ? 1 : 2", r"line 1, column 7: .*got '\?'"),
+        ('a = "x', "line 1, column 5: .*got '\"'"),
+        ('a = "${f("x")}"', "line 1, column 5: .*got '\"'"),
+        ("a = <<EOF\nx\n", "line 1, column 5: .*got '<'"),
+        ("a = 1 /* x", "line 1, column 7: .*got '/'"),
+        ("\ufeffa = 1", r"line 1, column 1: .*got '\\ufeff'"),
+    ],
+)
+def test_rejects_what_our_files_are_never_made_of(text, place):
+    """Rather no layout than a wrong one, and the place is named."""
+    with pytest.raises(errors.SpecError, match=place):
+        layout.layout(text)
+
+
+MARKS = [*"=,.:(){}[] \t\n", "\n\n", "\r\n"]
+WORDS = [
+    "a",
+    "long_name",
+    "1",
+    "-1",
+    '"k"',
+    '"é🎉"',
+    '"${x}"',
+    "# c \n",
+    "// d\n",
+    "/* e */",
+    "/* f\n */",
+    "<<E\n x\nE\n",
+]
+PIECES = strategies.sampled_from(MARKS + WORDS)
+SOUP = strategies.lists(PIECES, max_size=40).map("".join)
+
+
+@many
+@hypothesis.given(SOUP)
+def test_layout_changes_nothing_twice(text):
+    """Even text that is no HCL: laying out is finished after one pass."""
+    try:
+        laid_out = layout.layout(text)
+    except errors.SpecError:
+        hypothesis.reject()
+
+    assert layout.layout(laid_out) == laid_out
+
+
+@many
+@hypothesis.given(SOUP)
+def test_layout_changes_white_space_only(text):
+    """The tokens are the same before and after, but for blank lines."""
+    try:
+        laid_out = layout.layout(text)
+    except errors.SpecError:
+        hypothesis.reject()
+
+    def visible(source):
+        return [token for token in tokens.tokenize(source) if token.kind != "newline"]
+
+    assert visible(laid_out) == visible(text)

@@ -1,0 +1,75 @@
+"""Literals: what either dialect makes of the same characters."""
+
+import pytest
+
+from nomad_csi.hcl import literals
+
+
+@pytest.mark.parametrize(
+    ("literal", "volume_text", "job_text"),
+    [
+        (r'"a\nb\r\t\"\\"', 'a\nb\r\t"\\', 'a\nb\r\t"\\'),
+        (r'"\u0024{x} \u0025{y} \U0001F389"', "${x} %{y} 🎉", "${x} %{y} 🎉"),
+        ('"${attr.kernel.name}"', "${attr.kernel.name}", "${attr.kernel.name}"),
+        ('"$${x} %%{y}"', "$${x} %%{y}", "${x} %{y}"),
+        ('"$ $$ % %% {x}"', "$ $$ % %% {x}", "$ $$ % %% {x}"),
+        (r'"cafe\u0301"', "cafe\u0301", "café"),
+    ],
+)
+def test_literals_in_both_dialects(literal, volume_text, job_text):
+    """HCL1 keeps templates and bytes as they are; HCL2 knows ``$${`` and normalises."""
+    assert (literals.hcl1(literal), literals.hcl2(literal)) == (volume_text, job_text)
+
+
+def test_hcl1_unescapes_nothing_inside_a_template():
+    """Up to the closing brace HCL1 copies what it finds, quotes included."""
+    assert literals.hcl1(r'"\n${ "a\n" {} }\n"') == '\n${ "a\\n" {} }\n'
+
+
+@pytest.mark.parametrize(
+    "literal", [r'"\x41"', r'"\/"', r'"\b"', r'"\u12"', r'"\ud83c\udf89"', r'"\UFFFFFFFF"', '"a\nb"']
+)
+@pytest.mark.parametrize("decode", [literals.hcl1, literals.hcl2])
+def test_rejects_what_the_dialects_do_not_share(decode, literal):
+    """An escape that one of them refuses, or turns into U+FFFD, is refused in both."""
+    with pytest.raises(literals.LiteralError, match="escape"):
+        decode(literal)
+
+
+@pytest.mark.parametrize("literal", ['"${var.x}"', '"${local.x}"', '"${f(1)}"', '"%{ if x }"', '"${"'])
+def test_hcl2_rejects_what_nomad_evaluates_at_once(literal):
+    """Only a runtime variable may stay in a text: everything else would have a value already."""
+    with pytest.raises(literals.LiteralError, match="plain text"):
+        literals.hcl2(literal)
+
+
+def test_hcl1_rejects_an_open_template():
+    """An open ``${`` makes Nomad read the following lines into the value."""
+    with pytest.raises(literals.LiteralError, match="a } for each"):
+        literals.hcl1('"${a{}"')
+
+
+@pytest.mark.parametrize("decode", [literals.hcl1_heredoc, literals.hcl2_heredoc])
+def test_heredocs_keep_their_lines(decode):
+    """Nothing is unescaped, and the last line keeps its end."""
+    assert decode('<<EOF\n  a \\n "b"\n\nEOF\n') == '  a \\n "b"\n\n'
+    assert decode("<<EOF\nEOF\n") == ""
+
+
+def test_hcl2_heredoc_takes_common_indentation_away():
+    """Of ``<<-`` the lines lose what all of them have; blank ones do not count."""
+    assert literals.hcl2_heredoc("<<-EOF\n    a\n \n      b $${x}\n  EOF\n") == "a\n \n  b ${x}\n"
+
+
+@pytest.mark.parametrize("token", ["<<-EOF\n  a\n  EOF\n", "<<EOF\na\n  EOF\n"])
+def test_hcl1_rejects_indented_heredocs(token):
+    """HCL1 makes another text of them than HCL2 does."""
+    with pytest.raises(literals.LiteralError, match="at the start of a line"):
+        literals.hcl1_heredoc(token)
+
+
+@pytest.mark.parametrize("body", ["${var.x}", "%{ if x }", "${f(1)}"])
+def test_hcl2_rejects_evaluated_heredocs(body):
+    """In a heredoc too, what Nomad evaluates at once has no text of its own."""
+    with pytest.raises(literals.LiteralError, match="evaluates nothing"):
+        literals.hcl2_heredoc(f"<<EOF\n{body}\nEOF\n")

@@ -1,0 +1,209 @@
+"""Quoting: what a value reads as again, and what is refused."""
+
+import unicodedata
+
+import hypothesis
+import pytest
+from hypothesis import strategies
+
+from nomad_csi import errors
+from nomad_csi.hcl import quote, read
+
+FRAGMENTS = [
+    "$",
+    "%",
+    "{",
+    "}",
+    '"',
+    "\\",
+    "\n",
+    "\r",
+    "\t",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "<<EOF\n",
+    "${",
+    "%{",
+    "$${",
+    "=",
+    ",",
+]
+CHARACTERS = strategies.characters(codec="utf-8", exclude_characters="\0")
+HOSTILE = strategies.lists(strategies.sampled_from(FRAGMENTS) | CHARACTERS, max_size=12).map("".join)
+many = hypothesis.settings.get_profile("hcl")
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        ("", '""'),
+        ("vol-1", '"vol-1"'),
+        ('say "x" \\', r'"say \"x\" \\"'),
+        ("a\nb\rc\td", r'"a\nb\rc\td"'),
+        ("${x} %{ if } $${y}", r'"\u0024{x} \u0025{ if } $\u0024{y}"'),
+        ("5$ 5% {x}", '"5$ 5% {x}"'),
+        ("café 🎉 ключ", '"café 🎉 ключ"'),
+        ("\x01\x7f\x85", r'"\u0001\u007f\u0085"'),
+        ("\u2028\u2029\ufeff\u200b\u202e", r'"\u2028\u2029\ufeff\u200b\u202e"'),
+        ("\ue123\uffff\U000e0001", r'"\ue123\uffff\U000e0001"'),
+        ("e\u0301", '"e\u0301"'),
+    ],
+)
+def test_string_escapes_only_what_both_dialects_escape(text, literal):
+    """What a reader can see stays raw; templates, controls and invisible characters become escapes."""
+    assert quote.string(text) == literal
+
+
+@many
+@hypothesis.given(HOSTILE)
+def test_string_reads_as_itself_in_a_volume_file(text):
+    """No text changes, ends its literal early or swallows the line behind it."""
+    document = read.read_volume(f'first = {quote.string(text)}\nlast = "kept"\n')
+
+    assert document == {"first": text, "last": "kept"}
+
+
+@many
+@hypothesis.given(HOSTILE)
+def test_string_reads_as_itself_in_a_job_file(text):
+    """In a job file the same literal means the same text, in NFC form."""
+    document = read.read_job(f'first = {quote.string(text)}\nlast = "kept"\n')
+
+    assert document == {"first": unicodedata.normalize("NFC", text), "last": "kept"}
+
+
+@many
+@hypothesis.given(strategies.dictionaries(HOSTILE, HOSTILE, max_size=4))
+def test_string_map_reads_as_itself(texts):
+    """Keys and values of a map come back, whatever they hold."""
+    document = read.read_volume(f"parameters = {quote.string_map(texts)}\n")
+
+    assert document == {"parameters": texts}
+
+
+@many
+@hypothesis.given(strategies.text(CHARACTERS))
+def test_literals_hold_nothing_invisible(text):
+    """A reviewer sees every character that the file holds."""
+    literal = quote.string(text)
+
+    assert not {unicodedata.category(character) for character in literal} & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pass\0word", "expected text without NUL, got NUL at character 5"),
+        ("a\ud83c", "expected Unicode text, got half a surrogate pair at character 2; decode it as UTF-8"),
+    ],
+)
+def test_rejects_what_no_file_can_hold(text, message):
+    """NUL and half a surrogate pair are refused, without showing a value that may be secret."""
+    with pytest.raises(errors.SpecError) as refusal:
+        quote.string(text)
+
+    assert str(refusal.value) == f"a value for HCL: 1 problem\n  {message}"
+
+
+@pytest.mark.parametrize("text", ["${attr.cpu.arch}", "a %{ if }", "$${x}", "%%{x}", "${"])
+@pytest.mark.parametrize("quoting", [quote.job_string, quote.config_string])
+def test_rejects_templates_in_a_job(quoting, text):
+    """Nomad evaluates stored text again on the client, so no spelling of ``${`` is a literal one."""
+    with pytest.raises(errors.SpecError, match=r"expected text without \$\{ or %\{"):
+        quoting(text)
+
+
+@pytest.mark.parametrize("quoting", [quote.job_string, quote.config_string])
+def test_rejects_unnormalised_text_in_a_job(quoting):
+    """A job file is normalised to NFC, so another form would not arrive."""
+    with pytest.raises(errors.SpecError, match="expected text in Unicode's NFC form"):
+        quoting("cafe\u0301")
+
+
+def test_job_string_quotes_ordinary_text():
+    """Dollars and percents on their own are ordinary text."""
+    assert quote.job_string('5$ at 3% "off"') == r'"5$ at 3% \"off\""'
+
+
+@pytest.mark.parametrize("variable", quote.NomadVariable)
+def test_config_string_keeps_each_allowed_variable(variable):
+    """A variable of the list stays alive, and the text around it is quoted."""
+    text = f'--name="a\n{{x}}"=${{{variable.value}}}/%'
+
+    literal = quote.config_string(text)
+
+    assert literal == f'"--name=\\"a\\n{{x}}\\"=${{{variable.value}}}/%"'
+    assert read.read_job(f"v = {literal}\n") == {"v": text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["${NOT_A_VARIABLE}", "$${CSI_ENDPOINT}", "${ CSI_ENDPOINT }", "${CSI_ENDPOINT", "${CSI_ENDPOINT}${env.X}", "${}"],
+)
+def test_config_string_rejects_other_templates(text):
+    """An unknown variable fails the task on the client, and ``$${`` is an escape there."""
+    with pytest.raises(errors.SpecError, match="evaluate again on the client"):
+        quote.config_string(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("server", "server"),
+        ("node_attach-driver2", "node_attach-driver2"),
+        ("topology.ebs.csi.aws.com/zone", '"topology.ebs.csi.aws.com/zone"'),
+        ("for", '"for"'),
+        ("null", '"null"'),
+        ("2x", '"2x"'),
+        ("", '""'),
+        ("ключ", '"ключ"'),
+        ("k ${z}", r'"k \u0024{z}"'),
+    ],
+)
+def test_key_quotes_what_is_no_plain_word(text, written):
+    """A word stands bare; anything else, and every keyword, is quoted."""
+    assert quote.key(text) == written
+
+
+def test_identifier_returns_a_name():
+    """An environment variable's name is an attribute's name."""
+    assert quote.identifier("AWS_REGION") == "AWS_REGION"
+
+
+@pytest.mark.parametrize("name", ["", "2X", "a b", "a=1\nb", "ключ", "A\n"])
+def test_rejects_what_is_no_identifier(name):
+    """A name cannot be quoted there, so what is none is refused."""
+    with pytest.raises(errors.SpecError, match="expected a name of letters"):
+        quote.identifier(name)
+
+
+def test_string_list_stands_on_one_line():
+    """A list is written without a comma behind its last text."""
+    assert quote.string_list(["noatime", "a=${b}"]) == r'["noatime", "a=\u0024{b}"]'
+    assert quote.string_list([]) == "[]"
+
+
+def test_string_map_sorts_its_keys():
+    """Two runs write the same text, whatever the order of the keys was."""
+    assert quote.string_map({"b": "1", "a/c": "2"}) == '{\n"a/c" = "2"\nb = "1"\n}'
+    assert quote.string_map({}) == "{}"
+
+
+@pytest.mark.parametrize(("value", "written"), [(0, "0"), (-3, "-3"), (1.5, "1.5"), (2**63 - 1, "9223372036854775807")])
+def test_number_writes_digits(value, written):
+    """A number stands as Python writes it."""
+    assert quote.number(value) == written
+
+
+@pytest.mark.parametrize("value", [True, float("nan"), float("inf"), 2**63])
+def test_rejects_what_is_no_number(value):
+    """What Nomad could not read as a number is refused."""
+    with pytest.raises(errors.SpecError, match=r"expected a number between -2\*\*63 and 2\*\*63"):
+        quote.number(value)
+
+
+def test_boolean_is_lower_case():
+    """HCL writes booleans in lower case."""
+    assert (quote.boolean(True), quote.boolean(False)) == ("true", "false")

@@ -1,0 +1,164 @@
+"""Reading: files as Python values, and every refusal with its place."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.hcl import read
+
+JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
+
+
+def test_read_values_of_every_kind():
+    """Each kind of value becomes the Python value of that kind."""
+    text = 't = "x"\ni = -3\nf = 1.5\nyes = true\nno = false\nnone = null\nl = [1, ["a"],]\nm = { a = 1, "b/c" : {}, 4 = 5, for = 6 }\n'
+
+    document = read.read_job(text)
+
+    assert document == {
+        "t": "x",
+        "i": -3,
+        "f": 1.5,
+        "yes": True,
+        "no": False,
+        "none": None,
+        "l": [1, ["a"]],
+        "m": {"a": 1, "b/c": {}, "4": 5, "for": 6},
+    }
+    assert document["yes"] is True
+
+
+def test_read_blocks_in_order_with_their_labels():
+    """A block type is a list; labels stand beside the attributes."""
+    document = read.read_job('b "x" y {\n  a = 1\n}\nb {}\nc { d { e = 2 } }\n')
+
+    assert document == {"b": [{"a": 1, "__labels__": ["x", "y"]}, {}], "c": [{"d": [{"e": 2}]}]}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only\n// comments\n/* here\n */", "\r\n"])
+def test_read_nothing(text):
+    """A file without content is an empty document."""
+    assert read.read_volume(text) == {}
+
+
+def test_read_comments_and_line_ends():
+    """Comments of all three kinds and Windows line ends change nothing."""
+    text = '# a\r\nid = "x" // b\r\n/* c\r\n*/\r\nname = "y # z"\r\n'
+
+    assert read.read_volume(text) == {"id": "x", "name": "y # z"}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_read_jobs_that_operators_have(case, name):
+    """The jobs of the public guides are read: one job, with its plugin or its volume."""
+    document = read.read_job(case(f"{name}.nomad.hcl"))
+
+    [job] = document["job"]
+    [group] = job["group"]
+    [task] = group["task"]
+    assert job["datacenters"] == ["dc1"]
+    assert task["driver"] == "docker"
+    assert len(task.get("csi_plugin", [])) + len(group.get("volume", [])) == 1
+
+
+def test_read_the_efs_job_in_full(case):
+    """One whole job, so that no value of it is lost or changed."""
+    document = read.read_job(case("docs-efs-node.nomad.hcl"))
+
+    arguments = ["--endpoint=unix://csi/csi.sock", "--logtostderr", "--v=5"]
+    config = {"image": "amazon/aws-efs-csi-driver:v.1.3.2", "args": arguments, "privileged": True}
+    plugin = {"id": "aws-efs0", "type": "node", "mount_dir": "/csi"}
+    task = {"__labels__": ["plugin"], "driver": "docker", "config": [config], "csi_plugin": [plugin]}
+    job = {
+        "__labels__": ["plugin-efs"],
+        "datacenters": ["dc1"],
+        "type": "system",
+        "constraint": [{"operator": "distinct_hosts", "value": True}],
+        "group": [{"__labels__": ["nodes"], "task": [task]}],
+    }
+    assert document == {"job": [job]}
+
+
+def test_read_an_old_volume_file(case):
+    """The form of 2021 is read as it stands: the caller says what is old about it."""
+    assert read.read_volume(case("democratic-volume-legacy.hcl")) == {
+        "id": "traefik-acme",
+        "name": "traefik-acme",
+        "type": "csi",
+        "external_id": "traefik-acme",
+        "plugin_id": "kowlan",
+        "access_mode": "single-node-writer",
+        "attachment_mode": "file-system",
+        "mount_options": [{"fs_type": "nfs", "mount_flags": ["nolock"]}],
+        "context": [
+            {
+                "node_attach_driver": "nfs",
+                "provisioner_driver": "zfs-generic-nfs",
+                "server": "nas.example.net",
+                "share": "/pool2/democratic/root/traefik-acme",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a = 1\na = 2", "line 2, column 1: expected each name once, got a again"),
+        ("a {}\na = 2", "line 2, column 1: expected each name once, got a again"),
+        ("a = 2\na {}", "line 2, column 1: expected each name once, got a again"),
+        ('m = {\n  x = 1\n  "x" = 2\n}', "line 3, column 3: expected each key once, got 'x' again"),
+        ("a = 1 b = 2", "line 1, column 7: expected a line for each attribute, block and key, got two on one line"),
+        (
+            "m = { a = 1 b = 2 }",
+            "line 1, column 13: expected a line for each attribute, block and key, got two on one line",
+        ),
+        ("a = 010", "line 1, column 5: expected a number without leading zeros, which HCL1 reads as octal, got 010"),
+        ("a = -x", "line 1, column 6: expected a number behind -, got something to evaluate"),
+        ("a = { (x) = 1 }", "line 1, column 7: expected a name or a text, got something to evaluate"),
+        ("a = ", "line 1, column 5: expected what HCL allows there, got the end of the file"),
+        ("b {\na = 1", "line 2, column 6: expected what HCL allows there, got the end of the file"),
+        ("a = @", "line 1, column 5: expected what HCL allows there, got '@'"),
+        (
+            'segments {\n  "a/b" = "c"\n}',
+            "line 2, column 3: expected what HCL allows there, got '\"'; "
+            'write a quoted name inside a map: segments = { "name" = "value" }',
+        ),
+        ("a = " + "[" * 3000 + "]" * 3000, "expected a file with a few levels of brackets, got hundreds of levels"),
+    ],
+)
+def test_rejects_what_would_be_lost_or_is_no_hcl(text, problem):
+    """What Nomad would drop, merge or refuse is named with its place."""
+    with pytest.raises(errors.SpecError) as refusal:
+        read.read_volume(text, "data.volume.hcl")
+
+    assert str(refusal.value) == f"data.volume.hcl: 1 problem\n  {problem}"
+
+
+@pytest.mark.parametrize(
+    "expression", ["var.x", "x", "f(1)", "1 + 2", "!true", "x ? 1 : 2", "[for i in l : i]", '"${var.x}"']
+)
+def test_rejects_what_has_to_be_evaluated(expression):
+    """A file with variables or functions has no values of its own."""
+    with pytest.raises(errors.SpecError, match="line 1, column 5: expected "):
+        read.read_job(f"a = {expression}\n")
+
+
+def test_rejects_with_all_problems_of_a_file():
+    """Each duplicate is reported, so that one correction is enough."""
+    with pytest.raises(errors.SpecError) as refusal:
+        read.read_job("a = 1\na = 2\nb = var.x\nc = 01\n")
+
+    assert [problem.path for problem in refusal.value.problems] == [
+        "line 2, column 1",
+        "line 3, column 5",
+        "line 4, column 5",
+    ]
+
+
+@pytest.mark.parametrize("problem_of", [read.read_job, read.read_volume])
+def test_rejects_without_showing_a_text(problem_of):
+    """A text that cannot be decoded may be a secret."""
+    with pytest.raises(errors.SpecError) as refusal:
+        problem_of('password = "hunter2\\q"\n')
+
+    assert "hunter2" not in str(refusal.value)

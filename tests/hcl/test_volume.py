@@ -1,0 +1,167 @@
+"""The payload of a volume file, as Nomad's command line would send it."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.hcl import read, volume
+
+
+def test_payload_of_the_tutorial(case):
+    """The tutorial's volume becomes one object with Nomad's names."""
+    document = read.read_volume(case("tutorial-volume.hcl"))
+
+    assert volume.volume_payload(document) == {
+        "ID": "mysql",
+        "Name": "mysql",
+        "ExternalID": "vol-0b756b75620d63af5",
+        "PluginID": "aws-ebs0",
+        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    }
+
+
+def test_payload_of_an_old_file_has_no_capability(case):
+    """Nomad drops the top-level modes of 2021, which is why it refuses such a file."""
+    payload = volume.volume_payload(read.read_volume(case("democratic-volume-legacy.hcl")))
+
+    assert payload == {
+        "ID": "traefik-acme",
+        "Name": "traefik-acme",
+        "ExternalID": "traefik-acme",
+        "PluginID": "kowlan",
+        "MountOptions": {"FSType": "nfs", "MountFlags": ["nolock"]},
+        "Context": {
+            "node_attach_driver": "nfs",
+            "provisioner_driver": "zfs-generic-nfs",
+            "server": "nas.example.net",
+            "share": "/pool2/democratic/root/traefik-acme",
+        },
+    }
+
+
+def test_payload_of_escapes_is_what_nomad_stored(case):
+    """Keys, escapes and topologies as a real agent held them after registering this file."""
+    payload = volume.volume_payload(read.read_volume(case("dialect.volume.hcl")))
+
+    zone = "topology.ebs.csi.aws.com/zone"
+    assert payload == {
+        "ID": "dialect",
+        "Name": 'n ${attr.x} %{ if } "q" \\ back',
+        "PluginID": "stubn",
+        "ExternalID": "fs-1:/a\nb\tc",
+        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+        "MountOptions": {"FSType": "ext4", "MountFlags": ["noatime", "opt=${x}"]},
+        "Parameters": {
+            "a.b/c": "emoji 🎉 and 🎉",
+            "plain": "cafe\u0301 vs café",
+            "newline": "l1\nl2\r\n\tend",
+            "dollar": "$ $ $$ $x {y} ${",
+            "percent": "% %{ %% {",
+            "üñí": "ключ",
+            "nul": "a\x01b",
+            "ls": "a\u2028b",
+            'quo"t': "x",
+        },
+        "Context": {"k ${z}": "v ${z}"},
+        "RequestedTopologies": {
+            "Required": [{"Segments": {zone: "eu-west-1a"}}, {"Segments": {zone: "eu-west-1b"}}],
+            "Preferred": [{"Segments": {zone: "eu-west-1a"}}],
+        },
+    }
+
+
+def test_payload_writes_weak_values_as_nomad_does():
+    """A number in a map becomes its digits, and ``true`` becomes "1"."""
+    document = read.read_volume(
+        "parameters = { iops = 3000, encrypted = true, off = false, ratio = 1.50, whole = 2.0 }\n"
+    )
+
+    assert volume.volume_payload(document) == {
+        "Parameters": {"iops": "3000", "encrypted": "1", "off": "0", "ratio": "1.5", "whole": "2"}
+    }
+
+
+def test_payload_merges_blocks_of_a_map():
+    """Of several ``context`` blocks every key is kept, the later value first."""
+    document = read.read_volume('context {\n  a = "1"\n  b = "1"\n}\ncontext {\n  b = "2"\n}\n')
+
+    assert volume.volume_payload(document) == {"Context": {"a": "1", "b": "2"}}
+
+
+def test_payload_keeps_the_first_mount_options():
+    """Nomad reads one block of mount options, even an empty one."""
+    document = read.read_volume('mount_options {}\nmount_options {\n  fs_type = "xfs"\n}\n')
+
+    assert volume.volume_payload(document) == {"MountOptions": {}}
+
+
+def test_payload_loses_a_second_required_block():
+    """Topologies in a second ``required`` block are lost, as Nomad loses them."""
+    required = 'required {{\n  topology {{\n    segments = {{ zone = "{}" }}\n  }}\n}}\n'
+    text = f"topology_request {{\n{required.format('a')}{required.format('b')}}}\n"
+
+    payload = volume.volume_payload(read.read_volume(text))
+
+    assert payload == {"RequestedTopologies": {"Required": [{"Segments": {"zone": "a"}}]}}
+
+
+@pytest.mark.parametrize(
+    "inner", ["", "required {}", "required {\n  topology {}\n}", "required {\n topology {\n segments = {}\n }\n}"]
+)
+def test_payload_of_a_topology_without_segments_is_empty(inner):
+    """Without segments the topology is lost, which the command line does not say."""
+    document = read.read_volume(f"topology_request {{\n{inner}\n}}\n")
+
+    assert volume.volume_payload(document) == {"RequestedTopologies": {}}
+
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [
+        ('"10GiB"', 10 * 2**30),
+        ('"10gi"', 10 * 2**30),
+        ('"20GB"', 20 * 10**9),
+        ('"10G"', 10 * 10**9),
+        ('"1.5 GiB"', 1_610_612_736),
+        ('"1,024 MiB"', 2**30),
+        ('"512b"', 512),
+        ("4096", 4096),
+        ('""', 0),
+    ],
+)
+def test_payload_sizes_are_in_bytes(size, count):
+    """``GB`` is decimal and ``GiB`` binary, to Nomad as to us."""
+    document = read.read_volume(f"capacity_min = {size}\ncapacity_max = {size}\n")
+
+    assert volume.volume_payload(document) == {"RequestedCapacityMin": count, "RequestedCapacityMax": count}
+
+
+@pytest.mark.parametrize("size", ["ten", "-1GiB", "10ib", "10 GiBs", "1.2.3GiB", ".", " 10GiB", "8EiB", "1e3"])
+def test_rejects_what_is_no_size(size):
+    """What Nomad's reader of sizes refuses is refused, with an example."""
+    with pytest.raises(errors.SpecError, match=r"capacity_min: expected a size below 8 EiB such as 10GiB, got "):
+        volume.volume_payload({"capacity_min": size})
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"capability": [{"mode": "x"}]}, "capability: expected only access_mode and attachment_mode, got mode"),
+        ({"mount_options": [{"flags": []}]}, "mount_options: expected only fs_type and mount_flags, got flags"),
+        ({"topology_request": [{"zones": []}]}, "topology_request: expected only preferred and required, got zones"),
+        ({"mount_options": [{"mount_flags": "ro"}]}, "mount_options.mount_flags: expected a list of texts"),
+        ({"id": ["x"]}, "id: expected a text"),
+        ({"context": "x"}, "context: expected a block"),
+        ({"secrets": {"password": ["hunter2"]}}, "secrets.password: expected a text"),
+    ],
+)
+def test_rejects_what_nomad_refuses(document, problem):
+    """A name that a block does not have, or a value of another kind, is refused by its name."""
+    with pytest.raises(errors.SpecError) as refusal:
+        volume.volume_payload(document)
+
+    assert str(refusal.value) == f"the volume file: 1 problem\n  {problem}"
+
+
+def test_payload_drops_unknown_names():
+    """A top-level name that Nomad does not know is dropped without a word."""
+    assert volume.volume_payload({"type": "csi", "size": 3, "id": "x"}) == {"ID": "x"}
