@@ -1,0 +1,54 @@
+"""
+How a volume is to be used, in Nomad's words and on the wire.
+
+========================  ==============================
+Nomad                     CSI
+========================  ==============================
+single-node-reader-only   SINGLE_NODE_READER_ONLY
+single-node-writer        SINGLE_NODE_WRITER
+multi-node-reader-only    MULTI_NODE_READER_ONLY
+multi-node-single-writer  MULTI_NODE_SINGLE_WRITER
+multi-node-multi-writer   MULTI_NODE_MULTI_WRITER
+file-system               mount, with type and flags
+block-device              block
+========================  ==============================
+
+Source: hashicorp/nomad, ``plugins/csi/plugin.go`` (``VolumeCapabilityFromStructs``), 2026-08-21.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.spec import access
+
+MODES = {mode: mode.upper().replace("-", "_") for mode in access.ACCESS_MODES}
+"""CSI's name of an access mode by Nomad's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeCapability:
+    """One way to use a volume."""
+
+    access_mode: access.AccessMode
+    attachment_mode: access.AttachmentMode
+    fs_type: str = ""
+    """File system; empty: the plugin's default. Without meaning for a block device."""
+
+    mount_flags: tuple[str, ...] = ()
+
+
+def message(capability: VolumeCapability) -> Any:
+    """Return *capability* as CSI's message."""
+    mode = csi_pb2.VolumeCapability.AccessMode(mode=MODES[capability.access_mode])
+    if capability.attachment_mode == "block-device":
+        return csi_pb2.VolumeCapability(access_mode=mode, block=csi_pb2.VolumeCapability.BlockVolume())
+    mount = csi_pb2.VolumeCapability.MountVolume(fs_type=capability.fs_type, mount_flags=capability.mount_flags)
+    return csi_pb2.VolumeCapability(access_mode=mode, mount=mount)
+
+
+def names(enumeration: Any, numbers: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of *numbers* in a generated *enumeration*, sorted; a value newer than ours as its number."""
+    known = {value: name for name, value in enumeration.items()}
+    return tuple(sorted(known.get(number, str(number)) for number in numbers))

@@ -1,0 +1,105 @@
+"""
+One connection to a plugin, and one way to call over it.
+
+Channels share nothing with each other and retry nothing: what a call says, the plugin said now.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from nomad_csi import errors
+from nomad_csi.csi import endpoint
+
+OPTIONS = (
+    ("grpc.default_authority", "localhost"),  # node.js servers refuse a path as authority; Nomad says the same
+    ("grpc.enable_http_proxy", 0),  # HTTP_PROXY of an operator is for other traffic
+    ("grpc.enable_retries", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # no back-off inherited from an earlier channel to the same socket
+)
+"""Source: hashicorp/nomad, ``plugins/csi/client.go`` (``newGrpcConn``), 2026-08-21; grpc, ``channel_arg_names.h``."""
+
+CANCEL_POLL_S = 0.05
+"""How late a cancellation may be noticed, in seconds."""
+
+ADVICE = {
+    "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: look at its logs, restart its allocation",
+    "FAILED_PRECONDITION": "the plugin says that something it needs is missing: network, credentials or a dependency",
+    "PERMISSION_DENIED": "the plugin's credentials do not allow it",
+    "UNAUTHENTICATED": "the plugin has no valid credentials",
+    "UNAVAILABLE": "the connection could not be made or broke: look whether the plugin restarts",
+    "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block",
+}
+"""What to do about a gRPC status, where there is something to say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """An open channel to one plugin. Made by `connect`, closed by it."""
+
+    endpoint: endpoint.Endpoint
+    channel: grpc.Channel
+    cancelled: threading.Event | None = None
+    """Set by somebody else to end the call under way within `CANCEL_POLL_S`."""
+
+
+@contextmanager
+def connect(
+    where: endpoint.Endpoint, *, attempt_s: float = 20.0, cancelled: threading.Event | None = None
+) -> Iterator[Connection]:
+    """
+    Hold a channel for as long as the block runs. Opens nothing itself: the first call does.
+
+    *attempt_s* is how many seconds an attempt to connect may take. A peer that accepts and never speaks keeps its file
+    open for so long, even when the channel is closed before; give more than the calls have, or they fail as
+    ``UNAVAILABLE`` before their deadline.
+    """
+    attempt = ("grpc.min_reconnect_backoff_ms", round(attempt_s * 1000))  # gRPC's name for the shortest attempt
+    channel = grpc.insecure_channel(where.target, options=[*OPTIONS, attempt])
+    try:
+        yield Connection(endpoint=where, channel=channel, cancelled=cancelled)
+    finally:
+        channel.close()
+
+
+def call(connection: Connection, method: Callable[..., Any], request: Any, *, timeout_s: float) -> Any:
+    """
+    Call *method*, a member of a generated stub on the connection's channel, and return the reply message.
+
+    Raises `errors.CsiError` with the gRPC status name as its code, ``DEADLINE_EXCEEDED`` after *timeout_s* seconds;
+    `errors.CancelledError` soon after the connection's event is set. The call does not outlive this function.
+    """
+    future = method(request, timeout=max(timeout_s, 0.0))
+    ended = threading.Event()
+    future.add_done_callback(lambda _: ended.set())
+    try:
+        _wait(connection, ended, time.monotonic() + timeout_s)
+        if not ended.is_set():  # gRPC keeps the deadline as well; whichever notices first
+            raise _error(connection, "DEADLINE_EXCEEDED", f"no answer within {timeout_s:.3g} s")
+        code = future.code()
+        if code is not grpc.StatusCode.OK:
+            raise _error(connection, code.name, future.details() or "no details")
+        return future.result()
+    finally:
+        future.cancel()
+
+
+def _wait(connection: Connection, ended: threading.Event, deadline: float) -> None:
+    """Wait until the call ended or the monotonic clock passes *deadline*."""
+    if connection.cancelled is None:
+        ended.wait(max(deadline - time.monotonic(), 0.0))
+        return
+    while not ended.is_set() and (left := deadline - time.monotonic()) > 0:
+        if connection.cancelled.is_set():
+            raise errors.CancelledError(f"{connection.endpoint.text}: interrupted while the plugin was being asked")
+        ended.wait(min(CANCEL_POLL_S, left))
+
+
+def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
+    sentence = " ".join(details.split())
+    return errors.CsiError(connection.endpoint.text, f"{code}: {sentence}", code=code, advice=ADVICE.get(code, ""))

@@ -1,0 +1,187 @@
+"""
+The proof that a CSI plugin is alive, is the plugin that it should be and serves what its role needs.
+
+Probe alone proves little: an EFS plugin and an EBS node answer it whenever they run. So the name, the version, the
+capabilities and the node's own description are asked as well, in the order in which Nomad asks them.
+Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 2026-08-21.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.csi import channel, controller, identity, node, report
+from nomad_csi.csi import endpoint as endpoints
+
+ProbeReport = report.ProbeReport
+
+REFUSED_CHECK_S = 0.5
+"""How long the second look at a broken connection may take, in seconds: a local socket refuses at once."""
+
+ATTEMPT_MARGIN_S = 0.5
+"""How much longer than the probe an attempt to connect may take, in seconds, so that silence is seen as silence."""
+
+
+def probe(
+    endpoint: str,
+    *,
+    timeout_s: float = 5.0,
+    expect_name: str = "",
+    expect_version: str = "",
+    role: report.Role | None = None,
+    cancelled: threading.Event | None = None,
+) -> report.ProbeReport:
+    """
+    Ask the plugin at *endpoint* all that shows its health, and return the answers with a verdict.
+
+    What is wrong with the plugin is a result, whatever it is: a missing socket, silence, an error, the wrong plugin.
+    The first answer that is not as it should be ends the probe.
+
+    Args:
+        endpoint: ``unix:///run/csi.sock``, ``/run/csi.sock`` or ``HOST:PORT``.
+        timeout_s: Seconds for all questions together.
+        expect_name: The name that the plugin must answer, such as ``ebs.csi.aws.com``; empty: any.
+        expect_version: The version that it must answer; empty: any.
+        role: What the process must serve; ``None``: whatever it serves, at least one of controller and node.
+        cancelled: Set by the caller to end the probe early.
+
+    Raises:
+        errors.CsiError: *endpoint* is no endpoint at all, or its path is too long for a socket.
+        errors.CancelledError: *cancelled* was set.
+
+    """
+    where = endpoints.parse(endpoint)
+    started = time.monotonic()
+    answers: dict[str, Any] = {}
+    expected = _Expected(name=expect_name, version=expect_version, role=role)
+    try:
+        _look(where)
+        with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
+            _ask(_Asking(connection=connection, deadline=started + timeout_s, answers=answers), expected)
+        verdict, detail = _READY
+    except _BadAnswerError as bad:
+        verdict, detail = bad.verdict, bad.detail
+    except errors.CsiError as error:
+        verdict, detail = _of_error(where, error)
+    latency_ms = round((time.monotonic() - started) * 1000, 1)
+    return report.ProbeReport(endpoint=endpoint, verdict=verdict, detail=detail, latency_ms=latency_ms, **answers)
+
+
+_READY: tuple[report.Verdict, str] = ("ready", "every question was answered as expected")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Expected:
+    name: str
+    version: str
+    role: report.Role | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asking:
+    """A probe under way."""
+
+    connection: channel.Connection
+    deadline: float
+    """On the monotonic clock."""
+
+    answers: dict[str, Any]
+    """Fields of the report, as they come in."""
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds that are left for the next question."""
+        return max(self.deadline - time.monotonic(), 0.0)
+
+
+class _BadAnswerError(Exception):
+    """An answer that ends the probe. Never leaves this module."""
+
+    def __init__(self, verdict: report.Verdict, detail: str) -> None:
+        super().__init__(detail)
+        self.verdict: report.Verdict = verdict
+        self.detail = detail
+
+
+def _look(where: endpoints.Endpoint) -> None:
+    found = endpoints.obstacle(where)
+    if found:
+        verdict: report.Verdict = "missing" if found.kind == "missing" else "error"
+        raise _BadAnswerError(verdict, f"{found.message}; {found.advice}")
+
+
+def _ask(asking: _Asking, expected: _Expected) -> None:
+    readiness = identity.probe(asking.connection, timeout_s=asking.timeout_s)
+    if not readiness.ready:
+        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then look at its logs")
+    _ask_who(asking, expected)
+    capabilities = identity.get_plugin_capabilities(asking.connection, timeout_s=asking.timeout_s)
+    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capabilities.volume_expansion)
+    asking.answers["plugin_capabilities"] = (*capabilities.services, *expansion)
+    serves_controller = _serves(_ask_controller, asking, expected.role, "controller")
+    serves_node = _serves(_ask_node, asking, expected.role, "node")
+    if not serves_controller and not serves_node:
+        raise _BadAnswerError(
+            "wrong-role", "it serves neither CSI's Controller nor its Node service; nobody can use it"
+        )
+
+
+def _ask_who(asking: _Asking, expected: _Expected) -> None:
+    info = identity.get_plugin_info(asking.connection, timeout_s=asking.timeout_s)
+    asking.answers.update(name=info.name, vendor_version=info.vendor_version)
+    if not info.name:
+        raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
+    if expected.name not in ("", info.name):
+        raise _BadAnswerError(
+            "wrong-name", f"name: expected {expected.name}, got {info.name}; compare the image with the plugin's driver"
+        )
+    if expected.version not in ("", info.vendor_version):
+        raise _BadAnswerError(
+            "wrong-version",
+            f"version: expected {expected.version}, got {info.vendor_version}; run the planned image",
+        )
+
+
+def _serves(question: Any, asking: _Asking, role: report.Role | None, part: report.Role) -> bool:
+    """
+    Ask *question* where *role* wants *part*, and return whether it was answered.
+
+    ``UNIMPLEMENTED`` is how a process says that it does not serve a part of CSI.
+    """
+    if role not in (None, part, "monolith"):
+        return False
+    try:
+        question(asking)
+    except errors.CsiError as error:
+        if error.code != "UNIMPLEMENTED":
+            raise
+        if role is None:
+            return False
+        raise _BadAnswerError("wrong-role", f"role: expected {role}, it serves no {part}; {error.advice}") from error
+    return True
+
+
+def _ask_controller(asking: _Asking) -> None:
+    found = controller.controller_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
+    asking.answers["controller_capabilities"] = found.rpcs
+
+
+def _ask_node(asking: _Asking) -> None:
+    info = node.node_get_info(asking.connection, timeout_s=asking.timeout_s)
+    asking.answers.update(node_id=info.node_id, segments=info.segments, max_volumes=info.max_volumes)
+    if not info.node_id:
+        raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
+    found = node.node_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
+    asking.answers["node_capabilities"] = found.rpcs
+
+
+def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Verdict, str]:
+    """Return verdict and detail of a call that failed."""
+    detail = f"{error.message}; {error.advice}" if error.advice else error.message
+    if error.code == "DEADLINE_EXCEEDED":
+        return "silent", detail
+    if error.code == "UNAVAILABLE" and endpoints.nobody_listens(where, timeout_s=REFUSED_CHECK_S):
+        return "missing", "nobody listens there: the process has ended; look at the allocation and its logs"
+    return "error", detail

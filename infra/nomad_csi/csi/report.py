@@ -1,0 +1,87 @@
+"""What a probe found out, as data, as JSON and as one line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["controller", "node", "monolith"]
+
+Verdict = Literal[
+    "ready", "not-ready", "missing", "silent", "error", "wrong-name", "wrong-version", "wrong-role"
+]  # fmt: skip
+"""
+``ready``: all questions of the role were answered as expected;
+``not-ready``: the plugin says that it is still starting;
+``missing``: nobody listens there: no socket, or a socket that a dead process left behind;
+``silent``: the deadline passed without an answer;
+``error``: the plugin answered with an error or broke the specification, or the socket could not be opened;
+``wrong-name``, ``wrong-version``: another plugin, or another version of it, than was expected;
+``wrong-role``: the process does not serve what the role needs.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeReport:
+    """
+    The answers of one plugin, up to the first one that was not as it should be.
+
+    What was not asked, or not answered, is empty or ``None``.
+    """
+
+    endpoint: str
+    """As the caller wrote it."""
+
+    verdict: Verdict
+    detail: str
+    """A sentence on the verdict, with what to do about it."""
+
+    latency_ms: float
+    """Milliseconds from the first question to the verdict."""
+
+    name: str = ""
+    vendor_version: str = ""
+    plugin_capabilities: tuple[str, ...] = ()
+    """Sorted; the same for controllers and nodes of one version."""
+
+    controller_capabilities: tuple[str, ...] | None = None
+    """Sorted; ``None``: no controller, or not asked."""
+
+    node_capabilities: tuple[str, ...] | None = None
+    """Sorted; ``None``: no node plugin, or not asked."""
+
+    node_id: str = ""
+    segments: Mapping[str, str] = field(default_factory=dict)
+    max_volumes: int | None = None
+    """``None``: no limit known, or not asked."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether the plugin is what it should be and ready to serve."""
+        return self.verdict == "ready"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for `json.dumps`, with the keys in the order of reading."""
+        return {
+            "endpoint": self.endpoint,
+            "ready": self.ready,
+            "verdict": self.verdict,
+            "detail": self.detail,
+            "latency_ms": self.latency_ms,
+            "name": self.name,
+            "vendor_version": self.vendor_version,
+            "plugin_capabilities": list(self.plugin_capabilities),
+            "controller_capabilities": _list(self.controller_capabilities),
+            "node_capabilities": _list(self.node_capabilities),
+            "node_id": self.node_id,
+            "segments": dict(self.segments),
+            "max_volumes": self.max_volumes,
+        }
+
+    def as_line(self) -> str:
+        """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
+        who = f" {self.name} {self.vendor_version}".rstrip()
+        return " ".join(f"{self.endpoint} {self.verdict}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
+
+
+def _list(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)

@@ -1,0 +1,1 @@
+"""Code generated from ``proto/csi.proto`` by ``make proto``. Not edited by hand."""

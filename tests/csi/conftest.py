@@ -1,0 +1,182 @@
+"""A small plugin of our own to be asked: it answers what a test tells it to."""
+# ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
+
+import dataclasses
+import os
+import shutil
+import tempfile
+import threading
+from concurrent import futures
+from pathlib import Path
+
+import grpc
+import pytest
+
+from nomad_csi.csi import channel, endpoint
+from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+
+
+@dataclasses.dataclass(kw_only=True)
+class Plugin:
+    """What the plugin answers, and what it was asked."""
+
+    socket: str
+    serves: tuple[str, ...] = ("controller", "node")
+    name: str = "ebs.csi.aws.com"
+    version: str = "v1.64.0"
+    node_id: str = "i-0abc"
+    probe: str = "absent"
+    """``absent``, ``ready``, ``not-ready``, ``hang``, or the name of a gRPC status."""
+
+    requests: list = dataclasses.field(default_factory=list)
+    released: threading.Event = dataclasses.field(default_factory=threading.Event)
+
+
+class _Identity(csi_pb2_grpc.IdentityServicer):
+    def __init__(self, plugin):
+        self.plugin = plugin
+
+    def Probe(self, _, context):
+        answer = self.plugin.probe
+        if answer == "hang":
+            self.plugin.released.wait(60)
+        elif answer in grpc.StatusCode.__members__:
+            context.abort(grpc.StatusCode[answer], "told to\nfail")
+        reply = csi_pb2.ProbeResponse()
+        if answer in {"ready", "not-ready"}:
+            reply.ready.value = answer == "ready"
+        return reply
+
+    def GetPluginInfo(self, *_):
+        return csi_pb2.GetPluginInfoResponse(
+            name=self.plugin.name, vendor_version=self.plugin.version, manifest={"commit": "abc"}
+        )
+
+    def GetPluginCapabilities(self, *_):
+        service, expansion = csi_pb2.PluginCapability.Service, csi_pb2.PluginCapability.VolumeExpansion
+        return csi_pb2.GetPluginCapabilitiesResponse(
+            capabilities=[
+                csi_pb2.PluginCapability(service=service(type=2)),
+                csi_pb2.PluginCapability(service=service(type=1)),
+                csi_pb2.PluginCapability(service=service(type=99)),
+                csi_pb2.PluginCapability(volume_expansion=expansion(type=1)),
+            ]
+        )
+
+
+class _Controller(csi_pb2_grpc.ControllerServicer):
+    def __init__(self, plugin):
+        self.plugin = plugin
+
+    def ControllerGetCapabilities(self, *_):
+        rpc = csi_pb2.ControllerServiceCapability.RPC
+        kinds = (rpc.PUBLISH_UNPUBLISH_VOLUME, rpc.CREATE_DELETE_VOLUME)
+        entries = [csi_pb2.ControllerServiceCapability(rpc=rpc(type=kind)) for kind in kinds]
+        return csi_pb2.ControllerGetCapabilitiesResponse(capabilities=entries)
+
+    def ValidateVolumeCapabilities(self, request, _):
+        self.plugin.requests.append(request)
+        reply = csi_pb2.ValidateVolumeCapabilitiesResponse(message="as asked")
+        if request.volume_id != "vol-other":
+            reply.confirmed.volume_capabilities.extend(request.volume_capabilities)
+        return reply
+
+    def ControllerPublishVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.ControllerPublishVolumeResponse(publish_context={"devicePath": "/dev/xvdaa"})
+
+    def ControllerUnpublishVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.ControllerUnpublishVolumeResponse()
+
+    def CreateVolume(self, request, _):
+        self.plugin.requests.append(request)
+        topology = csi_pb2.Topology(segments={"zone": "a"})
+        volume = csi_pb2.Volume(volume_id="vol-1", capacity_bytes=1 << 30, accessible_topology=[topology])
+        return csi_pb2.CreateVolumeResponse(volume=volume)
+
+    def DeleteVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.DeleteVolumeResponse()
+
+
+class _Node(csi_pb2_grpc.NodeServicer):
+    def __init__(self, plugin):
+        self.plugin = plugin
+
+    def NodeGetInfo(self, *_):
+        topology = csi_pb2.Topology(segments={"zone": "us-east-1a"})
+        return csi_pb2.NodeGetInfoResponse(
+            node_id=self.plugin.node_id, max_volumes_per_node=26, accessible_topology=topology
+        )
+
+    def NodeGetCapabilities(self, *_):
+        rpc = csi_pb2.NodeServiceCapability.RPC
+        entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=rpc.STAGE_UNSTAGE_VOLUME))]
+        return csi_pb2.NodeGetCapabilitiesResponse(capabilities=entries)
+
+    def NodeStageVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.NodeStageVolumeResponse()
+
+    def NodeUnstageVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.NodeUnstageVolumeResponse()
+
+    def NodePublishVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.NodePublishVolumeResponse()
+
+    def NodeUnpublishVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.NodeUnpublishVolumeResponse()
+
+
+@pytest.fixture
+def folder():
+    """A folder with a path short enough for sockets, which tmp_path is not on every machine."""
+    path = Path(tempfile.mkdtemp(prefix="csi-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def start_plugin(folder):
+    """Start a plugin that answers what the keywords say; it ends with the test."""
+    running = []
+
+    def start(**answers):
+        plugin = Plugin(socket=str(folder / f"{len(running)}.sock"), **answers)
+        server = grpc.server(futures.ThreadPoolExecutor(8))
+        csi_pb2_grpc.add_IdentityServicer_to_server(_Identity(plugin), server)
+        if "controller" in plugin.serves:
+            csi_pb2_grpc.add_ControllerServicer_to_server(_Controller(plugin), server)
+        if "node" in plugin.serves:
+            csi_pb2_grpc.add_NodeServicer_to_server(_Node(plugin), server)
+        server.add_insecure_port(f"unix:{plugin.socket}")
+        server.start()
+        running.append((plugin, server))
+        return plugin
+
+    yield start
+    for plugin, server in running:
+        plugin.released.set()
+        server.stop(None).wait()
+
+
+@pytest.fixture
+def connected(start_plugin):
+    """A plugin and an open connection to it."""
+    plugin = start_plugin()
+    with channel.connect(endpoint.parse(plugin.socket)) as connection:
+        yield plugin, connection
+
+
+@pytest.fixture
+def unprivileged():
+    """Give up root for the length of a test, where the tests run as root."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(before)

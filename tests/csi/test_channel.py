@@ -1,0 +1,85 @@
+import threading
+import time
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import channel, endpoint, identity
+
+
+def test_call_carries_status_sentence_and_advice(start_plugin):
+    """An error of the plugin becomes ours: one line, with its code and what to do."""
+    plugin = start_plugin(probe="FAILED_PRECONDITION")
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=30)
+
+    assert caught.value.code == "FAILED_PRECONDITION"
+    assert caught.value.message == "FAILED_PRECONDITION: told to fail"
+    assert caught.value.advice == channel.ADVICE["FAILED_PRECONDITION"]
+
+
+@pytest.mark.parametrize("code", ["CANCELLED", "INTERNAL", "UNAVAILABLE", "RESOURCE_EXHAUSTED"])
+def test_status_of_the_plugin_is_told_as_it_is(start_plugin, code):
+    """A status that gRPC itself also makes is no other exception when the plugin sends it."""
+    plugin = start_plugin(probe=code)
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=30)
+
+    assert caught.value.code == code
+
+
+def test_call_ends_at_its_deadline(start_plugin):
+    """A plugin that never answers costs the deadline and not more."""
+    plugin = start_plugin(probe="hang")
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=0.2)
+
+    assert caught.value.code == "DEADLINE_EXCEEDED"
+
+
+def test_no_time_left_is_a_missed_deadline(start_plugin):
+    """A budget that is used up asks nothing."""
+    plugin = start_plugin(probe="hang")
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=0)
+
+    assert caught.value.code == "DEADLINE_EXCEEDED"
+
+
+def test_cancelled_call_ends_long_before_its_deadline(start_plugin):
+    """Ctrl-C does not wait for a hung plugin."""
+    plugin, cancelled = start_plugin(probe="hang"), threading.Event()
+    threading.Timer(0.1, cancelled.set).start()
+    started = time.monotonic()
+    where = endpoint.parse(plugin.socket)
+    with channel.connect(where, cancelled=cancelled) as connection, pytest.raises(errors.CancelledError) as caught:
+        identity.probe(connection, timeout_s=60)
+
+    assert time.monotonic() - started < 30
+    assert str(caught.value) == f"{plugin.socket}: interrupted while the plugin was being asked"
+
+
+def test_call_with_a_quiet_event_is_answered(start_plugin):
+    """An event that nobody sets changes nothing."""
+    plugin = start_plugin()
+    with channel.connect(endpoint.parse(plugin.socket), cancelled=threading.Event()) as connection:
+        assert identity.probe(connection, timeout_s=30).ready
+
+
+def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
+    """A failed connection leaves no back-off for the next channel to the same socket."""
+    where = endpoint.parse(str(folder / "0.sock"))
+    with channel.connect(where) as connection, pytest.raises(errors.CsiError):
+        identity.probe(connection, timeout_s=30)
+
+    start_plugin()
+
+    with channel.connect(where) as connection:
+        assert identity.probe(connection, timeout_s=30).ready
+
+
+def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
+    """HTTP_PROXY does not come between us and a plugin."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
+        assert identity.probe(connection, timeout_s=30).ready

@@ -1,0 +1,255 @@
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import probe
+
+
+def test_ready_plugin_is_reported_with_all_answers(start_plugin):
+    """Identity, controller and node are asked when no role is named."""
+    plugin = start_plugin()
+
+    report = probe.probe(f"unix://{plugin.socket}", timeout_s=30)
+
+    assert report.ready
+    assert report.as_json() == {
+        "endpoint": f"unix://{plugin.socket}",
+        "ready": True,
+        "verdict": "ready",
+        "detail": "every question was answered as expected",
+        "latency_ms": report.latency_ms,
+        "name": "ebs.csi.aws.com",
+        "vendor_version": "v1.64.0",
+        "plugin_capabilities": [
+            "99",
+            "CONTROLLER_SERVICE",
+            "VOLUME_ACCESSIBILITY_CONSTRAINTS",
+            "VOLUME_EXPANSION_ONLINE",
+        ],
+        "controller_capabilities": ["CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME"],
+        "node_capabilities": ["STAGE_UNSTAGE_VOLUME"],
+        "node_id": "i-0abc",
+        "segments": {"zone": "us-east-1a"},
+        "max_volumes": 26,
+    }
+
+
+def test_report_is_plain_json(start_plugin):
+    """What another program reads needs no class of ours."""
+    report = probe.probe(start_plugin().socket, timeout_s=30)
+
+    assert json.loads(json.dumps(report.as_json())) == report.as_json()
+
+
+def test_role_decides_what_is_asked(start_plugin):
+    """A controller that also serves Node is asked as a controller only."""
+    report = probe.probe(start_plugin().socket, timeout_s=30, role="controller")
+
+    assert report.controller_capabilities == ("CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME")
+    assert (report.node_id, report.node_capabilities) == ("", None)
+
+
+@pytest.mark.parametrize(("serves", "role"), [("controller", "node"), ("node", "controller"), ("node", "monolith")])
+def test_wrong_role_is_seen_by_what_is_not_implemented(start_plugin, serves, role):
+    """Identity answers the same in every role; only UNIMPLEMENTED tells them apart."""
+    report = probe.probe(start_plugin(serves=(serves,)).socket, timeout_s=30, role=role)
+
+    assert report.verdict == "wrong-role"
+    assert report.detail.startswith(f"role: expected {role}, it serves no ")
+
+
+def test_any_role_is_enough_when_none_is_expected(start_plugin):
+    """A node plugin is ready without being a controller."""
+    report = probe.probe(start_plugin(serves=("node",)).socket, timeout_s=30)
+
+    assert (report.verdict, report.controller_capabilities) == ("ready", None)
+
+
+def test_plugin_that_serves_nothing_has_the_wrong_role(start_plugin):
+    """Identity alone is no plugin that anyone can use."""
+    assert probe.probe(start_plugin(serves=()).socket, timeout_s=30).verdict == "wrong-role"
+
+
+def test_monolith_is_asked_for_both(start_plugin):
+    """Both services must answer."""
+    report = probe.probe(start_plugin().socket, timeout_s=30, role="monolith")
+
+    assert (report.verdict, report.node_id) == ("ready", "i-0abc")
+
+
+def test_plugin_that_still_starts_is_not_ready(start_plugin):
+    """`ready` false is no error and no health."""
+    report = probe.probe(start_plugin(probe="not-ready").socket, timeout_s=30)
+
+    assert (report.verdict, report.ready) == ("not-ready", False)
+
+
+def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
+    """A healthy EFS plugin behind an EBS plugin's socket is not what was asked for."""
+    plugin = start_plugin(name="efs.csi.aws.com", probe="ready")
+
+    report = probe.probe(plugin.socket, timeout_s=30, expect_name="ebs.csi.aws.com")
+
+    assert (report.verdict, report.name) == ("wrong-name", "efs.csi.aws.com")
+    assert report.detail.startswith("name: expected ebs.csi.aws.com, got efs.csi.aws.com;")
+
+
+def test_ready_plugin_in_another_version_is_told(start_plugin):
+    """An old image that still runs is seen."""
+    report = probe.probe(
+        start_plugin(version="v1.48.0").socket, timeout_s=30, expect_name="ebs.csi.aws.com", expect_version="v1.64.0"
+    )
+
+    assert report.verdict == "wrong-version"
+    assert report.detail == "version: expected v1.64.0, got v1.48.0; run the planned image"
+
+
+@pytest.mark.parametrize("answers", [{"name": ""}, {"node_id": ""}, {"probe": "INTERNAL"}, {"probe": "UNIMPLEMENTED"}])
+def test_broken_answers_are_errors(start_plugin, answers):
+    """What breaks the specification, or says that it is broken, is unhealthy."""
+    assert probe.probe(start_plugin(**answers).socket, timeout_s=30).verdict == "error"
+
+
+def test_error_carries_the_plugins_words_and_advice(start_plugin):
+    """The sentence of an EBS controller without permission reaches the operator in one line."""
+    report = probe.probe(start_plugin(probe="FAILED_PRECONDITION").socket, timeout_s=30)
+
+    assert report.detail.startswith("FAILED_PRECONDITION: told to fail; the plugin says that something it needs")
+    assert report.as_line().count("\n") == 0
+
+
+def test_missing_socket_is_a_result(folder):
+    """Nothing runs there: that is an answer, not a failed call."""
+    report = probe.probe(str(folder / "csi.sock"))
+
+    assert report.verdict == "missing"
+    assert report.detail.startswith("no such socket; the plugin is not running here")
+
+
+def test_socket_of_a_dead_process_is_missing(folder):
+    """A killed plugin leaves its socket behind."""
+    path = str(folder / "csi.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+
+    report = probe.probe(path, timeout_s=30)
+
+    assert report.verdict == "missing"
+    assert report.detail.startswith("nobody listens there: the process has ended")
+
+
+@pytest.mark.usefixtures("unprivileged")
+def test_no_permission_is_an_error_with_advice():
+    """Whoever is not root is told so."""
+    report = probe.probe("/proc/1/root/csi.sock")
+
+    assert report.verdict == "error"
+    assert "run as root on the client" in report.detail
+
+
+def test_rejects_path_that_is_too_long():
+    """No plugin can listen there, so the question itself is wrong."""
+    with pytest.raises(errors.CsiError, match="the socket path has 201 bytes, the system allows 107"):
+        probe.probe("/" + "x" * 200)
+
+
+def test_server_that_is_no_plugin_is_an_error(folder):
+    """Something else that speaks on the socket does not pass for silence or for health."""
+    path = str(folder / "csi.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+        talker = threading.Thread(target=_answer_http, args=(server,))
+        talker.start()
+
+        report = probe.probe(path, timeout_s=30)
+
+        talker.join()
+    assert report.verdict == "error"
+
+
+def _answer_http(server):
+    peer, _ = server.accept()
+    peer.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    peer.close()
+
+
+def test_cancelled_probe_raises(start_plugin):
+    """An interrupted probe has no verdict."""
+    cancelled = threading.Event()
+    cancelled.set()
+
+    with pytest.raises(errors.CancelledError):
+        probe.probe(start_plugin(probe="hang").socket, timeout_s=60, cancelled=cancelled)
+
+
+def test_hung_plugin_is_silent_after_the_whole_deadline(start_plugin):
+    """The deadline counts for all questions together."""
+    report = probe.probe(start_plugin(probe="hang").socket, timeout_s=0.3)
+
+    assert report.verdict == "silent"
+    assert report.latency_ms >= 250
+
+
+def test_line_names_verdict_plugin_and_detail(start_plugin):
+    """One line says it all."""
+    plugin = start_plugin()
+
+    line = probe.probe(plugin.socket, timeout_s=30).as_line()
+
+    assert line.startswith(f"{plugin.socket} ready ebs.csi.aws.com v1.64.0 (")
+    assert line.endswith(" ms): every question was answered as expected")
+
+
+def test_fifty_hung_probes_leave_nothing_behind(folder):
+    """A socket that accepts and never speaks costs no thread and no open file."""
+    path = str(folder / "csi.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen(128)
+        probe.probe(path, timeout_s=0.05)  # what gRPC keeps for the whole process is there after the first
+        before = _threads_and_files()
+
+        reports = [probe.probe(path, timeout_s=0.05) for _ in range(50)]
+
+        after = _settled(before)
+        assert {report.verdict for report in reports} == {"silent"}
+        assert (after[0] <= before[0], after[1] <= before[1]) == (True, True)
+
+
+def test_fifty_hung_calls_leave_nothing_behind(start_plugin):
+    """The same where gRPC is spoken and Probe hangs: our side lets go of each call."""
+    plugin = start_plugin(probe="hang")
+    plugin.released.set()
+    probe.probe(plugin.socket, timeout_s=30)
+    plugin.released.clear()
+    threads = _entries("task")
+
+    reports = [probe.probe(plugin.socket, timeout_s=0.02) for _ in range(50)]
+    plugin.released.set()
+
+    assert {report.verdict for report in reports} <= {"silent"}
+    assert _settled((threads + 8, 10_000))[0] <= threads + 8  # the plugin's own pool of 8 lives in this process
+
+
+def _entries(kind):
+    return len(list(Path("/proc/self", kind).iterdir()))
+
+
+def _threads_and_files():
+    return _entries("task"), _entries("fd")
+
+
+def _settled(limit):
+    """Return threads and open files once they are within *limit*, or as they are after 20 s."""
+    end = time.monotonic() + 20
+    found = _threads_and_files()
+    while time.monotonic() < end and (found[0] > limit[0] or found[1] > limit[1]):
+        time.sleep(0.05)
+        found = _threads_and_files()
+    return found
