@@ -91,6 +91,9 @@ class Allocation:
     restarts: int
     """How often its tasks were restarted, together."""
 
+    job_version: int = 0
+    """Version of the job that it runs; during a rolling update not yet the job's own."""
+
 
 def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> dict[str, Any]:
     """
@@ -203,6 +206,7 @@ def _allocation(item: replies.Node) -> Allocation:
         desired_status=replies.text(item, "DesiredStatus"),
         task_events=tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
         restarts=sum(replies.number(replies.table(states, task), "Restarts") for task in states),
+        job_version=replies.number(item, "JobVersion"),
     )
 
 
