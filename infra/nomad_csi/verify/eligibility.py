@@ -1,0 +1,93 @@
+"""
+Which clients must run an instance of a plugin.
+
+Counted by us: Nomad's own expected counts are 0 right after a system job is registered, and 0 of 0 is no health.
+Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``nomad/structs/structs.go``
+(``NodePoolAll``); counts tried on Nomad 2.0.6-dev, 2026-08.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.nomad import nodes
+from nomad_csi.plan import model
+from nomad_csi.verify import findings
+
+ALL_POOLS = "all"
+"""Nomad's built-in node pool that every node is in."""
+
+NAMES_SHOWN = 5
+"""Clients named in a finding; of a large cluster the rest is a number."""
+
+
+def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
+    return tuple(node for node in found if not why_not(expectation, node))
+
+
+def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    """Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is."""
+    return next(_reasons(expectation, node), "")
+
+
+def _reasons(expectation: model.PluginExpectation, node: nodes.Node) -> Iterator[str]:
+    if node.status != "ready":
+        yield f"status {node.status}"
+    if node.draining:
+        yield "draining"
+    if not node.eligible:
+        yield "not eligible for scheduling"
+    if not any(_glob(pattern).fullmatch(node.datacenter) for pattern in expectation.datacenters):
+        yield f"datacenter {node.datacenter}, not {' or '.join(expectation.datacenters) or 'any'}"
+    if expectation.node_pool not in (ALL_POOLS, node.node_pool):
+        yield f"node pool {node.node_pool}, not {expectation.node_pool}"
+    if not node.drivers.get(expectation.task_driver, False):
+        yield f"task driver {expectation.task_driver} not healthy"
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Return *pattern* with ``*`` for any text, the only wildcard of Nomad's ``datacenters``."""
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+
+
+def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
+    """Return what no waiting can heal: no client that may run the plugin, or fewer clients than controllers."""
+    subject = f"plugin {expectation.plugin_id}"
+    count = len(eligible_nodes(expectation, found))
+    if not count:
+        none = findings.Finding(
+            code="no-eligible-node",
+            subject=subject,
+            severity="error",
+            expected="at least 1 client that may run the plugin",
+            found=_why_none(expectation, found),
+            advice="add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",
+        )
+        return (none,)
+    if expectation.controllers > count:
+        few = findings.Finding(
+            code="controllers-exceed-nodes",
+            subject=subject,
+            severity="error",
+            expected=f"a client for each of {expectation.controllers} controllers, which never share one",
+            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            advice=f"set controller.count to {count} or less, or add clients",
+        )
+        return (few,)
+    return ()
+
+
+def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> str:
+    """Return which filter removed which clients: ``none of 2 clients (draining: a; status down: b)``."""
+    if not found:
+        return "a cluster without clients"
+    removed: dict[str, list[str]] = {}
+    for node in found:
+        removed.setdefault(why_not(expectation, node), []).append(node.name)
+    return f"none of {len(found)} {'client' if len(found) == 1 else 'clients'} ({'; '.join(_named(removed))})"
+
+
+def _named(removed: Mapping[str, list[str]]) -> Iterator[str]:
+    for reason, names in sorted(removed.items()):
+        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        yield f"{reason}: {', '.join(sorted(names)[:NAMES_SHOWN])}{rest}"

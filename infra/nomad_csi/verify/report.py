@@ -1,0 +1,127 @@
+"""The result of a verification, as data and as a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.verify import findings, instances, plugins, table, volumes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What was found of all plugins and volumes of a plan."""
+
+    plugins: tuple[plugins.PluginVerdict, ...] = ()
+    volumes: tuple[volumes.VolumeVerdict, ...] = ()
+    extra: tuple[findings.Finding, ...] = ()
+    """Findings that belong to no single plugin or volume, or were made by watching."""
+
+    @property
+    def findings(self) -> tuple[findings.Finding, ...]:
+        """All findings: of plugins, of volumes, then the others."""
+        of_plugins = (finding for verdict in self.plugins for finding in verdict.findings)
+        of_volumes = (finding for verdict in self.volumes for finding in verdict.findings)
+        return (*of_plugins, *of_volumes, *self.extra)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as planned; warnings do not count."""
+        return not findings.errors_of(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
+        ``verdict``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
+        ``{"healthy": int, "expected": int}``) and ``instances`` (each ``role``, ``node_id``, ``node_name``, ``zone``,
+        ``alloc_id``, ``verdict``, ``proven_by``, ``extra``, ``detail``). A volume has ``namespace``, ``volume_id``,
+        ``plugin_id``, ``external_id``, ``verdict``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
+        ``found``, ``advice``. What is not known is an empty text.
+        """
+        return {
+            "ok": self.ok,
+            "plugins": [_plugin_json(verdict) for verdict in self.plugins],
+            "volumes": [_volume_json(verdict) for verdict in self.volumes],
+            "findings": [_finding_json(finding) for finding in self.findings],
+        }
+
+    def as_table(self, width: int = 100, *, colour: bool = False) -> str:
+        """Return the report as aligned text of at most *width* columns where that can be, ending in a newline."""
+        parts = [part for part in (self._plugins(), self._instances(), self._volumes()) if part]
+        texts = [table.columns(part, width, colour=colour) for part in parts]
+        if self.findings:
+            texts.append("\n".join(_finding_text(finding, width, colour=colour) for finding in self.findings))
+        return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
+
+    def _plugins(self) -> list[table.Row]:
+        rows = [_plugin_row(verdict) for verdict in self.plugins]
+        return [("plugin", "verdict", "controllers", "nodes", "proven by", "answers as"), *rows] if rows else []
+
+    def _instances(self) -> list[table.Row]:
+        rows = [_instance_row(row) for verdict in self.plugins for row in verdict.instances]
+        return [("instance of", "role", "client", "zone", "verdict", "proven by", "detail"), *rows] if rows else []
+
+    def _volumes(self) -> list[table.Row]:
+        rows = [_volume_row(verdict) for verdict in self.volumes]
+        return [("volume", "verdict", "plugin", "external id"), *rows] if rows else []
+
+
+def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
+    controllers = f"{verdict.healthy_controllers}/{verdict.expected_controllers}"
+    return (
+        verdict.plugin_id,
+        verdict.verdict,
+        controllers if verdict.expected_controllers or verdict.healthy_controllers else "-",
+        f"{verdict.healthy_nodes}/{verdict.expected_nodes}",
+        verdict.proven_by,
+        findings.foreign(f"{verdict.provider} {verdict.version}".strip()) or "-",
+    )
+
+
+def _instance_row(row: instances.InstanceRow) -> table.Row:
+    verdict = f"{row.verdict}, extra" if row.is_extra else row.verdict
+    return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, row.proven_by, row.detail)
+
+
+def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
+    return (verdict.key, verdict.verdict, verdict.plugin_id, verdict.external_id or "not known yet")
+
+
+def _finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
+    return "\n".join(_finding_lines(finding, width, colour=colour))
+
+
+def _finding_lines(finding: findings.Finding, width: int, *, colour: bool) -> Iterator[str]:
+    yield f"{table.painted(finding.severity, colour=colour)}  {finding.code}  {finding.subject}"
+    for label, text in (("expected", finding.expected), ("found", finding.found), ("advice", finding.advice)):
+        if text:
+            yield from table.wrapped(f"  {label:<8}  ", text, width)
+
+
+def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
+    return {
+        "plugin_id": verdict.plugin_id,
+        "verdict": verdict.verdict,
+        "proven_by": verdict.proven_by,
+        "provider": verdict.provider,
+        "version": verdict.version,
+        "controllers": {"healthy": verdict.healthy_controllers, "expected": verdict.expected_controllers},
+        "nodes": {"healthy": verdict.healthy_nodes, "expected": verdict.expected_nodes},
+        "instances": [_instance_json(row) for row in verdict.instances],
+    }
+
+
+def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
+    names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail")
+    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra}
+
+
+def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict")
+    return {name: getattr(verdict, name) for name in names}
+
+
+def _finding_json(finding: findings.Finding) -> dict[str, Any]:
+    names = ("code", "subject", "severity", "expected", "found", "advice")
+    return {name: getattr(finding, name) for name in names}

@@ -1,0 +1,70 @@
+"""Aligned columns of text, in colour only when asked."""
+
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+Row = tuple[str, ...]
+
+GAP = "  "
+
+LAST_COLUMN_MIN = 24
+"""Columns left for the last cell before a narrow width is overrun."""
+
+_RESET = "\x1b[0m"
+_CODES: Mapping[str, str] = {
+    "healthy": "\x1b[32m",
+    "ok": "\x1b[32m",
+    "warning": "\x1b[33m",
+    "error": "\x1b[31m",
+    "unhealthy": "\x1b[31m",
+    "missing": "\x1b[31m",
+    "differs": "\x1b[31m",
+    "unschedulable": "\x1b[31m",
+}
+
+
+def columns(rows: Sequence[Row], width: int, *, colour: bool = False) -> str:
+    """Return *rows*, the first a heading, with aligned columns; the last column wraps at *width*."""
+    widths = [max(map(columns_of, cells)) for cells in zip(*rows, strict=True)]
+    return "\n".join(line for row in rows for line in _lines(row, widths, width, colour=colour))
+
+
+def painted(word: str, *, colour: bool) -> str:
+    """Return *word* in the colour of its meaning, or as it is."""
+    code = _CODES.get(word, "") if colour else ""
+    return f"{code}{word}{_RESET}" if code else word
+
+
+def wrapped(head: str, text: str, width: int) -> Iterator[str]:
+    """Yield the lines of *text* behind *head*, indented by its width, without breaking words."""
+    room = max(width - len(head), LAST_COLUMN_MIN)
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    for position, line in enumerate(lines):
+        yield f"{head if not position else ' ' * len(head)}{line}".rstrip()
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns a terminal needs for *text*: wide characters take two, combining ones none."""
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _lines(row: Row, widths: Sequence[int], width: int, *, colour: bool) -> Iterator[str]:
+    cells = [cell + " " * (size - columns_of(cell)) for cell, size in zip(row[:-1], widths[:-1], strict=True)]
+    plain = "".join(cell + GAP for cell in cells)
+    first, *rest = wrapped(plain, row[-1], width)
+    # Painted last, so that codes take no part in the widths.
+    shown = "".join(_painted_cell(cell, colour=colour) + GAP for cell in cells)
+    yield (shown + first[len(plain) :]).rstrip()
+    yield from rest
+
+
+def _painted_cell(cell: str, *, colour: bool) -> str:
+    word = cell.rstrip()
+    return painted(word, colour=colour) + cell[len(word) :]
