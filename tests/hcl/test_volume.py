@@ -80,6 +80,15 @@ def test_payload_writes_weak_values_as_nomad_does():
     }
 
 
+def test_payload_writes_weak_segments_as_nomad_does():
+    """In segments, which Nomad decodes in another way, ``true`` stays the word of the file."""
+    text = "topology_request {\n  required {\n    topology {\n      segments = { a = true, b = 3 }\n    }\n  }\n}\n"
+
+    payload = volume.volume_payload(read.read_volume(text))
+
+    assert payload == {"RequestedTopologies": {"Required": [{"Segments": {"a": "true", "b": "3"}}]}}
+
+
 def test_payload_merges_blocks_of_a_map():
     """Of several ``context`` blocks every key is kept, the later value first."""
     document = read.read_volume('context {\n  a = "1"\n  b = "1"\n}\ncontext {\n  b = "2"\n}\n')
@@ -149,6 +158,7 @@ def test_rejects_what_is_no_size(size):
         ({"mount_options": [{"flags": []}]}, "mount_options: expected only fs_type and mount_flags, got flags"),
         ({"topology_request": [{"zones": []}]}, "topology_request: expected only preferred and required, got zones"),
         ({"mount_options": [{"mount_flags": "ro"}]}, "mount_options.mount_flags: expected a list of texts"),
+        ({"mount_options": [{"fs_type": 1.5}]}, "mount_options.fs_type: expected a text"),
         ({"id": ["x"]}, "id: expected a text"),
         ({"context": "x"}, "context: expected a block"),
         ({"secrets": {"password": ["hunter2"]}}, "secrets.password: expected a text"),

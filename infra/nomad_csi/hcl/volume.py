@@ -59,7 +59,7 @@ def _mount_options(block: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_unknown(block, "mount_options", {"fs_type", "mount_flags"})
     options: dict[str, Any] = {}
     if "fs_type" in block:
-        options["FSType"] = _text(block["fs_type"], "mount_options.fs_type")
+        options["FSType"] = _source_text(block["fs_type"], "mount_options.fs_type")
     if "mount_flags" in block:
         options["MountFlags"] = _texts(block["mount_flags"], "mount_options.mount_flags")
     return options
@@ -82,7 +82,7 @@ def _topologies(request: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 def _segments(topology: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for segments in _blocks(topology, "segments"):
         if segments:
-            yield _map(segments, "segments")
+            yield {key: _source_text(value, f"segments.{key}") for key, value in segments.items()}
 
 
 def _blocks(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -105,7 +105,7 @@ def _map(value: Any, name: str) -> dict[str, str]:
 def _texts(value: Any, name: str) -> list[str]:
     if not isinstance(value, list):
         raise _refusal(name, "a list of texts")
-    return [_text(item, name) for item in value]
+    return [_source_text(item, name) for item in value]
 
 
 def _text(value: Any, name: str) -> str:
@@ -119,6 +119,16 @@ def _text(value: Any, name: str) -> str:
             return str(value)
         case float():
             return _decimal(value)
+    raise _refusal(name, "a text")
+
+
+def _source_text(value: Any, name: str) -> str:
+    """Return *value* where Nomad decodes into a text at once and keeps the word of the file: ``true`` stays "true"."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str() | int():
+            return str(value)
     raise _refusal(name, "a text")
 
 
