@@ -5,17 +5,14 @@ Part of the sandbox: speaks to moto on loopback only, with credentials that are 
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
 import botocore.config
-import botocore.session
 from botocore import exceptions
 
-from nomad_csi_sandbox.aws import process
+from nomad_csi_sandbox.aws import process, session
 
 CREDENTIAL = "sandbox"
 """Access key and secret key of the sandbox."""
@@ -57,26 +54,17 @@ def seed(
 
     Raises `errors.RefusedError` when *endpoint_url* is not on this machine, botocore's errors when moto refuses.
     """
-    session = _session()
+    isolated = session.isolated(CREDENTIAL, CREDENTIAL)
     settings = {
         "endpoint_url": process.loopback_url(endpoint_url),
         "region_name": region,
         "config": botocore.config.Config(connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}),
     }
-    ec2, iam = session.client("ec2", **settings), session.client("iam", **settings)
+    ec2, iam = isolated.client("ec2", **settings), isolated.client("iam", **settings)
     _ensure_role(iam, role_name)
     known = _instances(ec2)
     instances = {zone: known.get(zone) or _run_instance(ec2, zone, role_name) for zone in zones}
     return SeededAccount(instances=instances, role_name=role_name)
-
-
-def _session() -> Any:
-    """Return a boto3 session that reads no file and no metadata service of the operator."""
-    core = botocore.session.Session()
-    core.set_config_variable("config_file", os.devnull)
-    core.set_config_variable("credentials_file", os.devnull)
-    core.set_config_variable("profile", None)
-    return boto3.session.Session(aws_access_key_id=CREDENTIAL, aws_secret_access_key=CREDENTIAL, botocore_session=core)
 
 
 def _ensure_role(iam: Any, role_name: str) -> None:

@@ -1,16 +1,14 @@
 """boto3 clients of the stand-in: one of each service and region, with deadlines, never an operator's credentials."""
 
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import boto3
 import botocore.config
-import botocore.session
 
 from nomad_csi import errors
+from nomad_csi_sandbox.aws import session
 
 CONNECT_TIMEOUT_S = 5
 READ_TIMEOUT_S = 20
@@ -104,7 +102,7 @@ class Pool:
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
         self._caller: dict[str, str] = {}
-        self._session = _session(access)
+        self._session = session.isolated(access.access_key, access.secret_key)
 
     def client(self, service: str, region: str) -> Any:
         """Return the client of *service* in *region*."""
@@ -126,16 +124,6 @@ class Pool:
     def partition(self, region: str) -> str:
         """Return the partition that *region* belongs to."""
         return str(self._session.get_partition_for_region(region))
-
-
-def _session(access: Access) -> Any:
-    core = botocore.session.Session()
-    core.set_config_variable("config_file", os.devnull)
-    core.set_config_variable("credentials_file", os.devnull)
-    core.set_config_variable("profile", None)
-    return boto3.session.Session(
-        aws_access_key_id=access.access_key, aws_secret_access_key=access.secret_key, botocore_session=core
-    )
 
 
 def _config() -> Any:

@@ -1,0 +1,234 @@
+"""EBS volumes through the wire."""
+
+import grpc
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+from nomad_csi.provider import wire
+from nomad_csi_sandbox.aws.provider import ebs
+
+TOKEN = "aws:ebs/volume:Volume"
+NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
+
+
+def test_volume_is_created_as_asked_with_the_outputs_of_the_real_provider(volume):
+    """EC2 holds what the program says; the defaults of gp3 and of the provider's tags are filled in."""
+    tags = {"ebs.csi.aws.com/cluster": "true"}
+    outputs = volume.outputs
+
+    assert outputs.pop("createTime")
+    assert outputs.pop("kmsKeyId").startswith("arn:aws:kms:us-east-1:123456789012:key/")
+    assert outputs == {
+        "arn": f"arn:aws:ec2:us-east-1:123456789012:volume/{volume.id}",
+        "availabilityZone": "us-east-1a",
+        "encrypted": True,
+        "iops": 3000,
+        "multiAttachEnabled": False,
+        "region": "us-east-1",
+        "size": 10,
+        "snapshotId": "",
+        "tags": tags,
+        "tagsAll": {**tags, "team": "storage"},
+        "throughput": 125,
+        "type": "gp3",
+    }
+
+
+def test_preview_of_a_create_says_what_is_unknown(engine, unique, by_hand):
+    """A preview makes nothing; what AWS will decide is unknown, what the program says is known."""
+    news = {"availabilityZone": "us-east-1a", "size": 10, "type": "gp3", "tags": {"Name": unique}}
+
+    previewed = engine.create(TOKEN, unique, news, preview=True)
+
+    assert previewed.id == ""
+    assert previewed.outputs == {
+        **news,
+        "region": "us-east-1",
+        "tagsAll": {"Name": unique, "team": "storage"},
+        **dict.fromkeys(
+            ["arn", "createTime", "encrypted", "iops", "kmsKeyId", "snapshotId", "throughput"], wire.UNKNOWN
+        ),
+    }
+    filters = [{"Name": "tag:Name", "Values": [unique]}]
+    assert by_hand("ec2").describe_volumes(Filters=filters)["Volumes"] == []
+
+
+def test_same_inputs_are_no_difference(engine, volume):
+    """What was made as asked needs no change."""
+    assert engine.diff(volume, volume.program).changes == NO_CHANGE
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"size": 20}, {"iops": 4000}, {"throughput": 250}, {"type": "gp2"}, {"tags": {"a": "b"}}, {"tags": {}}],
+)
+def test_change_in_place(engine, volume, by_hand, changes):
+    """Size, type, iops, throughput and tags change without a new volume."""
+    news = volume.program | changes
+
+    diff = engine.diff(volume, news)
+    updated = engine.update(volume, news)
+
+    assert (list(diff.diffs), list(diff.replaces)) == (list(changes), [])
+    assert {name: updated.outputs[name] for name in changes} == changes
+    assert engine.refresh(updated).inputs == updated.inputs
+    assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["State"] == "available"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"availabilityZone": "us-east-1b"},
+        {"encrypted": False},
+        {"kmsKeyId": "arn:aws:kms:us-east-1:123456789012:key/other"},
+        {"snapshotId": "snap-0aaaaaaaaaaaaaaaa"},
+        {"multiAttachEnabled": True},
+        {"region": "eu-west-1"},
+    ],
+)
+def test_change_that_needs_a_new_volume(engine, volume, changes):
+    """Zone, encryption, key, snapshot, multi-attach and region replace; the new volume is made before the old one goes."""
+    news = volume.program | changes
+
+    diff = engine.diff(volume, news)
+
+    assert (list(diff.replaces), diff.deleteBeforeReplace) == (list(changes), False)
+    assert [detail.inputDiff for detail in diff.detailedDiff.values()] == [True]
+
+
+@pytest.mark.parametrize("name", ["size", "type", "encrypted"])
+def test_leaving_out_what_aws_decides_is_no_difference(engine, volume, name):
+    """An input that AWS fills in keeps its value when the program no longer says it."""
+    news = {key: value for key, value in volume.program.items() if key != name}
+
+    assert engine.diff(volume, news).changes == NO_CHANGE
+
+
+def test_saying_what_aws_decided_is_no_difference(engine, volume):
+    """A program that now writes down what the volume has changes nothing."""
+    assert (
+        engine.diff(volume, volume.program | {"iops": 3000, "throughput": 125, "multiAttachEnabled": False}).changes
+        == NO_CHANGE
+    )
+
+
+def test_preview_of_an_update_touches_nothing(engine, volume, by_hand):
+    """A preview of an update shows the new inputs and the old outputs."""
+    news = volume.program | {"size": 30}
+
+    previewed = engine.update(volume, news, preview=True)
+
+    assert previewed.outputs == {**volume.outputs, "size": 30}
+    assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 10
+
+
+def test_refresh_shows_no_drift_where_there_is_none(engine, volume):
+    """A read gives back the inputs in the shape that Check made."""
+    refreshed = engine.refresh(volume)
+
+    assert (refreshed.inputs, refreshed.outputs) == (volume.inputs, volume.outputs)
+
+
+def test_refresh_shows_what_was_changed_by_hand(engine, volume, by_hand):
+    """A size and a tag set by hand appear in the inputs and are taken back by the next update."""
+    by_hand("ec2").modify_volume(VolumeId=volume.id, Size=33)
+    by_hand("ec2").create_tags(Resources=[volume.id], Tags=[{"Key": "hand", "Value": "made"}])
+
+    refreshed = engine.refresh(volume)
+    news = volume.program | {"size": 40}
+    updated = engine.update(refreshed, news)
+
+    assert (refreshed.inputs["size"], refreshed.inputs["tagsAll"]["hand"]) == (33, "made")
+    assert list(engine.diff(refreshed, news).diffs) == ["size", "tags"]
+    assert (updated.outputs["size"], updated.outputs["tags"]) == (40, {"ebs.csi.aws.com/cluster": "true"})
+
+
+def test_refresh_of_a_volume_that_is_gone(engine, unique):
+    """A volume that somebody deleted is gone, not an error; deleting it again is none either."""
+    made = engine.create(TOKEN, unique, {"availabilityZone": "us-east-1a", "size": 1, "type": "gp3"})
+    engine.delete(made)
+
+    engine.delete(made)
+
+    assert engine.refresh(made) is None
+
+
+def test_import_says_only_what_the_volume_has(engine, volume):
+    """Without inputs, a read gives no empty values and nothing that only AWS decides."""
+    imported = engine.import_(TOKEN, volume.id)
+
+    assert imported.inputs == {
+        "availabilityZone": "us-east-1a",
+        "encrypted": True,
+        "iops": 3000,
+        "kmsKeyId": volume.outputs["kmsKeyId"],
+        "region": "us-east-1",
+        "size": 10,
+        "tags": {"ebs.csi.aws.com/cluster": "true"},
+        "tagsAll": {"ebs.csi.aws.com/cluster": "true", "team": "storage"},
+        "throughput": 125,
+        "type": "gp3",
+    }
+    news = {"availabilityZone": "us-east-1a", "size": 10, "type": "gp3", "tags": {"ebs.csi.aws.com/cluster": "true"}}
+    assert engine.diff(imported, news).changes == NO_CHANGE
+
+
+def test_import_of_a_volume_that_does_not_exist(engine):
+    """An engine is told that there is nothing to import."""
+    assert engine.import_(TOKEN, "vol-0aaaaaaaaaaaaaaaa") is None
+
+
+def test_attached_volume_is_not_deleted(engine, volume, by_hand):
+    """EC2's own refusal reaches the operator in the words of the real provider."""
+    ec2 = by_hand("ec2")
+    image_id = ec2.register_image(Name=volume.name)["ImageId"]
+    [instance] = ec2.run_instances(ImageId=image_id, MinCount=1, MaxCount=1)["Instances"]
+    ec2.attach_volume(VolumeId=volume.id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.delete(volume)
+
+    ec2.detach_volume(VolumeId=volume.id, InstanceId=instance["InstanceId"])
+    assert refused.value.details() == (
+        f"deleting EBS Volume ({volume.id}): operation error EC2: DeleteVolume, https response error StatusCode: 400, "
+        f"api error VolumeInUse: Volume {volume.id} is currently attached to {instance['InstanceId']}"
+    )
+
+
+def test_rejects_a_smaller_volume(engine, volume, by_hand):
+    """EBS cannot shrink a volume; moto could."""
+    news = volume.program | {"size": 5}
+
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.update(volume, news)
+
+    assert refused.value.details() == (
+        f"updating EBS Volume ({volume.id}): operation error EC2: ModifyVolume, https response error StatusCode: 400, "
+        "api error InvalidParameterValue: New size cannot be smaller than existing size"
+    )
+    assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 10
+
+
+def test_rejects_an_unknown_zone(engine, unique):
+    """EC2 makes no volume in a zone that does not exist; moto would."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.create(TOKEN, unique, {"availabilityZone": "us-east-1q", "size": 1})
+
+    assert refused.value.details().endswith("api error InvalidZone.NotFound: The zone 'us-east-1q' does not exist.")
+
+
+def test_volume_in_another_region(engine, unique):
+    """The input ``region`` decides where the volume is made, read and deleted."""
+    made = engine.create(TOKEN, unique, {"availabilityZone": "eu-west-1a", "size": 1, "region": "eu-west-1"})
+
+    refreshed = engine.refresh(made)
+    engine.delete(made)
+
+    assert (refreshed.outputs["region"], refreshed.outputs["availabilityZone"]) == ("eu-west-1", "eu-west-1a")
+    assert engine.refresh(made) is None
+
+
+@pytest.mark.parametrize(("size_gib", "iops"), [(1, 100), (100, 300), (16_384, 16_000)])
+def test_gp2_iops(size_gib, iops):
+    """A gp2 volume has 3 operations per second and GiB, at least 100 and at most 16,000."""
+    assert ebs.gp2_iops(size_gib) == iops

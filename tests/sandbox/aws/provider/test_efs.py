@@ -1,0 +1,134 @@
+"""EFS file systems through the wire."""
+
+import grpc
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+from nomad_csi_sandbox.aws.provider import efs
+
+TOKEN = "aws:efs/fileSystem:FileSystem"
+NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
+
+
+@pytest.fixture
+def file_system(engine, unique):
+    made = engine.create(
+        TOKEN,
+        unique,
+        {
+            "encrypted": True,
+            "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}],
+            "tags": {"Name": "shared"},
+            "throughputMode": "elastic",
+        },
+    )
+    yield made
+    engine.delete(made)
+
+
+def test_file_system_has_the_outputs_of_the_real_provider(file_system, unique):
+    """EFS holds what the program says; the creation token is generated from the resource's name."""
+    outputs = file_system.outputs
+
+    assert outputs.pop("creationToken").startswith(f"{unique}-")
+    assert outputs == {
+        "arn": f"arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/{file_system.id}",
+        "availabilityZoneId": "",
+        "availabilityZoneName": "",
+        "dnsName": f"{file_system.id}.efs.us-east-1.amazonaws.com",
+        "encrypted": True,
+        "kmsKeyId": "",
+        "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}],
+        "name": "shared",
+        "numberOfMountTargets": 0,
+        "ownerId": "123456789012",
+        "performanceMode": "generalPurpose",
+        "provisionedThroughputInMibps": 0,
+        "region": "us-east-1",
+        "sizeInBytes": [{"value": 0, "valueInIa": 0, "valueInStandard": 0}],
+        "tags": {"Name": "shared"},
+        "tagsAll": {"Name": "shared", "team": "storage"},
+        "throughputMode": "elastic",
+    }
+
+
+def test_lifecycle_and_tags_change_in_place(engine, file_system):
+    """Policies and tags change without a new file system; a refresh sees no drift."""
+    policies = [{"transitionToIa": "AFTER_7_DAYS"}, {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}]
+    news = file_system.program | {"lifecyclePolicies": policies, "tags": {"a": "b"}}
+
+    diff = engine.diff(file_system, news)
+    updated = engine.update(file_system, news)
+
+    assert (sorted(diff.diffs), list(diff.replaces)) == (["lifecyclePolicies", "tags"], [])
+    assert (updated.outputs["lifecyclePolicies"], updated.outputs["tags"]) == (policies, {"a": "b"})
+    assert engine.refresh(updated).inputs == updated.inputs
+
+
+def test_order_of_lifecycle_policies_does_not_matter(engine, unique):
+    """EFS keeps no order."""
+    policies = [{"transitionToIa": "AFTER_7_DAYS"}, {"transitionToArchive": "AFTER_90_DAYS"}]
+    made = engine.create(TOKEN, unique, {"lifecyclePolicies": policies})
+
+    diff = engine.diff(made, made.program | {"lifecyclePolicies": policies[::-1]})
+    engine.delete(made)
+
+    assert diff.changes == NO_CHANGE
+
+
+@pytest.mark.parametrize("changes", [{"encrypted": False}, {"performanceMode": "maxIO"}, {"creationToken": "another"}])
+def test_change_that_needs_a_new_file_system(engine, file_system, changes):
+    """Encryption, performance mode and token are for life."""
+    diff = engine.diff(file_system, file_system.program | changes)
+
+    assert list(diff.replaces) == list(changes)
+
+
+def test_what_moto_lacks_is_said(engine, file_system):
+    """A change that moto cannot make fails in one sentence, not as a page of HTML."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.update(file_system, file_system.program | {"throughputMode": "bursting"})
+
+    assert refused.value.details() == (
+        f"updating EFS file system ({file_system.id}): operation error EFS: UpdateFileSystem, https response error "
+        "StatusCode: 500; moto, which stands in for AWS, failed or does not implement this call"
+    )
+
+
+def test_failure_after_the_create_records_the_file_system(engine, unique, by_hand):
+    """Refused lifecycle policies leave no orphan: the engine learns the id, and the next update repairs."""
+    news = {"creationToken": unique, "lifecyclePolicies": [{"transitionToIa": "NEVER"}]}
+
+    def refuse(*_):
+        raise efs.errors.AwsError("no such transition")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(efs, "_put_lifecycle", refuse)
+        with pytest.raises(grpc.RpcError) as failed:
+            engine.create(TOKEN, unique, news)
+
+    recorded = engine.init_failure(failed.value)
+    [found] = by_hand("efs").describe_file_systems(CreationToken=unique)["FileSystems"]
+    assert recorded.id == found["FileSystemId"]
+    assert list(recorded.reasons) == [f"waiting for EFS file system ({recorded.id}): no such transition"]
+    assert recorded.inputs.fields["creationToken"].string_value == unique
+    by_hand("efs").delete_file_system(FileSystemId=recorded.id)
+
+
+def test_gone(engine, unique):
+    """A file system that is gone is not an error."""
+    made = engine.create(TOKEN, unique, {})
+    engine.delete(made)
+
+    engine.delete(made)
+
+    assert engine.refresh(made) is None
+
+
+def test_waiting_ends_at_its_deadline(monkeypatch):
+    """What never becomes available is an error that says so."""
+    monkeypatch.setattr(efs, "AVAILABLE_TIMEOUT_S", 0.0)
+    aws = type("Aws", (), {"pause": staticmethod(lambda _seconds: None)})()
+
+    with pytest.raises(efs.errors.AwsError, match="fs-1: still creating after 0 s, expected available"):
+        efs.await_available(aws, "fs-1", lambda: "creating")

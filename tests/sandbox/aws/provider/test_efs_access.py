@@ -1,0 +1,159 @@
+"""EFS mount targets and access points through the wire."""
+
+import grpc
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
+MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
+ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
+GROUP = "aws:ec2/securityGroup:SecurityGroup"
+NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
+
+
+@pytest.fixture
+def file_system(engine, unique):
+    made = engine.create(FILE_SYSTEM, unique, {"encrypted": True})
+    yield made
+    engine.delete(made)
+
+
+@pytest.fixture
+def group(engine, unique):
+    made = engine.create(GROUP, unique, {})
+    yield made
+    engine.delete(made)
+
+
+@pytest.fixture
+def subnet(engine):
+    return engine.invoke("aws:ec2/getSubnet:getSubnet", availabilityZone="us-east-1a", defaultForAz=True)
+
+
+@pytest.fixture
+def mount_target(engine, unique, file_system, group, subnet):
+    news = {"fileSystemId": file_system.id, "securityGroups": [group.id], "subnetId": subnet["id"]}
+    made = engine.create(MOUNT_TARGET, unique, news)
+    yield made
+    engine.delete(made)
+
+
+@pytest.fixture
+def access_point(engine, unique, file_system):
+    root = {"path": "/shared", "creationInfo": {"ownerGid": 1000, "ownerUid": 1000, "permissions": "0755"}}
+    news = {"fileSystemId": file_system.id, "posixUser": {"gid": 0, "uid": 0}, "rootDirectory": root}
+    made = engine.create(ACCESS_POINT, unique, news)
+    yield made
+    engine.delete(made)
+
+
+def test_mount_target_has_the_outputs_of_the_real_provider(mount_target, file_system, group, subnet):
+    """The names to mount by follow from file system, zone and region."""
+    outputs = mount_target.outputs
+    dns_name = f"{file_system.id}.efs.us-east-1.amazonaws.com"
+
+    assert outputs.pop("ipAddress").startswith("172.31.")
+    assert outputs.pop("networkInterfaceId").startswith("eni-")
+    assert outputs == {
+        "availabilityZoneId": subnet["availabilityZoneId"],
+        "availabilityZoneName": "us-east-1a",
+        "dnsName": dns_name,
+        "fileSystemArn": file_system.outputs["arn"],
+        "fileSystemId": file_system.id,
+        "mountTargetDnsName": f"us-east-1a.{dns_name}",
+        "ownerId": "123456789012",
+        "region": "us-east-1",
+        "securityGroups": [group.id],
+        "subnetId": subnet["id"],
+    }
+
+
+def test_mount_target_changes_groups_in_place(engine, mount_target, unique):
+    """Security groups change without a new mount target; their order does not matter."""
+    second = engine.create(GROUP, f"{unique}-second", {})
+    news = mount_target.program | {"securityGroups": [second.id, *mount_target.inputs["securityGroups"]]}
+
+    updated = engine.update(mount_target, news)
+    turned = engine.diff(updated, news | {"securityGroups": news["securityGroups"][::-1]})
+
+    engine.update(updated, mount_target.program)
+    engine.delete(second)
+    assert updated.outputs["securityGroups"] == news["securityGroups"]
+    assert turned.changes == NO_CHANGE
+
+
+def test_mount_target_is_deleted_before_it_is_replaced(engine, mount_target):
+    """A zone has room for one mount target."""
+    diff = engine.diff(mount_target, mount_target.program | {"subnetId": "subnet-0aaaaaaaaaaaaaaaa"})
+
+    assert (list(diff.replaces), diff.deleteBeforeReplace) == (["subnetId"], True)
+
+
+def test_rejects_a_second_mount_target_in_a_zone(engine, mount_target, unique):
+    """A stand-in adopts nothing: EFS's refusal is shown."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.create(MOUNT_TARGET, f"{unique}-second", mount_target.program)
+
+    assert refused.value.details() == (
+        "creating EFS Mount Target: operation error EFS: CreateMountTarget, https response error StatusCode: 409, "
+        "api error MountTargetConflict: mount target already exists in this AZ"
+    )
+
+
+@pytest.mark.usefixtures("mount_target")
+def test_rejects_deleting_what_a_mount_target_needs(engine, file_system, group):
+    """A file system with mount targets and a group in use stay."""
+    with pytest.raises(grpc.RpcError, match="FileSystemInUse"):
+        engine.delete(file_system)
+    with pytest.raises(grpc.RpcError, match=f"DependencyViolation: resource {group.id} has a dependent object"):
+        engine.delete(group)
+
+
+def test_mount_target_without_drift_and_gone(engine, mount_target):
+    """A refresh gives back the same inputs, and nothing once it is deleted."""
+    refreshed = engine.refresh(mount_target)
+    engine.delete(mount_target)
+
+    assert refreshed.inputs == mount_target.inputs
+    assert engine.refresh(mount_target) is None
+
+
+def test_access_point_has_the_outputs_of_the_real_provider(access_point, file_system):
+    """Root's uid and gid of 0 are said, not dropped."""
+    assert access_point.outputs == {
+        "arn": f"arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/{access_point.id}",
+        "fileSystemArn": file_system.outputs["arn"],
+        "fileSystemId": file_system.id,
+        "ownerId": "123456789012",
+        "posixUser": {"gid": 0, "uid": 0},
+        "region": "us-east-1",
+        "rootDirectory": {
+            "creationInfo": {"ownerGid": 1000, "ownerUid": 1000, "permissions": "0755"},
+            "path": "/shared",
+        },
+        "tags": {},
+        "tagsAll": {"team": "storage"},
+    }
+
+
+def test_access_point_changes_only_tags_in_place(engine, access_point):
+    """User and root directory are for life; tags are not."""
+    tagged = engine.update(access_point, access_point.program | {"tags": {"a": "b"}})
+
+    other_user = engine.diff(tagged, tagged.program | {"posixUser": {"gid": 1, "uid": 1}})
+    no_user = engine.diff(tagged, {name: value for name, value in tagged.program.items() if name != "posixUser"})
+
+    assert tagged.outputs["tags"] == {"a": "b"}
+    assert (list(other_user.replaces), list(no_user.replaces)) == (["posixUser"], ["posixUser"])
+    assert engine.refresh(tagged).inputs == tagged.inputs
+
+
+def test_import_of_an_access_point_is_sparse(engine, access_point):
+    """Without inputs, a read gives the inputs that say something."""
+    assert engine.import_(ACCESS_POINT, access_point.id).inputs == access_point.inputs
+
+
+def test_rejects_an_access_point_on_a_file_system_that_does_not_exist(engine, unique):
+    """EFS refuses it; moto would not."""
+    with pytest.raises(grpc.RpcError, match="FileSystemNotFound"):
+        engine.create(ACCESS_POINT, unique, {"fileSystemId": "fs-0aaaaaaaaaaaaaaaa"})

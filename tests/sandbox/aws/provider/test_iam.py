@@ -1,0 +1,236 @@
+"""IAM policies, roles and attachments through the wire."""
+
+import json
+
+import grpc
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+POLICY = "aws:iam/policy:Policy"
+ROLE = "aws:iam/role:Role"
+ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
+
+
+@pytest.fixture
+def role(engine, unique, trust_policy):
+    made = engine.create(ROLE, unique, {"assumeRolePolicy": trust_policy, "description": "of a test"})
+    yield made
+    engine.delete(made)
+
+
+@pytest.fixture
+def policy(engine, unique, document):
+    made = engine.create(POLICY, unique, {"policy": document("ec2:AttachVolume"), "tags": {"a": "b"}})
+    yield made
+    engine.delete(made)
+
+
+def test_policy_gets_a_generated_name_that_it_keeps(engine, policy, unique):
+    """The name is the resource's with seven hex digits, and stays the same from one run to the next."""
+    name = policy.outputs["name"]
+
+    again = engine.check(POLICY, unique, policy.program, policy.raw_inputs)
+
+    assert name.startswith(f"{unique}-")
+    assert len(name) == len(unique) + 1 + 7
+    assert again.inputs.fields["name"].string_value == name
+    assert policy.raw_inputs.fields["__defaults"].list_value[0] == "name"
+
+
+def test_policy_has_the_outputs_of_the_real_provider(policy, document):
+    """ARN and id are those of IAM; the document is in the program's own words."""
+    outputs = policy.outputs
+
+    assert outputs.pop("policyId").startswith("A")
+    assert outputs == {
+        "arn": policy.id,
+        "attachmentCount": 0,
+        "description": "",
+        "name": policy.inputs["name"],
+        "path": "/",
+        "policy": document("ec2:AttachVolume"),
+        "tags": {"a": "b"},
+        "tagsAll": {"a": "b", "team": "storage"},
+    }
+
+
+def test_policy_in_another_layout_is_no_difference(engine, policy, document):
+    """A document that says the same in another layout is the same."""
+    news = policy.program | {"policy": document("ec2:AttachVolume", indent=2)}
+
+    assert engine.diff(policy, news).changes == NO_CHANGE
+
+
+def test_policy_document_may_be_an_object(engine, policy, document):
+    """A program may pass the document as a value instead of as text."""
+    news = policy.program | {"policy": json.loads(document("ec2:AttachVolume"))}
+
+    assert engine.diff(policy, news).changes == NO_CHANGE
+
+
+def test_policy_changes_in_place_more_often_than_iam_keeps_versions(engine, policy, document):
+    """A sixth version pushes out the oldest."""
+    current = policy
+    for number in range(6):
+        current = engine.update(current, policy.program | {"policy": document(f"ec2:Action{number}")})
+
+    assert current.outputs["policy"] == document("ec2:Action5")
+    assert engine.refresh(current).inputs == current.inputs
+
+
+def test_policy_tags_change_in_place(engine, policy):
+    """A tag that is no longer wanted goes, a new one comes, the default tags stay."""
+    updated = engine.update(policy, policy.program | {"tags": {"c": "d"}})
+
+    assert updated.outputs["tagsAll"] == {"c": "d", "team": "storage"}
+
+
+@pytest.mark.parametrize(("name", "before_delete"), [("path", False), ("description", False), ("name", False)])
+def test_policy_that_needs_a_new_object(engine, policy, name, before_delete):
+    """With a generated name, the new policy is made before the old one goes."""
+    diff = engine.diff(policy, policy.program | {name: "/other/"})
+
+    assert (list(diff.replaces), diff.deleteBeforeReplace) == ([name], before_delete)
+
+
+def test_policy_named_by_hand_is_deleted_before_it_is_replaced(engine, unique, document):
+    """Two policies cannot have one name."""
+    made = engine.create(POLICY, unique, {"name": unique, "policy": document("ec2:AttachVolume")})
+
+    diff = engine.diff(made, made.program | {"description": "new"})
+    engine.delete(made)
+
+    assert (list(diff.replaces), diff.deleteBeforeReplace) == (["description"], True)
+
+
+def test_rejects_a_policy_that_exists(engine, policy, unique, document):
+    """A stand-in adopts nothing: the name is taken."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.create(POLICY, unique, {"name": policy.inputs["name"], "policy": document("ec2:AttachVolume")})
+
+    assert refused.value.details() == (
+        "creating IAM Policy: operation error IAM: CreatePolicy, https response error StatusCode: 409, api error "
+        f"EntityAlreadyExists: A policy called {policy.inputs['name']} already exists. Duplicate names are not allowed."
+    )
+
+
+def test_policy_document_changed_by_hand_shows(engine, policy, by_hand, document):
+    """A refresh sees another document."""
+    by_hand("iam").create_policy_version(
+        PolicyArn=policy.id, PolicyDocument=document("ec2:DeleteVolume"), SetAsDefault=True
+    )
+
+    refreshed = engine.refresh(policy)
+
+    assert json.loads(refreshed.inputs["policy"]) == json.loads(document("ec2:DeleteVolume"))
+    assert list(engine.diff(refreshed, policy.program).diffs) == ["policy"]
+
+
+def test_role_has_the_outputs_of_the_real_provider(role, trust_policy):
+    """The id of a role is its name."""
+    outputs = role.outputs
+
+    assert outputs.pop("createDate")
+    assert outputs.pop("uniqueId").startswith("AROA")
+    assert outputs == {
+        "arn": f"arn:aws:iam::123456789012:role/{role.id}",
+        "assumeRolePolicy": trust_policy,
+        "description": "of a test",
+        "forceDetachPolicies": False,
+        "managedPolicyArns": [],
+        "maxSessionDuration": 3600,
+        "name": role.id,
+        "path": "/",
+        "tags": {},
+        "tagsAll": {"team": "storage"},
+    }
+
+
+def test_role_changes_in_place(engine, role):
+    """Description, session length and tags change without a new role."""
+    news = role.program | {"description": "changed", "maxSessionDuration": 7200, "tags": {"a": "b"}}
+
+    updated = engine.update(role, news)
+
+    assert list(engine.diff(role, news).replaces) == []
+    assert {name: updated.outputs[name] for name in ("description", "maxSessionDuration", "tags")} == {
+        "description": "changed",
+        "maxSessionDuration": 7200,
+        "tags": {"a": "b"},
+    }
+    assert engine.refresh(updated).inputs == updated.inputs
+
+
+def test_attachment_is_made_read_and_removed(engine, role, policy):
+    """The id names both ends; a refresh finds it as long as it is there."""
+    made = engine.create(ATTACHMENT, "att", {"role": role.id, "policyArn": policy.id})
+    refreshed = engine.refresh(made)
+
+    engine.delete(made)
+
+    assert made.id == f"{role.id}/{policy.id}"
+    assert refreshed.inputs == {"role": role.id, "policyArn": policy.id}
+    assert engine.refresh(made) is None
+
+
+def test_attachment_is_deleted_before_it_is_replaced(engine, role, policy):
+    """Deleting after creating could remove the new one."""
+    made = engine.create(ATTACHMENT, "att", {"role": role.id, "policyArn": policy.id})
+
+    diff = engine.diff(made, {"role": "another", "policyArn": policy.id})
+    engine.delete(made)
+
+    assert (list(diff.replaces), diff.deleteBeforeReplace) == (["role"], True)
+
+
+def test_rejects_deleting_a_policy_that_a_role_has(engine, role, policy):
+    """IAM keeps a policy that is attached; moto would drop it."""
+    made = engine.create(ATTACHMENT, "att", {"role": role.id, "policyArn": policy.id})
+
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.delete(policy)
+
+    engine.delete(made)
+    assert refused.value.details().endswith("api error DeleteConflict: Cannot delete a policy attached to entities.")
+
+
+def test_rejects_an_attachment_to_a_role_that_does_not_exist(engine, policy, unique):
+    """IAM's own words name the role; while creating, not found is an error."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.create(ATTACHMENT, "att", {"role": unique, "policyArn": policy.id})
+
+    assert "creating IAM Role Policy Attachment: operation error IAM: AttachRolePolicy" in refused.value.details()
+    assert "api error NoSuchEntity" in refused.value.details()
+
+
+def test_rejects_import_of_an_attachment_by_another_id(engine):
+    """The id of an attachment has two parts."""
+    with pytest.raises(grpc.RpcError) as refused:
+        engine.import_(ATTACHMENT, "nomad-client")
+
+    assert refused.value.details().endswith("id: expected role-name/policy-arn, got 'nomad-client'")
+
+
+def test_role_leaves_its_instance_profiles_before_it_is_deleted(engine, unique, trust_policy, by_hand):
+    """As with the real provider, an instance profile does not keep a role."""
+    made = engine.create(ROLE, unique, {"assumeRolePolicy": trust_policy})
+    by_hand("iam").create_instance_profile(InstanceProfileName=unique)
+    by_hand("iam").add_role_to_instance_profile(InstanceProfileName=unique, RoleName=made.id)
+
+    engine.delete(made)
+
+    assert by_hand("iam").get_instance_profile(InstanceProfileName=unique)["InstanceProfile"]["Roles"] == []
+    assert engine.refresh(made) is None
+
+
+def test_role_with_policies_goes_only_when_they_may_be_detached(engine, policy, unique, trust_policy):
+    """``forceDetachPolicies`` decides whether attached policies keep a role."""
+    made = engine.create(ROLE, unique, {"assumeRolePolicy": trust_policy})
+    engine.create(ATTACHMENT, "att", {"role": made.id, "policyArn": policy.id})
+    with pytest.raises(grpc.RpcError, match="DeleteConflict"):
+        engine.delete(made)
+
+    engine.delete(engine.update(made, made.program | {"forceDetachPolicies": True}))
+
+    assert engine.refresh(made) is None

@@ -1,0 +1,56 @@
+"""What an account holds before the stack."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi_sandbox.aws import account
+
+
+def test_seed_makes_role_and_one_instance_for_each_zone(endpoint_url, by_hand, unique):
+    """Each client runs in its zone's default subnet, with the role, and lets containers reach the metadata."""
+    seeded = account.seed(endpoint_url, role_name=unique, zones=("us-east-1c", "us-east-1d"))
+
+    assert (sorted(seeded.instances), seeded.role_name) == (["us-east-1c", "us-east-1d"], unique)
+    ids = list(seeded.instances.values())
+    reservations = by_hand("ec2").describe_instances(InstanceIds=ids)["Reservations"]
+    instances = [instance for reservation in reservations for instance in reservation["Instances"]]
+    assert {item["InstanceId"]: item["Placement"]["AvailabilityZone"] for item in instances} == {
+        instance_id: zone for zone, instance_id in seeded.instances.items()
+    }
+    assert {item["MetadataOptions"]["HttpPutResponseHopLimit"] for item in instances} == {2}
+    trusted = by_hand("iam").get_role(RoleName=unique)["Role"]["AssumeRolePolicyDocument"]
+    assert trusted == account.TRUST_POLICY
+
+
+def test_seed_twice_finds_the_same(endpoint_url):
+    """Seeding again makes nothing new."""
+    first = account.seed(endpoint_url)
+    second = account.seed(endpoint_url)
+
+    assert (second, second.role_name, sorted(second.instances)) == (first, "nomad-client", ["us-east-1a", "us-east-1b"])
+
+
+def test_seed_replaces_a_terminated_instance(endpoint_url, by_hand, unique):
+    """An instance that is gone does not count."""
+    first = account.seed(endpoint_url, role_name=unique, zones=("us-east-1e",)).instances["us-east-1e"]
+    by_hand("ec2").terminate_instances(InstanceIds=[first])
+
+    second = account.seed(endpoint_url, role_name=unique, zones=("us-east-1e",)).instances["us-east-1e"]
+
+    assert second != first
+
+
+def test_rejects_seeding_a_real_account():
+    """The seed is for this machine only."""
+    with pytest.raises(errors.RefusedError, match="loopback addresses only"):
+        account.seed("https://ec2.us-east-1.amazonaws.com")
+
+
+def test_seed_reads_no_file_of_the_operator(endpoint_url, monkeypatch, tmp_path):
+    """A broken AWS configuration of the operator does not matter."""
+    broken = tmp_path / "config"
+    broken.write_text("this is no configuration")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(broken))
+    monkeypatch.setenv("AWS_PROFILE", "production")
+
+    assert account.seed(endpoint_url).role_name == "nomad-client"
