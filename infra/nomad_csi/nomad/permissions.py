@@ -35,5 +35,5 @@ def needed(method: str, path: str, namespace: str) -> str:
     """Return what a token needs for the call, as a phrase; empty where this package does not know."""
     for call, needs in _NEEDS:
         if re.fullmatch(call, f"{method} {path}"):
-            return needs.format(namespace=namespace)
+            return needs.replace("{namespace}", namespace)
     return ""

@@ -37,7 +37,7 @@ class Instance:
     """How many volumes the node can attach; ``None``: no limit is named, or this is a controller."""
 
     supports: frozenset[str]
-    """Nomad's names of capabilities: ``AttachDetach``, ``CreateDelete``, ``Expand`` ...; of a node also ``StageVolume``."""
+    """Capabilities as Nomad names them: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
 
 
 @dataclass(frozen=True, kw_only=True)

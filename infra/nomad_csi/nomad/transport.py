@@ -93,12 +93,15 @@ class Transport:
         match error:
             case urllib3.exceptions.NameResolutionError():
                 return self._unsent(call, "the host name is not known", look)
-            case urllib3.exceptions.ConnectTimeoutError():
-                return self._unsent(call, f"no connection within {timeout_s:g} s", look)
             case urllib3.exceptions.NewConnectionError():
                 return self._unsent(call, "no connection: " + _cause(error), look)
+            case urllib3.exceptions.ConnectTimeoutError():
+                return self._unsent(call, f"no connection within {timeout_s:g} s", look)
             case urllib3.exceptions.SSLError() if not isinstance(error.args[0], ssl.SSLEOFError):
                 return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
+            case urllib3.exceptions.SSLError():
+                # How a server that wants a certificate hangs up depends on who is faster.
+                return self._lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
             case urllib3.exceptions.LocationParseError():
                 return self._unsent(call, "the host name cannot be looked up", look)
             case urllib3.exceptions.ReadTimeoutError():

@@ -1,0 +1,208 @@
+"""Every sentence that a real Nomad was seen to answer with, and what it means."""
+
+import pytest
+
+from nomad_csi.nomad import classify
+
+MANY = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
+NOT_FOUND = (
+    "controller validate volume: CSI.ControllerValidateVolume: controller plugin returned an internal error, check the "
+    "plugin allocation logs for more information: rpc error: code = Internal desc = Could not get volume with ID "
+    '"vol-0123456789abcdef0": operation error EC2: DescribeVolumes, api error InvalidVolume.NotFound: The volume ...'
+)
+
+SENTENCES = [
+    # Registering and updating (a real agent, 2.0.6-dev).
+    (500, MANY.format("can not update mount options while volume is in use"), "refused"),
+    (500, MANY.format("volume name cannot be updated"), "refused"),
+    (500, MANY.format("volume external ID cannot be updated"), "refused"),
+    (500, MANY.format("volume parameters cannot be updated"), "refused"),
+    (500, MANY.format("volume clone ID cannot be updated"), "refused"),
+    (500, MANY.format("volume snapshot ID cannot be updated"), "refused"),
+    (500, MANY.format("volume topology request update was not compatible with existing topology"), "refused"),
+    (
+        500,
+        MANY.format("volume requested capabilities update was not compatible with existing capability in use"),
+        "refused",
+    ),
+    (500, "volume identity cannot be updated: af-004", "refused"),
+    (500, "no CSI plugin named: ghost could be found", "refused"),
+    (500, "controller validate volume: CSI.ControllerValidateVolume: unknown volume access mode: bogus", "refused"),
+    (500, "controller validate volume: CSI.ControllerValidateVolume: unknown volume attachment mode: x", "refused"),
+    (500, 'controller validate volume: CSI.ControllerValidateVolume: volume "x" could not be found', "refused"),
+    (500, "controller validate volume: CSI.ControllerValidateVolume: volume capability validation failed", "refused"),
+    (500, NOT_FOUND, "refused"),
+    (500, "unable to update volume: max requested capacity (1.0 MB) less than or equal to current (2.1 MB)", "refused"),
+    (500, "unable to update volume: max requested capacity (1.0 MB) less than or equal to min (3.1 MB)", "refused"),
+    (
+        500,
+        "unable to update volume: unable to expand volume: controller expand volume: CSI.ControllerExpandVolume: "
+        'unsupported capacity_range for volume "x": rpc error: code = OutOfRange desc = too large',
+        "refused",
+    ),
+    (500, "unable to update volume: expand is not implemented by this controller plugin", "refused"),
+    (500, "missing volume definition", "refused"),
+    (400, "invalid character 'x' looking for beginning of value", "refused"),
+    (
+        400,
+        "json: cannot unmarshal string into Go struct field CSIVolume.Volumes.RequestedCapacityMin of type int64",
+        "refused",
+    ),
+    (500, "validation: missing plugin id, must include at least one capability block", "refused"),
+    (500, "validation: missing volume id", "refused"),
+    (500, "volume zz is in nonexistent namespace nope", "refused"),
+    (405, "Invalid method", "refused"),
+    (500, "no healthy controllers for CSI plugin: stubm", "retry"),
+    (500, "failed to find instances of controller plugin", "retry"),
+    (500, "failed to find clients running controller plugin", "retry"),
+    (
+        500,
+        "controller validate volume: CSI.ControllerValidateVolume: timeout while connecting to gRPC socket: failed to "
+        "stat socket: context deadline exceeded",
+        "retry",
+    ),
+    (500, "controller validate volume: CSI client error (retryable): Unknown node 5f0c", "retry"),
+    (500, "controller validate volume: rpc error: code = DeadlineExceeded desc = context deadline exceeded", "retry"),
+    (500, "unable to update volume: unable to expand volume: context deadline exceeded", "ambiguous"),
+    (500, "alloc lookup failed: index error: UUID must be 36 characters", "refused"),
+    # Deregistering.
+    (500, "volume in use: v1", "refused"),
+    (500, "rpc error: volume in use: v1", "refused"),
+    (500, "volume not found: nope", "refused"),
+    # Jobs.
+    (400, "Failed to parse job: input.hcl:2,3-8: Unsupported argument; An argument named ...", "refused"),
+    (500, "Enforcing job modify index 18: job exists with conflicting job modify index: 11", "refused"),
+    (500, "Enforcing job modify index 0: job already exists", "refused"),
+    (500, "Enforcing job modify index 5: job does not exist", "refused"),
+    (500, 'job "x" is in nonexistent namespace "nope"', "refused"),
+    (403, "Job registration, dispatch, and scale are disabled by the scheduler configuration", "refused"),
+    # Rights.
+    (403, "Permission denied", "refused"),
+    (500, "ACL token not found or invalid workload identity", "refused"),
+    (403, "ACL token expired", "refused"),
+    # The cluster while its leader changes, and connections.
+    (500, "rpc error: EOF", "ambiguous"),
+    (500, "rpc error: failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused", "retry"),
+    (500, "rpc error: failed to get conn: dial tcp 10.0.0.1:4647: i/o timeout", "retry"),
+    (500, "No cluster leader", "retry"),
+    (500, "rpc error: No cluster leader", "retry"),
+    (500, "node is not the leader", "retry"),
+    (500, "leadership lost while committing log", "ambiguous"),
+    (500, "timed out enqueuing operation", "retry"),
+    (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: read: connection reset by peer", "ambiguous"),
+    (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: i/o timeout", "ambiguous"),
+    (500, "No path to region", "refused"),
+    (429, "Your IP is issuing too many concurrent connections, please rate limit your calls", "retry"),
+    (400, "Client sent an HTTP request to an HTTPS server.", "refused"),
+    # Not Nomad.
+    (404, "404 page not found", "refused"),
+    (401, "", "refused"),
+    (307, "", "refused"),
+    (502, "<html>", "ambiguous"),
+    (503, "", "retry"),
+    (504, "", "ambiguous"),
+    (500, "something nobody has seen yet", "refused"),
+]
+
+
+def call(method="PUT", path="/v1/volume/csi/v1", *, has_token=True):
+    return classify.Call(method=method, path=path, namespace="storage", has_token=has_token)
+
+
+@pytest.mark.parametrize(("status", "text", "kind"), SENTENCES)
+def test_sentence_has_its_kind(status, text, kind):
+    """What a write may do after this answer."""
+    assert classify.answered(call(), status, text).kind == kind
+
+
+@pytest.mark.parametrize(("status", "text", "kind"), SENTENCES)
+def test_read_is_never_ambiguous(status, text, kind):
+    """A read that was lost may be sent again; everything else is as for a write."""
+    verdict = classify.answered(call("GET"), status, text)
+
+    assert verdict.kind == {"ambiguous": "retry"}.get(kind, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("no CSI plugin named: ghost could be found", "run the plugin's job first and wait until it is healthy, or "),
+        ("volume zz is in nonexistent namespace nope", "make it first with `nomad namespace apply`, or name another"),
+        ("volume in use: v1", "stop the jobs that claim it and wait until the claims are free"),
+        ("can not update mount options while volume is in use", "stop the jobs that claim it first; unchanged flags "),
+        (
+            "volume external ID cannot be updated",
+            "deregister the volume and register it again; its data is not touched",
+        ),
+        (NOT_FOUND, "look whether the EBS volume exists in the region of the plugin"),
+        ("ACL token not found or invalid workload identity", "look at NOMAD_TOKEN: "),
+        ("No path to region", "correct NOMAD_REGION"),
+        ("Client sent an HTTP request to an HTTPS server.", "write https:// in NOMAD_ADDR"),
+    ],
+)
+def test_refusal_says_what_to_do(text, advice):
+    """A refusal that an operator can act on says how."""
+    assert classify.answered(call(), 500, text).advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "needs"),
+    [
+        ("GET", "/v1/plugin/csi/aws-ebs0", 'plugin { policy = "read" } ("write" grants nothing)'),
+        ("GET", "/v1/plugins", 'plugin { policy = "read" } ("write" grants nothing)'),
+        (
+            "PUT",
+            "/v1/volume/csi/v1",
+            'csi-write-volume in namespace storage, and plugin { policy = "read" } ("write" grants nothing)',
+        ),
+        (
+            "PUT",
+            "/v1/volumes",
+            'csi-write-volume in namespace storage, and plugin { policy = "read" } ("write" grants nothing)',
+        ),
+        ("DELETE", "/v1/volume/csi/v1", "csi-write-volume in namespace storage"),
+        ("GET", "/v1/volume/csi/v1", "csi-read-volume in namespace storage"),
+        ("GET", "/v1/volumes", "csi-list-volume in namespace storage"),
+        ("POST", "/v1/jobs/parse", "parse-job in namespace storage"),
+        ("POST", "/v1/validate/job", "read-job in namespace storage"),
+        ("POST", "/v1/job/ebs/plan", "submit-job in namespace storage"),
+        (
+            "POST",
+            "/v1/jobs",
+            'submit-job in namespace storage, and for a plugin job csi-register-plugin, which policy = "write" lacks',
+        ),
+        ("DELETE", "/v1/job/ebs", "submit-job in namespace storage"),
+        ("GET", "/v1/job/ebs", "read-job in namespace storage"),
+        ("GET", "/v1/job/ebs/submission", "read-job in namespace storage"),
+        ("GET", "/v1/job/ebs/allocations", "read-job in namespace storage"),
+        ("GET", "/v1/jobs", "list-jobs in namespace storage"),
+        ("GET", "/v1/nodes", 'node { policy = "read" }'),
+        ("GET", "/v1/agent/self", 'agent { policy = "read" }'),
+        ("GET", "/v1/operator/license", "the rights for this call"),
+    ],
+)
+def test_denied_call_names_the_capabilities_it_needs(method, path, needs):
+    """403 says what to put into the policy."""
+    denied = classify.answered(call(method, path), 403, "Permission denied")
+    without = classify.answered(call(method, path, has_token=False), 403, "Permission denied")
+
+    assert denied == classify.Verdict(kind="refused", advice=f"the token needs {needs}")
+    assert without.advice == f"no token was given: set NOMAD_TOKEN to one that has {needs}"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/v1/volume/csi/v1", "retry"),
+        ("POST", "/v1/jobs/parse", "retry"),
+        ("POST", "/v1/validate/job", "retry"),
+        ("POST", "/v1/job/plan/plan", "retry"),
+        ("POST", "/v1/job/plan", "ambiguous"),
+        ("POST", "/v1/jobs", "ambiguous"),
+        ("DELETE", "/v1/job/ebs", "ambiguous"),
+        ("PUT", "/v1/volumes", "ambiguous"),
+    ],
+)
+def test_silence_is_ambiguous_where_something_may_have_changed(method, path, kind):
+    """Parsing, validating and planning only read, though they are sent with POST."""
+    assert classify.unanswered(call(method, path)).kind == kind

@@ -1,0 +1,169 @@
+"""Where Nomad is and who asks."""
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import connection
+
+
+def test_connection_without_settings_is_the_agent_on_this_machine():
+    """Nothing set means what it means for Nomad's own command."""
+    assert nomad.Connection.from_environment({}) == nomad.Connection(
+        address="http://127.0.0.1:4646", namespace="default", region="", token="", tls_skip_verify=False
+    )
+
+
+def test_connection_reads_every_variable_of_nomads_command():
+    """All eleven variables arrive in their fields."""
+    environment = {
+        "NOMAD_ADDR": "https://nomad.example.net:4646",
+        "NOMAD_TOKEN": "5f0c",
+        "NOMAD_NAMESPACE": "storage",
+        "NOMAD_REGION": "eu",
+        "NOMAD_CACERT": "/tls/ca.pem",
+        "NOMAD_CAPATH": "/tls/cas",
+        "NOMAD_CLIENT_CERT": "/tls/cert.pem",
+        "NOMAD_CLIENT_KEY": "/tls/key.pem",
+        "NOMAD_TLS_SERVER_NAME": "server.eu.nomad",
+        "NOMAD_SKIP_VERIFY": "true",
+        "NOMAD_HTTP_AUTH": "me:secret",
+    }
+
+    assert nomad.Connection.from_environment(environment) == nomad.Connection(
+        address="https://nomad.example.net:4646",
+        token="5f0c",
+        namespace="storage",
+        region="eu",
+        ca_cert="/tls/ca.pem",
+        ca_path="/tls/cas",
+        client_cert="/tls/cert.pem",
+        client_key="/tls/key.pem",
+        tls_server_name="server.eu.nomad",
+        tls_skip_verify=True,
+        http_auth="me:secret",
+    )
+    assert set(connection.VARIABLES.values()) == set(environment)
+
+
+def test_override_wins_over_the_environment_and_none_does_not():
+    """What a caller was told goes before the environment; what it was not told leaves it alone."""
+    environment = {"NOMAD_ADDR": "http://a:4646", "NOMAD_REGION": "eu"}
+
+    made = nomad.Connection.from_environment(environment, address="http://b:4646", region=None)
+
+    assert (made.address, made.region) == ("http://b:4646", "eu")
+
+
+def test_empty_variable_counts_as_not_set():
+    """An exported but empty variable changes nothing."""
+    assert nomad.Connection.from_environment({"NOMAD_ADDR": "", "NOMAD_NAMESPACE": ""}) == nomad.Connection()
+
+
+@pytest.mark.parametrize("text", ["1", "t", "T", "TRUE", "true", "True"])
+def test_skip_verify_reads_gos_words_for_true(text):
+    """The words that Nomad takes for true."""
+    assert nomad.Connection.from_environment({"NOMAD_SKIP_VERIFY": text}).tls_skip_verify is True
+
+
+@pytest.mark.parametrize("text", ["0", "f", "F", "FALSE", "false", "False"])
+def test_skip_verify_reads_gos_words_for_false(text):
+    """The words that Nomad takes for false."""
+    assert nomad.Connection.from_environment({"NOMAD_SKIP_VERIFY": text}).tls_skip_verify is False
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:4646",
+        "https://nomad.example.net",
+        "http://[::1]:4646",
+        "http://127.0.0.1:4646/",
+        "HTTPS://nomad.example.net:4646",
+    ],
+)
+def test_accepts_addresses_of_the_http_api(address):
+    """Scheme, host and port in any usual spelling."""
+    assert nomad.Connection(address=address).address == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "127.0.0.1:4646",
+        "nomad.example.net",
+        "ftp://a:4646",
+        "http://",
+        "http://a:99999",
+        "http://a b:4646",
+        "http://a:x",
+    ],
+)
+def test_rejects_what_is_no_address(address):
+    """An address that cannot be asked is refused before anything is sent, with an example."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Connection(address=address)
+
+    assert str(caught.value) == (
+        "the connection to Nomad: 1 problem\n  address (NOMAD_ADDR): expected http:// or https:// with host and port, "
+        f"got {address!r}; such as http://127.0.0.1:4646"
+    )
+
+
+def test_rejects_a_path_after_the_port():
+    """The address of the web page is a usual slip; Nomad's API has no path in front."""
+    with pytest.raises(errors.SpecError, match=r"leave out what follows the port: 'ui/jobs'"):
+        nomad.Connection(address="http://127.0.0.1:4646/ui/jobs")
+
+
+def test_rejects_a_unix_socket_and_says_what_it_is():
+    """Nomad's task API is a socket; it is refused by name."""
+    with pytest.raises(errors.SpecError, match=r"a Unix socket is Nomad's task API, which is not supported"):
+        nomad.Connection.from_environment({"NOMAD_ADDR": "unix:///secrets/api.sock"})
+
+
+def test_rejects_a_password_in_the_address_without_showing_it():
+    """A password in the address would be in every message."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Connection(address="http://me:hunter2@a:4646")
+
+    assert "hunter2" not in str(caught.value)
+    assert "got [secret]; move user and password to NOMAD_HTTP_AUTH" in str(caught.value)
+
+
+@pytest.mark.parametrize("token", ["5f0c\n", "5f 0c", "5f\u00e9"])
+def test_rejects_a_token_that_no_header_can_carry_without_showing_it(token):
+    """A line end from a file would make the HTTP library quote the token in its error."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Connection(token=token)
+
+    assert "5f" not in str(caught.value)
+    assert "token (NOMAD_TOKEN): expected printable ASCII, got [secret]" in str(caught.value)
+
+
+def test_rejects_everything_wrong_at_once():
+    """All problems are reported together, each by field and variable."""
+    environment = {
+        "NOMAD_ADDR": "nomad:4646",
+        "NOMAD_NAMESPACE": "*",
+        "NOMAD_SKIP_VERIFY": "maybe",
+        "NOMAD_CLIENT_CERT": "/tls/cert.pem",
+    }
+
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Connection.from_environment(environment)
+
+    assert [problem.path for problem in caught.value.problems] == [
+        "address (NOMAD_ADDR)",
+        "namespace (NOMAD_NAMESPACE)",
+        "client_key (NOMAD_CLIENT_KEY)",
+        "tls_skip_verify (NOMAD_SKIP_VERIFY)",
+    ]
+
+
+def test_connection_does_not_show_its_secrets():
+    """Neither token nor password is in the representation."""
+    shown = repr(nomad.Connection(token="5f0c-canary", http_auth="me:hunter2"))
+
+    assert "canary" not in shown
+    assert "hunter2" not in shown

@@ -1,0 +1,139 @@
+"""A plan in words."""
+
+import pytest
+
+from nomad_csi.nomad import job_plan
+
+
+def field(name, old, new, kind="Edited"):
+    return {"Name": name, "Old": old, "New": new, "Type": kind}
+
+
+def in_task(*fields, objects=None):
+    """Return the diff of a job in which one task changed."""
+    task = {"Name": "plugin", "Type": "Edited", "Fields": list(fields), "Objects": objects}
+    group = {"Name": "controller", "Type": "Edited", "Fields": None, "Objects": None, "Tasks": [task]}
+    return {"Type": "Edited", "Fields": None, "Objects": None, "TaskGroups": [group]}
+
+
+def test_change_says_where_and_from_what_to_what():
+    """Group, task, object, field, old and new value."""
+    resources = {"Name": "Resources", "Type": "Edited", "Fields": [field("MemoryMB", "256", "512")]}
+
+    assert job_plan.changes(in_task(objects=[resources])) == (
+        "group controller > task plugin > resources.MemoryMB: 256 -> 512",
+    )
+
+
+def test_equal_fields_are_left_out():
+    """Nomad lists the equal fields of an edited object too."""
+    assert job_plan.changes(in_task(field("CPU", "100", "100", "None"), field("User", "", "root", "Added"))) == (
+        "group controller > task plugin > User: unset -> root",
+    )
+
+
+def test_changes_of_job_group_and_nested_objects():
+    """Each level is named, in the order of the plan."""
+    check = {"Name": "Check", "Type": "Edited", "Fields": [field("Path", "/a", "/b")]}
+    service = {"Name": "Service", "Type": "Edited", "Fields": None, "Objects": [check]}
+    gone = {"Name": "old", "Type": "Deleted"}
+    group = {
+        "Name": "nodes",
+        "Type": "Edited",
+        "Fields": [field("Count", "1", "2")],
+        "Objects": [service],
+        "Tasks": [gone, {"Name": "new", "Type": "Added", "Fields": [field("Driver", "", "docker", "Added")]}],
+    }
+    diff = {
+        "Type": "Edited",
+        "Fields": [field("Priority", "50", "80")],
+        "TaskGroups": [group, {"Name": "more", "Type": "Added"}],
+    }
+
+    assert job_plan.changes(diff) == (
+        "Priority: 50 -> 80",
+        "group nodes > Count: 1 -> 2",
+        "group nodes > service.check.Path: /a -> /b",
+        "group nodes > task old: removed",
+        "group nodes > task new: added",
+        "group more: added",
+    )
+
+
+def test_objects_that_come_and_go_show_what_they_hold():
+    """A constraint that was replaced is one that goes and one that comes."""
+    values = [("LTarget", "${attr.kernel.name}"), ("Operand", "=")]
+    removed = {"Name": "Constraint", "Type": "Deleted", "Fields": [field(n, v, "", "Deleted") for n, v in values]}
+    added = {"Name": "Constraint", "Type": "Added", "Fields": [field(n, "", v, "Added") for n, v in values]}
+    empty = {"Name": "Vault", "Type": "Added", "Fields": None}
+
+    assert job_plan.changes({"Type": "Edited", "Objects": [removed, added, empty]}) == (
+        "constraint: removed (LTarget ${attr.kernel.name}, Operand =)",
+        "constraint: added (LTarget ${attr.kernel.name}, Operand =)",
+        "vault: added",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "word"),
+    [
+        ("Env[NFS_PASS]", "Edited", "changed"),
+        ("Env[AWS_REGION]", "Added", "added"),
+        ("EmbeddedTmpl", "Edited", "changed"),
+        ("Config[auth_token]", "Deleted", "removed"),
+        ("Meta[api-secret]", "Edited", "changed"),
+        ("config[0][password]", "Edited", "changed"),
+    ],
+)
+def test_values_that_may_be_secret_are_not_shown(name, kind, word):
+    """A plan ends in a log; that something changed is enough there."""
+    [line] = job_plan.changes(in_task(field(name, "hunter2", "hunter3", kind)))
+
+    assert line == f"group controller > task plugin > {name}: {word}"
+
+
+def test_secret_values_of_whole_objects_are_not_shown():
+    """An added object names its secret fields only."""
+    template = {
+        "Name": "Template",
+        "Type": "Added",
+        "Fields": [field("DestPath", "", "local/x", "Added"), field("EmbeddedTmpl", "", "hunter2", "Added")],
+    }
+
+    assert job_plan.changes(in_task(objects=[template])) == (
+        "group controller > task plugin > template: added (DestPath local/x, EmbeddedTmpl)",
+    )
+
+
+def test_long_values_are_cut_and_on_one_line():
+    """A change stays one line."""
+    [line] = job_plan.changes(in_task(field("args[0]", "a\n b", "x" * 100)))
+
+    assert line == "group controller > task plugin > args[0]: a b -> " + "x" * 80 + "..."
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ({"ConstraintFiltered": {"missing drivers": 1}}, "missing drivers (1 node)"),
+        (
+            {"ConstraintFiltered": {"${attr.platform.aws.placement.availability-zone} = eu-west-1a": 2, "a": 3}},
+            "${attr.platform.aws.placement.availability-zone} = eu-west-1a (2 nodes), a (3 nodes)",
+        ),
+        (
+            {"DimensionExhausted": {"memory": 2}, "ClassFiltered": {"small": 1}, "QuotaExhausted": ["cpu exhausted"]},
+            "node class small (1 node), memory exhausted (2 nodes), quota: cpu exhausted",
+        ),
+        ({"NodesEvaluated": 0}, "no node to look at"),
+        ({"NodesEvaluated": 3, "ConstraintFiltered": None}, "no node fits"),
+        (None, "no node to look at"),
+    ],
+)
+def test_group_without_a_place_says_why(metric, reason):
+    """The scheduler's counts become a sentence."""
+    assert job_plan.failed_groups({"FailedTGAllocs": {"g": metric}}) == {"g": reason}
+
+
+def test_all_groups_placed():
+    """Null means that none failed."""
+    assert job_plan.failed_groups({"FailedTGAllocs": None}) == {}

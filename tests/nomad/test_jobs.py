@@ -1,0 +1,316 @@
+"""Jobs: what is sent for them, and what a real agent said of them."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import jobs
+
+HCL = 'job "hostpath" {}'
+JOB = {"ID": "hostpath", "Namespace": "default"}
+RUNNING = jobs.Job(
+    job_id="hostpath",
+    namespace="default",
+    type="system",
+    status="running",
+    stopped=False,
+    version=0,
+    job_modify_index=11,
+    meta={},
+)
+
+
+def test_parse_gives_the_job_as_nomad_reads_it(agent, client):
+    """The server parses, with defaults filled in."""
+    agent.recorded("01-hostpath-parse-canonical.json", method="POST", path="/v1/jobs/parse")
+
+    job = jobs.parse(client, HCL)
+
+    assert (job["ID"], job["Namespace"], job["Type"], job["Priority"]) == ("hostpath", "default", "system", 80)
+    assert job["TaskGroups"][0]["Tasks"][0]["CSIPluginConfig"]["HealthTimeout"] == 30 * 10**9
+    assert agent.asked[0].body == {"JobHCL": HCL, "Canonicalize": True}
+    assert agent.asked[0].query == {"namespace": "default"}
+
+
+def test_parse_keeps_characters_of_the_job(agent, client):
+    """What HCL escapes spell arrives as it was meant."""
+    agent.recorded("05-esc-parse.json", method="POST", path="/v1/jobs/parse")
+
+    job = jobs.parse(client, HCL, namespace="storage")
+
+    assert job["ID"] == "esc"
+    assert job["TaskGroups"][0]["Tasks"][0]["Env"] == {
+        "E_DD": "${attr.cpu.arch}",
+        "E_EMO": '\U0001f389 \U0001f389 " \\ \n nl',
+        "E_NFD": "caf\u00e9",
+        "E_PCT": "%{ x }",
+        "E_PCT2": "%{ x }",
+        "E_RAW": "${attr.cpu.arch}",
+        "E_U": "${attr.cpu.arch}",
+        "E_UNK": "${NOT_A_VAR}",
+        "E_UNKU": "${NOT_A_VAR}",
+    }
+    assert agent.asked[0].query == {"namespace": "storage"}
+
+
+def test_rejects_hcl_that_nomad_cannot_parse(agent, client):
+    """The position is in the error."""
+    text = 'Failed to parse job: input.hcl:2,3-8: Unsupported argument; An argument named "bogus" is not expected here.'
+    agent.answer("POST", "/v1/jobs/parse", text, status=400)
+
+    with pytest.raises(errors.NomadApiError, match=r"input\.hcl:2,3-8") as caught:
+        jobs.parse(client, HCL)
+
+    assert (caught.value.kind, caught.value.status) == ("refused", 400)
+
+
+@pytest.mark.parametrize("file", ["01-hostpath-validate.json", "06-validate-docker.json", "06-validate-badconfig.json"])
+def test_validation_finds_nothing(agent, client, file):
+    """Nomad looks neither for the driver nor into its config."""
+    agent.recorded(file, method="POST", path="/v1/validate/job")
+
+    assert jobs.validate(client, JOB) == jobs.Validation(problems=(), warnings="")
+    assert agent.asked[0].body == {"Job": JOB}
+
+
+def test_validation_finds_a_bad_plugin_type(agent, client):
+    """Each problem is one line."""
+    agent.recorded("06-validate-badtype.json", method="POST", path="/v1/validate/job")
+
+    assert jobs.validate(client, JOB).problems == (
+        "Task group g validation failed: 1 error occurred: * Task t validation failed: 1 error occurred: * "
+        "CSIPluginConfig PluginType must be one of 'node', 'controller', or 'monolith', got: \"weird\"",
+    )
+
+
+def test_validation_with_an_error_alone(agent, client):
+    """An error without a list of problems is a problem."""
+    agent.answer("POST", "/v1/validate/job", json.dumps({"Error": "no\n task", "ValidationErrors": None}))
+
+    assert jobs.validate(client, JOB).problems == ("no task",)
+
+
+@pytest.mark.parametrize(
+    ("file", "job_id", "plan"),
+    [
+        (
+            "01-hostpath-plan.json",
+            "hostpath",
+            jobs.JobPlan(diff_type="Added", job_modify_index=0, failed_groups={}, warnings="", changes=("job: added",)),
+        ),
+        (
+            "06-plan-unchanged.json",
+            "stub-node",
+            jobs.JobPlan(diff_type="None", job_modify_index=11, failed_groups={}, warnings="", changes=()),
+        ),
+        (
+            "06-plan-edited.json",
+            "stub-node",
+            jobs.JobPlan(
+                diff_type="Edited",
+                job_modify_index=11,
+                failed_groups={},
+                warnings="",
+                changes=("group g > task t > resources.MemoryMB: 300 -> 301",),
+            ),
+        ),
+        (
+            "06-plan-missing-driver.json",
+            "dockerjob",
+            jobs.JobPlan(
+                diff_type="Added",
+                job_modify_index=0,
+                failed_groups={"g": "missing drivers (1 node)"},
+                warnings="",
+                changes=("job: added",),
+            ),
+        ),
+    ],
+)
+def test_plan_of_a_real_agent(agent, client, file, job_id, plan):
+    """Type, index, what cannot be placed, and what changes."""
+    agent.recorded(file, method="POST", path=f"/v1/job/{job_id}/plan")
+
+    assert jobs.plan(client, {"ID": job_id, "Namespace": "storage"}) == plan
+    assert agent.asked[0].body == {"Job": {"ID": job_id, "Namespace": "storage"}, "Diff": True}
+    assert agent.asked[0].query == {"namespace": "storage"}
+
+
+@pytest.mark.parametrize("file", ["01-hostpath-register.json", "06-register-unchanged.json"])
+def test_register_sends_source_and_index(agent, client, file):
+    """Nomad keeps the HCL, and refuses if the job is not as planned against."""
+    agent.recorded(file, method="POST", path="/v1/jobs")
+
+    jobs.register(client, JOB, source=HCL, enforce_index=11)
+
+    assert agent.asked[0].body == {
+        "Job": JOB,
+        "Submission": {"Source": HCL, "Format": "hcl2"},
+        "EnforceIndex": True,
+        "JobModifyIndex": 11,
+    }
+    assert agent.asked[0].query == {"namespace": "default"}
+
+
+def test_register_only_if_absent(agent, client):
+    """Index 0 is an index too."""
+    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
+
+    jobs.register(client, JOB, source=HCL, enforce_index=0)
+
+    assert (agent.asked[0].body["EnforceIndex"], agent.asked[0].body["JobModifyIndex"]) == (True, 0)
+
+
+def test_register_without_index_overwrites(agent, client):
+    """Without an index nothing is enforced."""
+    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
+
+    jobs.register(client, JOB, source=HCL, enforce_index=None)
+
+    assert agent.asked[0].body == {"Job": JOB, "Submission": {"Source": HCL, "Format": "hcl2"}}
+
+
+def test_namespace_of_the_job_goes_before_that_of_the_connection(agent):
+    """At Nomad the query goes before the job, so a job of another namespace must be in the query."""
+    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address, namespace="team")) as client:
+        jobs.register(client, JOB, source=HCL, enforce_index=None)
+        jobs.register(client, {"ID": "x"}, source=HCL, enforce_index=None)
+
+    assert [asked.query["namespace"] for asked in agent.asked] == ["default", "team"]
+
+
+def test_rejects_a_job_that_changed_meanwhile(agent, client):
+    """The conflict is a refusal that says what happened."""
+    text = "Enforcing job modify index 18: job exists with conflicting job modify index: 11"
+    agent.answer("POST", "/v1/jobs", text, status=500)
+
+    with pytest.raises(errors.NomadApiError, match="Enforcing job modify index 18") as caught:
+        jobs.register(client, JOB, source=HCL, enforce_index=18)
+
+    assert caught.value.kind == "refused"
+
+
+def test_job_of_a_real_agent(agent, client):
+    """A running plugin job."""
+    agent.recorded("02-job.json", path="/v1/job/hostpath")
+
+    assert jobs.get(client, "storage", "hostpath") == RUNNING
+    assert agent.asked[0].query == {"namespace": "storage"}
+
+
+def test_stopped_job_is_still_there(agent, client):
+    """A stop without purge leaves the job, dead."""
+    agent.recorded("04-job-after-stop.json", path="/v1/job/hostpath")
+
+    assert jobs.get(client, "default", "hostpath") == dataclasses.replace(
+        RUNNING, status="dead", stopped=True, version=3, job_modify_index=969
+    )
+
+
+def test_job_with_meta(agent, client):
+    """Meta tells whose a job is."""
+    agent.answer("GET", "/v1/job/j", json.dumps({"ID": "j", "Meta": {"nomad-csi.owner": "shop/prod"}}))
+
+    assert jobs.get(client, "default", "j").meta == {"nomad-csi.owner": "shop/prod"}
+
+
+def test_job_that_is_not_there(agent, client):
+    """Nomad's own 404 means that there is none."""
+    agent.recorded("00-job-missing.json", path="/v1/job/nope")
+
+    assert jobs.get(client, "default", "nope") is None
+
+
+def test_source_of_a_job(agent, client):
+    """The HCL comes back as it was sent."""
+    agent.recorded("02-job-submission.json", path="/v1/job/hostpath/submission")
+
+    text = jobs.source(client, "storage", "hostpath", 0)
+
+    assert text.startswith('job "hostpath" {\n  datacenters = ["*"]\n')
+    assert text.endswith("        memory = 128\n      }\n    }\n  }\n}\n")
+    assert agent.asked[0].query == {"namespace": "storage", "version": "0"}
+
+
+def test_source_that_nomad_does_not_hold(agent, client):
+    """A job registered without its source has none."""
+    agent.answer("GET", "/v1/job/j/submission", "job source not found", status=404)
+
+    assert jobs.source(client, "default", "j", 3) is None
+
+
+def test_source_in_another_format_is_no_hcl(agent, client):
+    """A job sent as JSON has no HCL source."""
+    agent.answer("GET", "/v1/job/j/submission", json.dumps({"Format": "json", "Source": "{}"}))
+
+    assert jobs.source(client, "default", "j", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "purge", "sent"), [("04-hostpath-stop.json", False, "false"), ("04-hostpath-purge.json", True, "true")]
+)
+def test_stop_and_purge(agent, client, file, purge, sent):
+    """Both are the same call; purge is said either way."""
+    agent.recorded(file, method="DELETE", path="/v1/job/hostpath")
+
+    jobs.stop(client, "storage", "hostpath", purge=purge)
+
+    assert agent.asked[0].query == {"namespace": "storage", "purge": sent}
+
+
+def test_allocations_of_a_real_agent(agent, client):
+    """One running allocation and what happened to its task, oldest first."""
+    agent.recorded("02-job-allocations.json", path="/v1/job/hostpath/allocations")
+
+    [allocation] = jobs.allocations(client, "default", "hostpath")
+
+    assert dataclasses.replace(allocation, task_events=()) == jobs.Allocation(
+        alloc_id="780a85f8-572b-5a7c-a1c6-ad149d529b4b",
+        node_id="e4e7c740-a693-6393-61e0-c39b1899619e",
+        node_name="vm",
+        client_status="running",
+        desired_status="run",
+        task_events=(),
+        restarts=0,
+    )
+    assert allocation.task_events == (
+        jobs.TaskEvent(time_ns=1795245512276474195, type="Received", message="Task received by client", task="plugin"),
+        jobs.TaskEvent(
+            time_ns=1795245512280483017, type="Task Setup", message="Building Task Directory", task="plugin"
+        ),
+        jobs.TaskEvent(time_ns=1795245512394665166, type="Started", message="Task started by client", task="plugin"),
+        jobs.TaskEvent(
+            time_ns=1795245522399789737, type="Plugin became healthy", message="plugin: hostpath", task="plugin"
+        ),
+    )
+
+
+def test_allocation_of_several_tasks(agent, client):
+    """Events of all tasks in the order of time, restarts together, nulls tolerated."""
+    states = {
+        "b": {"Restarts": 2, "Events": [{"Time": 3, "Type": "Restarting", "Message": "exit 1"}, None]},
+        "a": {"Restarts": 1, "Events": [{"Time": 5, "Type": "Started"}, {"Time": 1, "Type": "Received"}]},
+        "c": None,
+    }
+    agent.answer("GET", "/v1/job/j/allocations", json.dumps([{"ID": "x", "TaskStates": states}, {"ID": "y"}]))
+
+    several, pending = jobs.allocations(client, "default", "j")
+
+    assert several.restarts == 3
+    assert [(event.time_ns, event.task, event.message) for event in several.task_events] == [
+        (1, "a", ""),
+        (3, "b", "exit 1"),
+        (5, "a", ""),
+    ]
+    assert (pending.task_events, pending.restarts) == ((), 0)
+
+
+def test_allocations_of_an_unknown_job(agent, client):
+    """Nomad answers with an empty list."""
+    agent.answer("GET", "/v1/job/j/allocations", "[]")
+
+    assert jobs.allocations(client, "default", "j") == ()

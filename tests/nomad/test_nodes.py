@@ -1,0 +1,48 @@
+"""Clients, as a real agent listed them."""
+
+import json
+
+from nomad_csi.nomad import nodes
+
+
+def test_nodes_of_a_real_agent(agent, client):
+    """The one client, with what it can run."""
+    agent.recorded("00-nodes.json", path="/v1/nodes")
+
+    assert nodes.list_nodes(client) == (
+        nodes.Node(
+            node_id="e4e7c740-a693-6393-61e0-c39b1899619e",
+            name="vm",
+            datacenter="dc1",
+            node_pool="default",
+            node_class="",
+            status="ready",
+            eligible=True,
+            draining=False,
+            drivers={"exec": True, "mock_driver": True, "qemu": False, "java": True, "raw_exec": True, "docker": False},
+        ),
+    )
+
+
+def test_node_that_takes_no_work(agent, client):
+    """Draining, ineligible, and with nothing known of its drivers."""
+    node = {"ID": "n1", "Drain": True, "SchedulingEligibility": "ineligible", "Status": "down", "Drivers": None}
+    agent.answer("GET", "/v1/nodes", json.dumps([node, None]))
+
+    [found] = nodes.list_nodes(client)
+
+    assert (found.eligible, found.draining, found.status, found.drivers) == (False, True, "down", {})
+
+
+def test_driver_without_details_is_not_healthy(agent, client):
+    """A null in the map of drivers is a driver of which nothing is known."""
+    agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": None}}]))
+
+    assert nodes.list_nodes(client)[0].drivers == {"docker": False}
+
+
+def test_no_nodes_may_be_null(agent, client):
+    """Go writes an empty list as null."""
+    agent.answer("GET", "/v1/nodes", "null")
+
+    assert nodes.list_nodes(client) == ()

@@ -1,0 +1,212 @@
+"""CSI plugins, as a real agent showed them."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import plugins
+
+HOSTPATH_NODE = "e4e7c740-a693-6393-61e0-c39b1899619e"
+EBS_NODE = "59a68066-0324-22e5-6ee1-7481b3556dac"
+EBS_SUPPORTS = frozenset({"AttachDetach", "Clone", "CreateDelete", "CreateDeleteSnapshot", "Expand", "ListSnapshots"})
+EBS_SEGMENTS = {
+    "kubernetes.io/os": "linux",
+    "topology.ebs.csi.aws.com/zone": "eu-west-1a",
+    "topology.kubernetes.io/zone": "eu-west-1a",
+}
+EBS_CONTROLLER = plugins.Instance(
+    role="controller",
+    node_id=EBS_NODE,
+    alloc_id="a1f297f2-64bf-d1e6-454b-cabd81ab9778",
+    healthy=True,
+    health_description="healthy",
+    provider_version="v1.64.0",
+    segments={},
+    max_volumes=None,
+    supports=EBS_SUPPORTS,
+)
+EBS = plugins.Plugin(
+    plugin_id="aws-ebs",
+    provider="ebs.csi.aws.com",
+    version="v1.64.0",
+    controller_required=True,
+    controllers=(EBS_CONTROLLER,),
+    nodes=(),
+    controllers_expected=1,
+    nodes_expected=0,
+)
+NEW = plugins.Plugin(
+    plugin_id="hostpath",
+    provider="",
+    version="",
+    controller_required=False,
+    controllers=(),
+    nodes=(),
+    controllers_expected=0,
+    nodes_expected=0,
+)
+
+
+def read(agent, client, file, plugin_id):
+    agent.recorded(file, path=f"/v1/plugin/csi/{plugin_id}")
+    return plugins.get(client, plugin_id)
+
+
+@pytest.mark.parametrize("file", ["00-plugin-missing.json", "04-plugin-after-stop.json"])
+def test_plugin_that_is_not_there(agent, client, file):
+    """Nomad's own 404 means that there is none."""
+    assert read(agent, client, file, "hostpath") is None
+
+
+def test_other_404_is_an_error(agent, client):
+    """A server that is not Nomad does not make a plugin disappear."""
+    agent.answer("GET", "/v1/plugin/csi/hostpath", "404 page not found", status=404)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        plugins.get(client, "hostpath")
+
+    assert (caught.value.kind, caught.value.status) == ("refused", 404)
+
+
+def test_plugin_right_after_its_job_was_registered(agent, client):
+    """The record is there, and expects nothing: 0 of 0 is not health."""
+    assert read(agent, client, "01-plugin-right-after-register.json", "hostpath") == NEW
+
+
+@pytest.mark.parametrize("file", ["02-plugin-healthy.json", "02-plugin-healthy-noNs.json"])
+def test_healthy_monolith(agent, client, file):
+    """One task in both roles, without a limit of volumes."""
+    instance = plugins.Instance(
+        role="node",
+        node_id=HOSTPATH_NODE,
+        alloc_id="780a85f8-572b-5a7c-a1c6-ad149d529b4b",
+        healthy=True,
+        health_description="healthy",
+        provider_version="v1.18.0",
+        segments={"topology.hostpath.csi/node": "vm"},
+        max_volumes=None,
+        supports=frozenset({"Condition", "Expand", "StageVolume", "Stats"}),
+    )
+    controller_supports = {"Clone", "Condition", "CreateDelete", "CreateDeleteSnapshot", "Expand", "Get"}
+    controller_supports |= {"GetCapacity", "ListSnapshots", "ListVolumes"}
+    controller = dataclasses.replace(instance, role="controller", segments={}, supports=frozenset(controller_supports))
+
+    assert read(agent, client, file, "hostpath") == plugins.Plugin(
+        plugin_id="hostpath",
+        provider="hostpath.csi.k8s.io",
+        version="v1.18.0",
+        controller_required=True,
+        controllers=(controller,),
+        nodes=(instance,),
+        controllers_expected=1,
+        nodes_expected=1,
+    )
+
+
+def test_plugin_right_after_its_job_was_stopped(agent, client):
+    """The instances are gone before the record is."""
+    assert read(agent, client, "04-plugin-right-after-stop.json", "hostpath") == dataclasses.replace(
+        NEW,
+        provider="hostpath.csi.k8s.io",
+        version="v1.18.0",
+        controller_required=True,
+        controllers_expected=1,
+        nodes_expected=1,
+    )
+
+
+def test_ebs_controller_alone(agent, client):
+    """A controller job without node job."""
+    assert read(agent, client, "07-ebs-plugin-healthy.json", "aws-ebs") == EBS
+
+
+def test_ebs_controller_with_a_node(agent, client):
+    """The node says its zone and its limit."""
+    controller = dataclasses.replace(EBS_CONTROLLER, alloc_id="22249663-b311-3084-46ef-6a81f447d1c7")
+    node = plugins.Instance(
+        role="node",
+        node_id=EBS_NODE,
+        alloc_id="1665ed01-5834-8c8a-0827-a94e1b974b6a",
+        healthy=True,
+        health_description="healthy",
+        provider_version="v1.64.0",
+        segments=EBS_SEGMENTS,
+        max_volumes=20,
+        supports=frozenset({"StageVolume"}),
+    )
+
+    assert read(agent, client, "07-ebs-plugin-full.json", "aws-ebs") == dataclasses.replace(
+        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1
+    )
+
+
+def test_real_ebs_driver_in_both_roles(agent, client):
+    """The driver's own node service on an m5.large of moto."""
+    node_id = "1930cf71-9606-f430-e021-0420594e4eaa"
+    controller = dataclasses.replace(EBS_CONTROLLER, node_id=node_id, alloc_id="910c3a48-a982-e354-fcdb-3a1eb2223932")
+    node = plugins.Instance(
+        role="node",
+        node_id=node_id,
+        alloc_id="e67e3bab-db9f-b37b-ddcd-031ed59aa302",
+        healthy=True,
+        health_description="healthy",
+        provider_version="v1.64.0",
+        segments=EBS_SEGMENTS,
+        max_volumes=26,
+        supports=frozenset({"Expand", "StageVolume", "Stats"}),
+    )
+
+    assert read(agent, client, "07-ebs-plugin-real-node-and-controller.json", "aws-ebs") == dataclasses.replace(
+        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1
+    )
+
+
+def test_plugin_with_null_wherever_nomad_may_write_it(agent, client):
+    """Null in place of a list, a map or an instance is read as empty."""
+    item = {"ID": "p", "Controllers": None, "Nodes": {"n1": None, "n2": {"NodeInfo": {"AccessibleTopology": None}}}}
+    agent.answer("GET", "/v1/plugin/csi/p", json.dumps(item))
+
+    plugin = plugins.get(client, "p")
+
+    assert plugin.controllers == ()
+    assert [(node.node_id, node.healthy, node.segments) for node in plugin.nodes] == [
+        ("n1", False, {}),
+        ("n2", False, {}),
+    ]
+
+
+@pytest.mark.parametrize("shape", ["[]", "null", '"x"', ""])
+def test_rejects_an_answer_of_another_shape(agent, client, shape):
+    """Something that is no plugin is an error, not an absent plugin."""
+    agent.answer("GET", "/v1/plugin/csi/p", shape)
+
+    with pytest.raises(errors.NomadApiError, match="expected an object as answer"):
+        plugins.get(client, "p")
+
+
+@pytest.mark.parametrize(
+    ("file", "ids"),
+    [
+        ("00-plugins-empty.json", ()),
+        ("01-plugins-right-after-register.json", ("hostpath",)),
+        ("02-plugins-healthy.json", ("hostpath",)),
+        ("04-plugins-after-stop.json", ("stubm", "stubn")),
+        ("07-ebs-plugins-list.json", ("aws-ebs", "stubn")),
+    ],
+)
+def test_ids_of_all_plugins(agent, client, file, ids):
+    """The list is asked for by type, without which Nomad shows nothing."""
+    agent.recorded(file, path="/v1/plugins")
+
+    assert plugins.list_ids(client) == ids
+    assert agent.asked[0].query["type"] == "csi"
+
+
+def test_rejects_a_list_of_another_shape(agent, client):
+    """An object where a list belongs is an error."""
+    agent.answer("GET", "/v1/plugins", "{}")
+
+    with pytest.raises(errors.NomadApiError, match="expected a list as answer, got dict"):
+        plugins.list_ids(client)

@@ -1,0 +1,241 @@
+"""One request: what goes out, what comes back, and what is never sent."""
+
+import json
+import logging
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import request
+
+
+def test_request_sends_token_namespace_and_region(agent):
+    """Every call says as whom, where, and in which namespace it is made."""
+    agent.answer("GET", "/v1/plugins", "[]")
+    made = nomad.Connection(address=agent.address, token="5f0c", namespace="storage", region="eu")
+
+    with nomad.Nomad(made) as client:
+        client.request("GET", "/v1/plugins", query={"type": "csi"})
+
+    [asked] = agent.asked
+    assert asked.headers["X-Nomad-Token"] == "5f0c"
+    assert asked.query == {"namespace": "storage", "region": "eu", "type": "csi"}
+    assert "Authorization" not in asked.headers
+
+
+def test_request_without_token_sends_no_header(agent):
+    """Where ACLs are off there is no token to send."""
+    agent.answer("GET", "/v1/nodes", "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
+        client.request("GET", "/v1/nodes")
+
+    [asked] = agent.asked
+    assert "X-Nomad-Token" not in asked.headers
+    assert asked.query == {"namespace": "default"}
+
+
+@pytest.mark.parametrize(("given", "sent"), [("me:hunter2", "Basic bWU6aHVudGVyMg=="), ("me", "Basic bWU6")])
+def test_request_sends_the_password_of_a_proxy(agent, given, sent):
+    """Basic authentication for what stands in front of Nomad, with or without a password."""
+    agent.answer("GET", "/v1/nodes", "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address, http_auth=given)) as client:
+        client.request("GET", "/v1/nodes")
+
+    assert agent.asked[0].headers["Authorization"] == sent
+
+
+def test_namespace_of_the_call_goes_before_that_of_the_connection(agent):
+    """A call for another namespace names it."""
+    agent.answer("GET", "/v1/volumes", "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address, namespace="storage")) as client:
+        client.request("GET", "/v1/volumes", query={"namespace": "*"})
+
+    assert agent.asked[0].query == {"namespace": "*"}
+
+
+def test_request_sends_the_body_as_json(agent, client):
+    """A body arrives as it was given."""
+    agent.answer("PUT", "/v1/volumes", "{}")
+
+    client.request("PUT", "/v1/volumes", body={"Volumes": [{"Name": "été"}]})
+
+    [asked] = agent.asked
+    assert asked.body == {"Volumes": [{"Name": "été"}]}
+    assert asked.headers["Content-Type"] == "application/json"
+
+
+def test_reply_has_status_index_data_and_text(agent, client):
+    """What came back is at hand, decoded and as it was."""
+    agent.recorded("00-plugins-empty.json", path="/v1/plugins")
+
+    reply = client.request("GET", "/v1/plugins")
+
+    assert (reply.status, reply.index, reply.data, reply.text.strip()) == (200, 10, [], "[]")
+
+
+def test_empty_body_is_no_data(agent, client):
+    """A deregistration is answered with nothing, and so is a registration by Nomad before 1.10.5."""
+    agent.answer("DELETE", "/v1/volume/csi/v1", "", headers={"X-Nomad-Index": "7"})
+
+    reply = client.request("DELETE", "/v1/volume/csi/v1")
+
+    assert (reply.data, reply.text, reply.index) == (None, "", 7)
+
+
+def test_observer_sees_every_attempt(agent):
+    """Each attempt is told before it is sent, a refused one as well."""
+    agent.answer("GET", "/v1/nodes", "[]")
+    seen = []
+
+    with nomad.Nomad(nomad.Connection(address=agent.address), observe=lambda *call: seen.append(call)) as client:
+        client.request("GET", "/v1/nodes")
+        with pytest.raises(errors.NomadApiError):
+            client.request("DELETE", "/v1/job/x")
+
+    assert seen == [("GET", "/v1/nodes"), ("DELETE", "/v1/job/x")]
+
+
+def test_answer_that_is_not_json_is_refused(agent, client):
+    """A login page with status 200 is no answer; it says where to look."""
+    agent.answer("GET", "/v1/nodes", "<html>sign in</html>")
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        client.request("GET", "/v1/nodes")
+
+    assert caught.value.kind == "refused"
+    assert str(caught.value) == (
+        f"GET /v1/nodes: status 200: the answer is not JSON; look whether NOMAD_ADDR ({agent.address}) is Nomad's HTTP "
+        "address"
+    )
+
+
+def test_write_answered_with_something_else_is_ambiguous(agent, client):
+    """Whoever answered a write with a page: what became of the write is not known."""
+    agent.answer("PUT", "/v1/volumes", "<html>")
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        client.request("PUT", "/v1/volumes", body={})
+
+    assert caught.value.kind == "ambiguous"
+
+
+def test_error_is_one_line_with_status_and_sentence(agent, client):
+    """Nomad's list of errors is shown on one line."""
+    text = "unable to update volume: 1 error occurred:\n\t* volume name cannot be updated\n\n"
+    agent.answer("PUT", "/v1/volume/csi/v1", text, status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        client.request("PUT", "/v1/volume/csi/v1", body={})
+
+    assert caught.value.status == 500
+    assert caught.value.message == "unable to update volume: 1 error occurred: * volume name cannot be updated"
+    assert str(caught.value).startswith("PUT /v1/volume/csi/v1: status 500: unable to update volume: ")
+
+
+def test_redirect_is_not_followed(agent, client):
+    """The token would go where the redirect points."""
+    agent.answer("GET", "/v1/nodes", status=307, headers={"Location": f"{agent.address}/v1/elsewhere"})
+
+    with pytest.raises(errors.NomadApiError, match="redirects are not followed") as caught:
+        client.request("GET", "/v1/nodes")
+
+    assert caught.value.kind == "refused"
+    assert [asked.path for asked in agent.asked] == ["/v1/nodes"]
+
+
+def test_token_appears_in_no_error_log_or_representation(agent, client, canary, caplog):
+    """Even a server that sends the token back does not get it into a message."""
+    caplog.set_level(logging.DEBUG)
+    agent.answer("GET", "/v1/nodes", f"who is {canary}?", status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        client.request("GET", "/v1/nodes")
+
+    assert agent.asked[0].headers["X-Nomad-Token"] == canary
+    assert caught.value.message == "who is [secret]?"
+    assert (
+        canary
+        not in repr(client) + repr(client.connection) + repr(caught.value) + str(vars(caught.value)) + caplog.text
+    )
+    assert canary not in agent.asked[0].path + json.dumps(agent.asked[0].query)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/volume/csi/mysql/delete",
+        "/v1/volume/csi/mysql%2Fdelete",
+        "/v1/volume/csi/mysql%2fdelete?force=true",
+        "/v1/volume/csi/mysql/delete/",
+        "/v1/volume/csi/mysql/./delete",
+        "/v1/volume//csi/mysql/delete#x",
+        "/v1/./volume/csi/mysql/%64elete",
+        "/v1/volume/host/mysql/delete",
+        "/v1/volume/csi/mysql/snapshots/delete",
+    ],
+)
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_rejects_a_volume_delete_in_any_spelling(agent, client, method, path):
+    """Nothing that could reach Nomad's volume delete leaves this process."""
+    with pytest.raises(errors.RefusedError, match="would delete the storage behind a volume"):
+        client.request(method, path)
+
+    assert agent.asked == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/volume/csi/delete", "/v1/volume/csi/deleted", "/v1/job/volume", "/v1/job/delete"]
+)
+def test_names_that_only_look_like_delete_pass(agent, client, path):
+    """A volume or a job may be called delete."""
+    agent.answer("GET", path, "{}")
+
+    assert client.request("GET", path).data == {}
+
+
+def test_path_is_percent_encoded_and_arrives_so(agent, client):
+    """An id such as data[0] is one segment, on the wire as well."""
+    path = request.path_of("volume", "csi", "data[0] é?#%")
+    agent.answer("GET", path, "{}")
+
+    client.request("GET", path)
+
+    assert path == "/v1/volume/csi/data%5B0%5D%20%C3%A9%3F%23%25"
+    assert agent.asked[0].path == path
+
+
+@pytest.mark.parametrize("volume_id", ["", ".", "..", "mysql/delete", "a/b"])
+def test_rejects_ids_that_would_become_another_path(volume_id):
+    """Nomad splits a path after decoding it, so such an id would ask for something else."""
+    with pytest.raises(errors.SpecError, match=r"id: expected an id without '/', and not '\.' or '\.\.'"):
+        request.path_of("volume", "csi", volume_id)
+
+
+def test_client_serves_several_threads(agent, client):
+    """Calls of several threads do not mix."""
+    for number in range(8):
+        agent.answer("GET", f"/v1/volume/csi/v{number}", json.dumps({"ID": f"v{number}"}))
+    got = {}
+
+    def ask(number):
+        got[number] = [client.request("GET", f"/v1/volume/csi/v{number}").data["ID"] for _ in range(20)]
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert got == {number: [f"v{number}"] * 20 for number in range(8)}
+
+
+def test_client_is_usable_after_close(agent, client):
+    """Closing drops connections, not the client."""
+    agent.answer("GET", "/v1/nodes", "[]")
+    client.close()
+
+    assert client.request("GET", "/v1/nodes").data == []

@@ -1,0 +1,320 @@
+"""What can go wrong between here and Nomad, and what may be done about it."""
+
+import datetime as dt
+import ipaddress
+import socket
+import ssl
+
+import pytest
+import urllib3
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import transport
+
+READ = ("GET", "/v1/nodes")
+WRITE = ("PUT", "/v1/volumes")
+BOTH = pytest.mark.parametrize(("call", "kind"), [(READ, "retry"), (WRITE, "ambiguous")])
+
+
+def ask(address, call=WRITE, **settings):
+    """Return the error of one request."""
+    with (
+        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=5) as client,
+        pytest.raises(errors.NomadApiError) as caught,
+    ):
+        client.request(*call)
+    return caught.value
+
+
+def drain(connection):
+    """Read one request."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65536)
+
+
+def closed_port():
+    """Return a port of loopback where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def test_refused_connection_may_be_tried_again_and_names_the_address():
+    """Nothing was sent: the same call may succeed later, or the address is wrong."""
+    address = f"http://127.0.0.1:{closed_port()}"
+
+    error = ask(address)
+
+    assert (error.kind, error.status) == ("retry", None)
+    assert str(error) == (
+        f"PUT /v1/volumes: {address}: no connection: Connection refused; look at NOMAD_ADDR ({address}) and whether an "
+        "agent listens there"
+    )
+
+
+def test_unknown_host_may_be_tried_again_and_names_the_address(monkeypatch):
+    """A name that nobody knows: nothing was sent."""
+
+    def nobody(*_arguments):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+
+    error = ask("http://nomad.invalid:4646")
+
+    assert error.kind == "retry"
+    assert error.message == "http://nomad.invalid:4646: the host name is not known"
+    assert error.advice.startswith("look at NOMAD_ADDR (http://nomad.invalid:4646)")
+
+
+@BOTH
+def test_silence_after_sending(odd_server, call, kind):
+    """A write without an answer may have been done; a read does no harm twice."""
+    address = odd_server(lambda _connection, over: over.wait())
+
+    with (
+        nomad.Nomad(nomad.Connection(address=address), timeout_s=60) as client,
+        pytest.raises(errors.NomadApiError) as caught,
+    ):
+        client.request(*call, timeout_s=0.2)
+
+    assert (caught.value.kind, caught.value.status) == (kind, None)
+    assert caught.value.message == f"{address}: no answer within 0.2 s"
+
+
+@BOTH
+def test_connection_closed_after_sending(odd_server, call, kind):
+    """The agent went away with the request."""
+    address = odd_server(lambda connection, _over: drain(connection))
+
+    error = ask(address, call)
+
+    assert error.kind == kind
+    assert error.message == f"{address}: the connection broke: Remote end closed connection without response"
+
+
+@BOTH
+def test_answer_cut_short(odd_server, call, kind):
+    """Half an answer is none."""
+
+    def behave(connection, _over):
+        drain(connection)
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"Index":')
+
+    error = ask(odd_server(behave), call)
+
+    assert error.kind == kind
+    assert "the connection broke: " in error.message
+
+
+@BOTH
+def test_answer_that_never_ends_is_given_up_at_the_deadline(odd_server, call, kind):
+    """A byte now and then does not extend the deadline."""
+
+    def behave(connection, over):
+        drain(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+        while not over.wait(0.01):
+            connection.sendall(b" ")
+
+    with (
+        nomad.Nomad(nomad.Connection(address=odd_server(behave))) as client,
+        pytest.raises(errors.NomadApiError, match=r"the answer was not complete after 0.3 s") as caught,
+    ):
+        client.request(*call, timeout_s=0.3)
+
+    assert caught.value.kind == kind
+
+
+@BOTH
+def test_answer_that_is_too_long_is_not_read(agent, monkeypatch, call, kind):
+    """Nobody fills this machine's memory."""
+    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 10)
+    agent.answer(*call, '["0123456789"]')
+
+    error = ask(agent.address, call)
+
+    assert error.kind == kind
+    assert error.message == f"{agent.address}: the answer is longer than 10 bytes"
+
+
+def test_nothing_is_sent_twice(odd_server):
+    """A lost answer leads to no second attempt."""
+    seen = []
+
+    def behave(connection, _over):
+        drain(connection)
+        seen.append(1)
+
+    ask(odd_server(behave), READ)
+
+    assert seen == [1]
+
+
+def test_proxy_of_the_environment_is_not_used(agent, monkeypatch):
+    """A Nomad address is asked directly."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{closed_port()}")
+    agent.answer("GET", "/v1/nodes", "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
+        assert client.request("GET", "/v1/nodes").data == []
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A self-signed certificate of 127.0.0.1 and server.global.nomad: paths of certificate and key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "nomad under test")])
+    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("server.global.nomad")]
+    day = dt.timedelta(days=1)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(dt.datetime.now(dt.UTC) - day)
+        .not_valid_after(dt.datetime.now(dt.UTC) + day)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    folder = tmp_path_factory.mktemp("tls")
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.fixture
+def secured(tls_agent, certificate):
+    """An agent over TLS that has a list of nodes."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    made = tls_agent(context)
+    made.answer("GET", "/v1/nodes", "[]")
+    return made
+
+
+@pytest.fixture
+def cluster_of_certificates(tls_agent, certificate):
+    """An agent over TLS that wants to see a certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    context.load_verify_locations(certificate[0])
+    context.verify_mode = ssl.CERT_REQUIRED
+    made = tls_agent(context)
+    made.answer("GET", "/v1/nodes", "[]")
+    return made
+
+
+def nodes_over(agent, **settings):
+    """Return what one read over *settings* gives."""
+    with nomad.Nomad(nomad.Connection(address=agent.address, **settings)) as client:
+        return client.request("GET", "/v1/nodes").data
+
+
+def test_tls_with_its_authority(secured, certificate):
+    """A server that shows a certificate of the given authority is asked."""
+    assert nodes_over(secured, ca_cert=str(certificate[0])) == []
+
+
+def test_tls_with_a_folder_of_authorities(secured, certificate, tmp_path):
+    """Files of the folder need no hashed names, as for Nomad."""
+    (tmp_path / "nomad.pem").write_bytes(certificate[0].read_bytes())
+
+    assert nodes_over(secured, ca_path=str(tmp_path)) == []
+
+
+def test_tls_with_the_name_of_the_certificate(secured, certificate):
+    """The certificate is held against the name that was given."""
+    assert nodes_over(secured, ca_cert=str(certificate[0]), tls_server_name="server.global.nomad") == []
+
+
+def test_tls_with_a_client_certificate(cluster_of_certificates, certificate):
+    """A server that asks for a certificate gets it."""
+    cert, key = map(str, certificate)
+
+    assert nodes_over(cluster_of_certificates, ca_cert=cert, client_cert=cert, client_key=key) == []
+
+
+def test_tls_without_verification_is_possible_and_warned_of(secured):
+    """Any certificate is taken if that was asked for, and not without a word."""
+    with pytest.warns(urllib3.exceptions.InsecureRequestWarning):
+        assert nodes_over(secured, tls_skip_verify=True) == []
+
+
+def test_tls_with_an_unknown_authority_was_not_sent(secured):
+    """Nothing left for a server that could not prove itself."""
+    error = ask(secured.address)
+
+    assert error.kind == "retry"
+    assert "no TLS connection: certificate verify failed: self-signed certificate" in error.message
+    assert error.advice == "look at NOMAD_CACERT, and at NOMAD_TLS_SERVER_NAME where the certificate has another name"
+    assert secured.asked == []
+
+
+def test_tls_with_another_name_was_not_sent(secured, certificate):
+    """A certificate of another host is not accepted."""
+    error = ask(secured.address, ca_cert=str(certificate[0]), tls_server_name="server.eu.nomad")
+
+    assert error.kind == "retry"
+    assert "Hostname mismatch" in error.message
+    assert secured.asked == []
+
+
+def test_tls_to_a_plain_agent_says_where_to_look(agent):
+    """https:// where http:// was meant."""
+    address = agent.address.replace("http://", "https://")
+
+    error = ask(address)
+
+    assert error.kind == "retry"
+    assert error.message == f"{address}: no TLS connection: wrong version number"
+    assert error.advice == f"look at NOMAD_ADDR ({address}): http or https; and at NOMAD_CLIENT_CERT"
+    assert agent.asked == []
+
+
+def test_missing_client_certificate_says_where_to_look(cluster_of_certificates, certificate):
+    """Whether the alert or the end of the connection arrives first, the variable is named."""
+    error = ask(cluster_of_certificates.address, ca_cert=str(certificate[0]))
+
+    assert error.status is None
+    assert "NOMAD_CLIENT_CERT" in error.advice
+    assert cluster_of_certificates.asked == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        ({"ca_cert": "/nonexistent/ca.pem"}, "ca_cert (NOMAD_CACERT)"),
+        ({"ca_path": "/nonexistent"}, "ca_path (NOMAD_CAPATH)"),
+        ({"client_cert": "/nonexistent/c.pem", "client_key": "/nonexistent/k.pem"}, "client_cert (NOMAD_CLIENT_CERT)"),
+    ],
+)
+def test_rejects_certificate_files_that_cannot_be_used(settings, path):
+    """A file that is not there is named when the client is made, not at the first call."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", **settings))
+
+    assert [problem.path for problem in caught.value.problems] == [path]
+
+
+def test_rejects_a_file_that_is_no_certificate(tmp_path):
+    """The name of the file is in the error."""
+    (tmp_path / "ca.pem").write_text("not PEM")
+
+    with pytest.raises(errors.SpecError, match=r"ca\.pem"):
+        nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", ca_cert=str(tmp_path / "ca.pem")))
+
+
+def test_certificate_files_are_not_read_for_plain_http(agent):
+    """A leftover variable does not get in the way."""
+    agent.answer("GET", "/v1/nodes", "[]")
+
+    assert nodes_over(agent, ca_cert="/nonexistent/ca.pem") == []

@@ -1,0 +1,381 @@
+"""Volumes: what is sent for them, and what a real agent said of them."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+
+WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+READER = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
+MYSQL = registration.VolumeRegistration(
+    volume_id="mysql",
+    namespace="storage",
+    name="mysql",
+    external_id="vol-f830b031821ee95ad",
+    plugin_id="aws-ebs",
+    capabilities=(WRITER,),
+)
+CREATED = volumes.Volume(
+    volume_id="v1",
+    namespace="default",
+    name="v1",
+    external_id="f5d914ac-e57b-11f1-a200-aa481798d78c",
+    plugin_id="hostpath",
+    capabilities=(WRITER, READER),
+    fs_type="ext4",
+    has_mount_flags=False,
+    context={"tier": "fast"},
+    parameters={"tier": "fast"},
+    topologies=({"topology.hostpath.csi/node": "vm"},),
+    requested_topologies=(),
+    preferred_topologies=(),
+    schedulable=True,
+    controller_required=True,
+    claims=(),
+)
+ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
+ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}
+EBS = volumes.Volume(
+    volume_id="e1",
+    namespace="default",
+    name="e1",
+    external_id="vol-f830b031821ee95ad",
+    plugin_id="aws-ebs",
+    capabilities=(WRITER,),
+    fs_type="ext4",
+    has_mount_flags=False,
+    context={},
+    parameters={},
+    topologies=(ZONE_A,),
+    requested_topologies=(ZONE_A,),
+    preferred_topologies=(),
+    schedulable=False,
+    controller_required=True,
+    claims=(),
+)
+
+
+def read(agent, client, file, volume_id):
+    agent.recorded(file, path=f"/v1/volume/csi/{volume_id}")
+    return volumes.get(client, "default", volume_id)
+
+
+def test_payload_of_a_bare_volume_has_mount_options():
+    """Without the empty object, a volume in use could not be registered again."""
+    assert volumes.payload(MYSQL) == {
+        "ID": "mysql",
+        "Namespace": "storage",
+        "Name": "mysql",
+        "ExternalID": "vol-f830b031821ee95ad",
+        "PluginID": "aws-ebs",
+        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+        "MountOptions": {},
+    }
+
+
+def test_payload_of_a_volume_with_everything():
+    """Every field of the document, and none that the server manages."""
+    document = dataclasses.replace(
+        MYSQL,
+        capabilities=(WRITER, READER),
+        mount_options=registration.MountOptions(fs_type="ext4", mount_flags=("noatime", "nodev")),
+        required_topologies=(ZONE_A, ZONE_B),
+        parameters={"type": "gp3"},
+        context={"partition": "1"},
+        secrets={"key": "5f0c"},
+    )
+
+    assert volumes.payload(document) == {
+        "ID": "mysql",
+        "Namespace": "storage",
+        "Name": "mysql",
+        "ExternalID": "vol-f830b031821ee95ad",
+        "PluginID": "aws-ebs",
+        "RequestedCapabilities": [
+            {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"},
+            {"AccessMode": "single-node-reader-only", "AttachmentMode": "file-system"},
+        ],
+        "MountOptions": {"FSType": "ext4", "MountFlags": ["noatime", "nodev"]},
+        "RequestedTopologies": {"Required": [{"Segments": ZONE_A}, {"Segments": ZONE_B}]},
+        "Parameters": {"type": "gp3"},
+        "Context": {"partition": "1"},
+        "Secrets": {"key": "5f0c"},
+    }
+
+
+def test_register_one_volume_by_its_own_path(agent, client):
+    """The path names the volume in an error; Nomad reads the body."""
+    document = dataclasses.replace(MYSQL, volume_id="data[0]")
+    agent.answer("PUT", "/v1/volume/csi/data%5B0%5D", json.dumps({"Index": 7, "Volumes": None, "Warnings": ""}))
+
+    assert volumes.register(client, [document]) == ()
+
+    [asked] = agent.asked
+    assert asked.body == {"Volumes": [volumes.payload(document)]}
+    assert asked.query == {"namespace": "storage"}
+
+
+def test_register_accepts_an_empty_body(agent, client):
+    """Nomad before 1.10.5 answers with nothing."""
+    agent.answer("PUT", "/v1/volume/csi/mysql", "")
+
+    assert volumes.register(client, [MYSQL]) == ()
+
+
+def test_register_returns_warnings(agent, client):
+    """What Nomad warns of is not lost."""
+    agent.answer("PUT", "/v1/volume/csi/mysql", json.dumps({"Warnings": "1 warning:\n\n* large"}))
+
+    assert volumes.register(client, [MYSQL]) == ("1 warning:\n\n* large",)
+
+
+def test_register_accepts_the_reply_of_a_real_agent(agent, client):
+    """The reply repeats the volumes; nothing in it is taken for their state."""
+    agent.recorded("07-ebs-create-reply.json", method="PUT", path="/v1/volume/csi/mysql")
+
+    assert volumes.register(client, [MYSQL]) == ()
+
+
+def test_register_many_volumes_with_one_request_for_each_namespace(agent, client):
+    """Volumes of a namespace go together, in their order, all or none."""
+    agent.answer("PUT", "/v1/volumes", "{}")
+    agent.answer("PUT", "/v1/volume/csi/x", "{}")
+    first, second = MYSQL, dataclasses.replace(MYSQL, volume_id="a")
+    other = dataclasses.replace(MYSQL, volume_id="x", namespace="default")
+
+    volumes.register(client, [first, other, second])
+
+    sent = [(asked.path, asked.query["namespace"], [v["ID"] for v in asked.body["Volumes"]]) for asked in agent.asked]
+    assert sent == [("/v1/volume/csi/x", "default", ["x"]), ("/v1/volumes", "storage", ["mysql", "a"])]
+
+
+def test_register_nothing_asks_nothing(agent, client):
+    """No volume, no request: Nomad would refuse an empty list."""
+    assert volumes.register(client, []) == ()
+    assert agent.asked == []
+
+
+def test_registering_again_sends_the_same(agent, client):
+    """A second registration is the first one again."""
+    agent.answer("PUT", "/v1/volume/csi/mysql", "{}")
+
+    volumes.register(client, [MYSQL])
+    volumes.register(client, [MYSQL])
+
+    assert agent.asked[0].content == agent.asked[1].content
+
+
+def test_rejected_registration_names_the_volume_and_what_to_do(agent, client):
+    """Nomad's sentence does not say which volume; the path does."""
+    agent.answer("PUT", "/v1/volume/csi/mysql", "no CSI plugin named: ghost could be found", status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        volumes.register(client, [MYSQL])
+
+    assert str(caught.value) == (
+        "PUT /v1/volume/csi/mysql: status 500: no CSI plugin named: ghost could be found; run the plugin's job first and "
+        "wait until it is healthy, or correct plugin_id"
+    )
+
+
+def test_secrets_of_a_volume_appear_in_no_error(agent, client):
+    """A refused registration shows nothing of what was sent."""
+    agent.answer("PUT", "/v1/volume/csi/mysql", "validation: missing plugin id", status=500)
+    document = dataclasses.replace(MYSQL, secrets={"key": "hunter2"})
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        volumes.register(client, [document])
+
+    assert agent.asked[0].body["Volumes"][0]["Secrets"] == {"key": "hunter2"}
+    assert "hunter2" not in repr(caught.value) + str(vars(caught.value))
+
+
+def test_volume_that_is_not_there(agent, client):
+    """Nomad's own 404 means that there is none."""
+    assert read(agent, client, "00-volume-missing.json", "nope") is None
+
+
+def test_other_404_is_an_error(agent, client):
+    """A server that is not Nomad does not make a volume disappear."""
+    agent.answer("GET", "/v1/volume/csi/v1", "404 page not found", status=404)
+
+    with pytest.raises(errors.NomadApiError, match="404 page not found"):
+        volumes.get(client, "default", "v1")
+
+
+def test_volume_of_a_plugin_that_made_it(agent, client):
+    """Its topologies begin with a null, which is no place."""
+    assert read(agent, client, "03-volume-get-v1.json", "v1") == CREATED
+
+
+def test_claimed_volume_says_by_whom(agent, client):
+    """The claim is joined with the allocation that holds it."""
+    claim = volumes.Claim(
+        alloc_id="9d1b13f5-503d-3e7e-18c5-f969d58b9143",
+        mode="write",
+        node_id="e4e7c740-a693-6393-61e0-c39b1899619e",
+        node_name="vm",
+        job_id="consumer",
+        namespace="default",
+        client_status="running",
+    )
+
+    assert read(agent, client, "03-volume-get-claimed.json", "v1") == dataclasses.replace(CREATED, claims=(claim,))
+
+
+def test_volume_with_odd_characters_and_redacted_flags(agent, client):
+    """Every character arrives; of the flags only that there are some."""
+    volume = read(agent, client, "05-dialect-volume.json", "dialect")
+
+    assert volume == volumes.Volume(
+        volume_id="dialect",
+        namespace="default",
+        name='n ${attr.x} %{ if } "q" \\ back',
+        external_id="fs-1:/a\nb\tc",
+        plugin_id="stubn",
+        capabilities=(WRITER,),
+        fs_type="ext4",
+        has_mount_flags=True,
+        context={"k ${z}": "v ${z}"},
+        parameters={
+            "ls": "a\u2028b",
+            "dollar": "$ $ $$ $x {y} ${",
+            "nul": "a\u0001b",
+            "plain": "cafe\u0301 vs caf\u00e9",
+            'quo"t': "x",
+            "newline": "l1\nl2\r\n\tend",
+            "percent": "% %{ %% {",
+            "\u00fc\u00f1\u00ed": "\u043a\u043b\u044e\u0447",
+            "a.b/c": "emoji \U0001f389 and \U0001f389",
+        },
+        topologies=(ZONE_A, ZONE_B),
+        requested_topologies=(ZONE_A, ZONE_B),
+        preferred_topologies=(ZONE_A,),
+        schedulable=True,
+        controller_required=False,
+        claims=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "volume_id", "volume"),
+    [
+        ("07-ebs-volume.json", "e1", EBS),
+        (
+            "07-ebs-volume-schedulable.json",
+            "e2e",
+            dataclasses.replace(
+                EBS, volume_id="e2e", name="e2e", external_id="vol-6a79fb09746c463dd", schedulable=True
+            ),
+        ),
+    ],
+)
+def test_registered_ebs_volume(agent, client, file, volume_id, volume):
+    """The required topology is the volume's; without a node plugin it is not schedulable."""
+    assert read(agent, client, file, volume_id) == volume
+
+
+def test_claim_that_outlived_its_allocation(agent, client):
+    """A claim whose allocation Nomad has forgotten is still a claim."""
+    item = {
+        "ID": "v",
+        "ReadAllocs": {"b": None, "a": None},
+        "WriteAllocs": {"c": {"ID": "c"}},
+        "Allocations": None,
+    }
+    agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
+
+    claims = volumes.get(client, "default", "v").claims
+
+    assert [(claim.alloc_id, claim.mode, claim.job_id) for claim in claims] == [
+        ("c", "write", ""),
+        ("a", "read", ""),
+        ("b", "read", ""),
+    ]
+
+
+def test_volume_with_null_wherever_nomad_may_write_it(agent, client):
+    """Null in place of a list or a map is read as empty."""
+    names = ["Allocations", "Context", "MountOptions", "Parameters", "ReadAllocs", "RequestedCapabilities"]
+    names += ["RequestedTopologies", "Topologies", "WriteAllocs"]
+    agent.answer("GET", "/v1/volume/csi/v", json.dumps({"ID": "v"} | dict.fromkeys(names)))
+
+    volume = volumes.get(client, "default", "v")
+
+    assert volume.volume_id == "v"
+    assert not any([volume.claims, volume.context, volume.capabilities, volume.topologies, volume.has_mount_flags])
+
+
+@pytest.mark.parametrize("file", ["03-volumes-list.json", "03-volumes-list-allns.json"])
+def test_list_of_volumes(agent, client, file):
+    """The list is asked for by type and namespace."""
+    agent.recorded(file, path="/v1/volumes")
+
+    assert volumes.list_volumes(client, "*") == (
+        volumes.ListedVolume(
+            volume_id="v1",
+            namespace="default",
+            name="v1",
+            external_id="f5d914ac-e57b-11f1-a200-aa481798d78c",
+            plugin_id="hostpath",
+            schedulable=True,
+            topologies=({"topology.hostpath.csi/node": "vm"},),
+            readers=0,
+            writers=0,
+        ),
+    )
+    assert agent.asked[0].query == {"type": "csi", "namespace": "*"}
+
+
+def test_list_without_volumes(agent, client):
+    """No volume is an empty list."""
+    agent.recorded("00-volumes-empty.json", path="/v1/volumes")
+
+    assert volumes.list_volumes(client, "default") == ()
+
+
+def test_deregister_is_never_forced(agent, client):
+    """The plain call, without a body, in the volume's namespace."""
+    agent.answer("DELETE", "/v1/volume/csi/data%5B0%5D")
+
+    volumes.deregister(client, "storage", "data[0]")
+
+    [asked] = agent.asked
+    assert asked.query == {"namespace": "storage"}
+    assert asked.content == b""
+
+
+def test_deregister_what_is_gone_already(agent, client):
+    """A second deregistration has nothing to do."""
+    agent.answer("DELETE", "/v1/volume/csi/nope", "rpc error: volume not found: nope", status=500)
+
+    volumes.deregister(client, "default", "nope")
+
+    assert len(agent.asked) == 1
+
+
+@pytest.mark.parametrize("text", ["volume in use: nope", "job not found", "404 page not found", "No cluster leader"])
+def test_deregister_that_nomad_refuses(agent, client, text):
+    """Nothing but the volume's own absence is taken for done."""
+    agent.answer("DELETE", "/v1/volume/csi/nope", text, status=500)
+
+    with pytest.raises(errors.NomadApiError, match=text):
+        volumes.deregister(client, "default", "nope")
+
+
+@pytest.mark.parametrize("volume_id", ["mysql/delete", "..", ""])
+def test_deregister_cannot_become_a_delete(agent, client, volume_id):
+    """An id with a slash would reach Nomad's volume delete: Nomad splits the path after decoding it."""
+    with pytest.raises(errors.SpecError):
+        volumes.deregister(client, "default", volume_id)
+
+    assert agent.asked == []
+
+
+def test_module_has_no_delete():
+    """There is no function that would delete what is behind a volume."""
+    assert [name for name in dir(volumes) if "delete" in name.lower()] == []
