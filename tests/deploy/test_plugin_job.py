@@ -159,6 +159,16 @@ def test_create_without_an_owner_owns_nothing(context, cluster):
         JOB.create(context, news)
 
 
+def test_create_knows_its_owner_from_the_text(context, scripted):
+    """Where no owner is given, the job's own text says whose it is."""
+    scripted.reply("POST", PARSE, 200, PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}})
+    answers(scripted, job=RUNNING, planned=plan("Edited"))
+
+    JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert len(registered(scripted)) == 1
+
+
 def test_create_rejects_hcl_of_another_job(context, cluster):
     """The server's parse must be the job that the inputs say; both problems are told."""
     news = NEWS | {"jobId": "other", "namespace": "default"}
@@ -331,6 +341,17 @@ def test_delete_refuses_a_job_of_another_stack(context, cluster):
     with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
         JOB.delete(context, IDENTITY, NEWS)
     assert cluster.sent("DELETE") == []
+
+
+def test_delete_without_a_recorded_owner_goes_on(context, cluster):
+    """An operator who names no owner is not asked for one."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [])
+
+    JOB.delete(context, IDENTITY, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert len(cluster.sent("DELETE")) == 2
 
 
 def test_delete_can_be_interrupted(context, cluster):

@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.deploy import resource
+from nomad_csi.deploy import registry, resource
 from nomad_csi.provider import wire
 
 MARK = "engine:stand-in,nomad:stand-in,aws:moto"
@@ -265,7 +265,7 @@ def test_an_unknown_type_is_told_with_the_known_ones(plugin):
     """A type of a newer program is refused by name."""
     error = failure(plugin.Check, provider_pb2.CheckRequest(urn="urn:pulumi:dev::lab::nomad-csi:index:Nothing::x"))
 
-    assert "type: expected one of nomad-csi:index:PluginJob, " in error.details()
+    assert f"type: expected one of {', '.join(sorted(registry.RESOURCES))}, got" in error.details()
     assert error.code() == grpc.StatusCode.UNKNOWN
 
 

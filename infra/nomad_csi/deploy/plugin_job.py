@@ -102,7 +102,7 @@ class PluginJob:
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
         plan = jobs.plan(client, document)
-        if found is not None and not found.stopped and not _is_ours(found, news):
+        if found is not None and not found.stopped and not _is_ours(found, document, news):
             _refuse_foreign(plan, news)
         if found is None or found.stopped or plan.diff_type != EQUAL:
             _register(context, client, document, plan, news)
@@ -167,8 +167,9 @@ def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _is_ours(found: jobs.Job, news: Mapping[str, Any]) -> bool:
-    return bool(_owner(news)) and found.meta.get(OWNER_META) == _owner(news)
+def _is_ours(found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    owner = _owner(news) or (document.get("Meta") or {}).get(OWNER_META)
+    return bool(owner) and found.meta.get(OWNER_META) == owner
 
 
 def _refuse_foreign(plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
@@ -182,9 +183,9 @@ def _refuse_foreign(plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
 
 
 def _refuse_other_owner(identity: str, found: jobs.Job | None, owners: set[str], *, adopt: bool) -> None:
-    """Refuse to change a running job that has become another stack's since it was recorded."""
+    """Refuse to change a running job that became another stack's; *owners* are this stack's names, or nothing."""
     owner = found.meta.get(OWNER_META, "") if found is not None and not found.stopped else ""
-    if owner and owner not in owners and not adopt:
+    if owner and any(owners) and owner not in owners and not adopt:
         raise errors.RefusedError(
             f"job {identity} belongs to stack {owner} now; nothing was changed: "
             "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"

@@ -107,7 +107,7 @@ class Servicer(ProviderServicer):
         except replies.PartialError as error:
             await context.abort_with_status(error.status())
         except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, str(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wording.sentence(error)))
         except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a line
             await context.abort(grpc.StatusCode.INTERNAL, wording.bug(error))
 

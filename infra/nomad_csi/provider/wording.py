@@ -5,10 +5,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from nomad_csi import errors
+
 HIDDEN = "[secret]"
 
 SHORTEST_SECRET = 4
 """Characters from which on a secret is looked for in a text; shorter ones are part of ordinary words."""
+
+
+def sentence(error: errors.NomadCsiError) -> str:
+    """Return what *error* says on one line: the engine shows the first line of an error in its table."""
+    if isinstance(error, errors.SpecError):
+        return f"{error.source or 'the resource'}: {'; '.join(str(problem) for problem in error.problems)}"
+    return str(error)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
