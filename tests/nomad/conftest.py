@@ -137,14 +137,15 @@ def odd_server():
                     while not over.is_set():
                         connection, _ = listener.accept()
                         with connection, contextlib.suppress(OSError):
-                            behave(connection, over)
+                            if not over.is_set():
+                                behave(connection, over)
 
             thread = threading.Thread(target=run)
             thread.start()
 
             def stop():
                 over.set()
-                listener.shutdown(socket.SHUT_RDWR)
+                socket.create_connection(listener.getsockname()).close()  # wakes accept()
                 thread.join()
 
             stack.callback(stop)

@@ -2,8 +2,10 @@
 
 import datetime as dt
 import ipaddress
+import itertools
 import socket
 import ssl
+import types
 
 import pytest
 import urllib3
@@ -22,7 +24,7 @@ BOTH = pytest.mark.parametrize(("call", "kind"), [(READ, "retry"), (WRITE, "ambi
 def ask(address, call=WRITE, **settings):
     """Return the error of one request."""
     with (
-        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=5) as client,
+        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=60) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
         client.request(*call)
@@ -33,7 +35,7 @@ def drain(connection):
     """Read one request."""
     received = b""
     while b"\r\n\r\n" not in received:
-        received += connection.recv(65536)
+        received += connection.recv(65536) or b"\r\n\r\n"
 
 
 def closed_port():
@@ -111,8 +113,10 @@ def test_answer_cut_short(odd_server, call, kind):
 
 
 @BOTH
-def test_answer_that_never_ends_is_given_up_at_the_deadline(odd_server, call, kind):
+def test_answer_that_never_ends_is_given_up_at_the_deadline(odd_server, monkeypatch, call, kind):
     """A byte now and then does not extend the deadline."""
+    clock = itertools.count(step=20)
+    monkeypatch.setattr(transport, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
 
     def behave(connection, over):
         drain(connection)
@@ -120,13 +124,10 @@ def test_answer_that_never_ends_is_given_up_at_the_deadline(odd_server, call, ki
         while not over.wait(0.01):
             connection.sendall(b" ")
 
-    with (
-        nomad.Nomad(nomad.Connection(address=odd_server(behave))) as client,
-        pytest.raises(errors.NomadApiError, match=r"the answer was not complete after 0.3 s") as caught,
-    ):
-        client.request(*call, timeout_s=0.3)
+    error = ask(odd_server(behave), call)
 
-    assert caught.value.kind == kind
+    assert error.kind == kind
+    assert error.message.endswith(": the answer was not complete after 60 s")
 
 
 @BOTH
