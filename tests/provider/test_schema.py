@@ -56,15 +56,6 @@ def test_every_property_is_described():
         assert kind.secret_properties == properties.secret_names(kind.inputs)
 
 
-def test_hosted_components_share_the_schema():
-    """One package has both, under its name and version."""
-    hosted = schema.hosted_provider()
-
-    assert hosted.version == schema.version()
-    assert '"nomad-csi:index:VolumeRegistration"' in hosted.schema
-    assert '"isComponent": true' in hosted.schema
-
-
 def _maps(value):
     if isinstance(value, dict):
         yield value

@@ -10,7 +10,7 @@ import grpc.aio
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from nomad_csi.provider import schema, servicer
+from nomad_csi.provider import hosting, servicer
 
 THREADS = 64
 """More than the engine's steps at a time (4 per core by default): a waiting step must not hold up others."""
@@ -31,7 +31,7 @@ def main() -> None:
 async def _serve(arguments: list[str], engine_address: str) -> None:
     asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
     server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
-    plugin = servicer.Servicer(schema.hosted_provider(), arguments, engine_address, os.environ)
+    plugin = servicer.Servicer(hosting.Hosted(), arguments, engine_address, os.environ)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(plugin, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

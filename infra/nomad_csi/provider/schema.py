@@ -1,14 +1,9 @@
 """The package schema: the components as Pulumi's analyzer sees them, and the custom resources as they are declared."""
 
-import json
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-from pulumi.provider import Provider
-from pulumi.provider.experimental.component import ComponentProvider
-
-from nomad_csi import components
 from nomad_csi.deploy import properties, registry, resource, sandbox
 from nomad_csi.provider import configuration
 
@@ -23,13 +18,6 @@ _SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
 def version() -> str:
     """Return the version of this package, which is the plugin's."""
     return metadata.version(PACKAGE)
-
-
-def hosted_provider() -> Provider:
-    """Return what serves the components, with a schema that has the custom resources as well."""
-    provider = ComponentProvider(list(components.COMPONENTS), PACKAGE, None, version())
-    provider.schema = json.dumps(merged(json.loads(provider.schema or "{}")))
-    return provider
 
 
 def merged(package: Mapping[str, Any]) -> dict[str, Any]:
