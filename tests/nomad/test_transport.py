@@ -5,6 +5,7 @@ import ipaddress
 import itertools
 import socket
 import ssl
+import time
 import types
 
 import pytest
@@ -76,15 +77,18 @@ def test_unknown_host_may_be_tried_again_and_names_the_address(monkeypatch):
 def test_silence_after_sending(odd_server, call, kind):
     """A write without an answer may have been done; a read does no harm twice."""
     address = odd_server(lambda _connection, over: over.wait())
+    started = time.monotonic()
 
     with (
         nomad.Nomad(nomad.Connection(address=address), timeout_s=60) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
         client.request(*call, timeout_s=0.2)
+    waited_s = time.monotonic() - started
 
     assert (caught.value.kind, caught.value.status) == (kind, None)
     assert caught.value.message == f"{address}: no answer within 0.2 s"
+    assert 0.1 < waited_s < 50  # the call's own deadline, not the client's 60 s
 
 
 @BOTH
