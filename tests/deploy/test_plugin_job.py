@@ -54,9 +54,9 @@ def plan(kind, index=41, failed=None):
 
 @pytest.fixture
 def cluster(scripted):
-    """Return a Nomad that parses the job and registers whatever it is given."""
+    """Return a Nomad that parses the job, registers whatever it is given, and holds no volume."""
     scripted.reply("POST", PARSE, 200, PARSED)
-    scripted.reply("PUT", PARSE, 200, PARSED)
+    scripted.reply("GET", "/v1/volumes", 200, [])
     return scripted
 
 
@@ -308,10 +308,24 @@ def test_delete_stops_waits_and_purges(context, cluster, heard):
 
     JOB.delete(context, IDENTITY, NEWS)
 
-    steps = [(verb, path.partition("?")[0]) for verb, path, _ in cluster.requests]
+    steps = [(verb, path.partition("?")[0]) for verb, path, _ in cluster.requests if path.startswith(GET)]
     assert steps == [("GET", GET), ("DELETE", GET), ("GET", ALLOCATIONS), ("GET", ALLOCATIONS), ("DELETE", GET)]
     assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
     assert heard["status"] == ["1 task is stopping"]
+
+
+def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted):
+    """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
+    task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+    scripted.reply("POST", PARSE, 200, PARSED | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
+    scripted.reply("GET", GET, 200, RUNNING)
+    held = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 1}
+    volumes = [held | {"ID": "mysql"}, held | {"ID": "x", "CurrentWriters": 0}, held | {"ID": "y", "PluginID": "other"}]
+    scripted.reply("GET", "/v1/volumes", 200, volumes)
+
+    with pytest.raises(errors.RefusedError, match="would stay mounted and attached without it: prod/mysql;"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
 
 
 def test_delete_goes_on_with_a_stopped_job(context, cluster):

@@ -131,13 +131,15 @@ class PluginJob:
         return _observed(client, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Stop the job, wait until its tasks have ended, and purge it."""
+        """Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed."""
         namespace, job_id = asking.split_identity(identity, "namespace/job_id")
         client = context.connect()
         found = jobs.get(client, namespace, job_id)
         if found is None:
             return
         _refuse_other_owner(identity, found, {_owner(outputs)}, adopt=False)
+        if not found.stopped:
+            job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
         job_removal.remove(context, client, found)
 
 
