@@ -6,6 +6,7 @@ Errors of all of them are those of `channel.call`. Volume ids here are the stora
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from nomad_csi.csi import capability, channel
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
@@ -61,6 +62,8 @@ class NewVolume:
 
     capabilities: Sequence[capability.VolumeCapability]
     required_bytes: int = 0
+    """At least this much; 0 with ``limit_bytes`` 0: the plugin's own size."""
+
     limit_bytes: int = 0
     parameters: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -143,7 +146,7 @@ def create_volume(connection: channel.Connection, wanted: NewVolume, *, timeout_
     """Have the plugin make a volume. After ``DEADLINE_EXCEEDED`` it may exist: the same call again finds it."""
     request = csi_pb2.CreateVolumeRequest(
         name=wanted.name,
-        capacity_range=csi_pb2.CapacityRange(required_bytes=wanted.required_bytes, limit_bytes=wanted.limit_bytes),
+        capacity_range=_range(wanted),
         volume_capabilities=[capability.message(each) for each in wanted.capabilities],
         parameters=wanted.parameters,
         secrets=wanted.secrets,
@@ -169,3 +172,10 @@ def delete_volume(
     request = csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets)
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     channel.call(connection, stub.DeleteVolume.future, request, timeout_s=timeout_s)
+
+
+def _range(wanted: NewVolume) -> Any:
+    """Return the capacity range; ``None``, which leaves the size to the plugin, when neither end is given."""
+    if not wanted.required_bytes and not wanted.limit_bytes:
+        return None
+    return csi_pb2.CapacityRange(required_bytes=wanted.required_bytes, limit_bytes=wanted.limit_bytes)
