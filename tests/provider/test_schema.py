@@ -34,6 +34,14 @@ def test_a_registration_reads_as_declared():
     assert {"schedulable", "sandbox"} <= set(volume["properties"])
 
 
+def test_defaults_are_scalars():
+    """Pulumi refuses a schema in which a list has a default, although the check fills it in."""
+    listed = properties.Property(kind="list", default=["*"], description="x")
+
+    assert schema._property(listed, {}) == {"type": "array", "items": {"type": "string"}, "description": "x"}
+    assert schema._property(properties.Property(kind="number", default=3), {})["default"] == 3
+
+
 def test_every_reference_leads_to_a_type():
     """No type is named that the schema does not have."""
     merged = schema.merged({})

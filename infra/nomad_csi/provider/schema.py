@@ -55,7 +55,7 @@ def _property(item: properties.Property, types: dict[str, Any]) -> dict[str, Any
         described["secret"] = True
     if item.replaces:
         described["replaceOnChanges"] = True
-    if item.default is not None:
+    if isinstance(item.default, str | int | float):  # Pulumi's schema has no default of a list or mapping
         described["default"] = item.default
     return described
 
