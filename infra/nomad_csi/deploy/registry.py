@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 
-from nomad_csi.deploy import plugin_job, rendered_file, resource, volume_registration
+from nomad_csi.deploy import plugin_health, plugin_job, rendered_file, resource, volume_registration
 
 RESOURCES: Mapping[str, resource.Resource] = {
     item.token: item
-    for item in (plugin_job.PluginJob(), volume_registration.VolumeRegistration(), rendered_file.RenderedFile())
+    for item in (
+        plugin_job.PluginJob(),
+        plugin_health.PluginHealth(),
+        volume_registration.VolumeRegistration(),
+        rendered_file.RenderedFile(),
+    )
 }

@@ -1,6 +1,6 @@
 """What Nomad's task events say about an instance that is not healthy: image pulls, crashes, AWS's own refusals."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nomad_csi.nomad import jobs
@@ -13,8 +13,20 @@ Event types of a plugin task that starts well.
 Source: hashicorp/nomad, ``nomad/structs/structs.go``, constants ``Task...``; recorded of Nomad 2.0.6-dev, 2026-08.
 """
 
-PER_ALLOCATION = 2
-"""Events shown of one allocation: the cause, and what Nomad did about it."""
+SPEAKING = frozenset(
+    {
+        "Driver Failure",
+        "Failed Artifact Download",
+        "Failed Validation",
+        "Plugin became unhealthy",
+        "Setup Failure",
+        "Task hook failed",
+    }
+)
+"""Event types that tell the cause."""
+
+EFFECTS = frozenset({"Alloc Unhealthy", "Killed", "Killing", "Not Restarting", "Restart Signaled", "Restarting"})
+"""Event types that only tell what Nomad did about it. What is in neither set, such as ``Terminated``, is in between."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,26 +44,29 @@ class Explanation:
 
 
 def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Explanation, ...]:
-    """Return the last telling events of *allocations*, oldest first in each; its status where there are none."""
+    """Return the cause and the latest event of each of *allocations*; none of one that runs and had no trouble yet."""
     return tuple(
         Explanation(alloc_id=allocation.alloc_id, node_name=allocation.node_name, text=text)
         for allocation in allocations
-        for text in _texts(allocation)
+        for text in dict.fromkeys(_telling(allocation))
     )
 
 
-def last(allocation: jobs.Allocation) -> str:
-    """Return the last telling event of *allocation*, or its status: ``"Restarting: Task restarting in 15s"``."""
-    return _texts(allocation)[-1]
+def cause(allocation: jobs.Allocation) -> str:
+    """Return why *allocation* has no healthy instance: ``"Driver Failure: failed to pull image"``."""
+    return next(_telling(allocation), "it runs, and has given no healthy answer yet")
 
 
-def _texts(allocation: jobs.Allocation) -> list[str]:
-    telling = sorted(
-        (event for event in allocation.task_events if event.type not in ORDINARY), key=lambda event: event.time_ns
-    )
-    texts = [_text(event) for event in telling]
-    kept = [text for position, text in enumerate(texts) if text not in texts[position + 1 :]]
-    return kept[-PER_ALLOCATION:] or [f"{allocation.client_status}, without an event that tells why"]
+def _telling(allocation: jobs.Allocation) -> Iterator[str]:
+    """Yield the cause, then the latest event; of an allocation that does not run at least its status."""
+    told = [event for event in allocation.task_events if event.type not in ORDINARY]
+    if told:
+        speaking = [event for event in told if event.type in SPEAKING]
+        between = [event for event in told if event.type not in EFFECTS]
+        yield _text((speaking or between or told)[-1])
+        yield _text(told[-1])
+    elif allocation.client_status != "running":
+        yield f"its allocation is {allocation.client_status}"
 
 
 def _text(event: jobs.TaskEvent) -> str:

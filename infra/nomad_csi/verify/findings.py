@@ -7,8 +7,8 @@ from typing import Literal
 
 Severity = Literal["error", "warning"]
 
-TEXT_LIMIT = 400
-"""Characters kept of a foreign text. AWS's ``AccessDenied`` comes late in a long one, so the middle is cut."""
+TEXT_LIMIT = 600
+"""Characters kept of a foreign text: enough for AWS's ``AccessDenied`` with user, action and resource."""
 
 _GAP = " ... "
 _SECRET = re.compile(
@@ -57,7 +57,13 @@ def foreign(text: str) -> str:
     """
     line = " ".join(_SECRET.sub(r"\1[secret]", text).split())
     clean = "".join(character for character in line if character.isprintable())
-    if len(clean) <= TEXT_LIMIT:
-        return clean
-    half = (TEXT_LIMIT - len(_GAP)) // 2
-    return f"{clean[:half].rstrip()}{_GAP}{clean[-half:].lstrip()}"
+    return shortened(clean, TEXT_LIMIT)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return *text* in at most *limit* characters. The middle goes: a chain of errors ends with the cause."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    tail = limit - head - len(_GAP)
+    return f"{text[:head].rstrip()}{_GAP}{text[-tail:].lstrip()}"

@@ -35,6 +35,9 @@ class Ran:
     """An allocation of one of the plugin's jobs."""
 
     job_id: str
+    job_type: str = ""
+    """``system`` runs node instances, ``service`` controllers, as the plan makes them; empty: not known."""
+
     allocation: jobs.Allocation
     outdated: str = ""
     """How it differs from its job as it is now, such as ``version 3 of a job at version 4``; empty: it does not."""

@@ -105,13 +105,11 @@ def rows(
     return tuple(sorted([*there, *missing], key=lambda row: (row.role, row.node_name, row.node_id)))
 
 
-def check(expectation: model.PluginExpectation, row: InstanceRow) -> Iterator[findings.Finding]:
-    """
-    Yield what is wrong with the instance of *row*.
-
-    A controller that is not healthy is a warning: whether enough others are healthy decides.
-    """
-    severity: findings.Severity = "warning" if row.role == "controller" else "error"
+def check(
+    expectation: model.PluginExpectation, row: InstanceRow, *, enough_controllers: bool
+) -> Iterator[findings.Finding]:
+    """Yield what is wrong with the instance of *row*; of a controller a warning, where enough others are healthy."""
+    severity: findings.Severity = "warning" if row.role == "controller" and enough_controllers else "error"
     if row.code == "node-missing":
         yield _finding(row, row.code, "a healthy one", f"none ({row.detail})" if row.detail else "none")
     elif row.is_extra:
@@ -218,13 +216,14 @@ def _missing(expectation: model.PluginExpectation, plugin_found: found.PluginFou
 
 
 def _why_missing(plugin_found: found.PluginFound, node: nodes.Node) -> str:
-    """Return the last event of what should run on *node* and is no instance yet."""
+    """Return what is known of the allocation that should serve *node* and is no instance yet."""
     known = {item.alloc_id for item in all_of(plugin_found.plugin)}
+    of_nodes = [item for item in plugin_found.ran if item.job_type == "system"] or plugin_found.ran
     waiting = [
         item.allocation
-        for item in plugin_found.ran
+        for item in of_nodes
         if item.allocation.node_id == node.node_id and item.is_wanted and item.allocation.alloc_id not in known
     ]
     if waiting:
-        return events.last(waiting[-1])
+        return events.cause(waiting[-1])
     return "no allocation there" if plugin_found.ran else ""

@@ -68,13 +68,15 @@ def compare_plugin(
     clients that are ready and not drained. Instances beyond that are only noted.
     """
     rows = instances.rows(expectation, plugin_found, all_nodes)
+    healthy_controllers = _count_healthy(rows, "controller")
+    enough = healthy_controllers >= expectation.controllers
     record = plugin_found.plugin
     return PluginVerdict(
         plugin_id=expectation.plugin_id,
         provider=record.provider if record else "",
         version=record.version if record else "",
         instances=rows,
-        healthy_controllers=_count_healthy(rows, "controller"),
+        healthy_controllers=healthy_controllers,
         expected_controllers=expectation.controllers,
         healthy_nodes=_count_healthy(rows, "node"),
         expected_nodes=len(eligibility.eligible_nodes(expectation, all_nodes)),
@@ -82,7 +84,7 @@ def compare_plugin(
             *eligibility.check_capacity(expectation, all_nodes),
             *_check_record(expectation, plugin_found),
             *_check_controllers(expectation, rows),
-            *(finding for row in rows for finding in instances.check(expectation, row)),
+            *(finding for row in rows for finding in instances.check(expectation, row, enough_controllers=enough)),
         ),
         explanations=events.explain(_unserved(plugin_found, rows)),
     )
@@ -120,7 +122,7 @@ def _check_record(expectation: model.PluginExpectation, plugin_found: found.Plug
             severity="error",
             expected="a plugin known to Nomad",
             found="none of that id",
-            advice="run its plugin jobs; ids are case-sensitive",
+            advice="look at the tasks of its jobs; ids are case-sensitive",
         )
     elif record.provider not in ("", expectation.provider):
         yield findings.Finding(
@@ -136,24 +138,26 @@ def _check_record(expectation: model.PluginExpectation, plugin_found: found.Plug
 def _check_controllers(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
+    """Yield too few or too many controllers; those that are there and not healthy speak for themselves."""
+    there = sum(row.role == "controller" and not row.is_extra for row in rows)
     healthy = _count_healthy(rows, "controller")
     subject = f"plugin {expectation.plugin_id}"
-    expected = f"{expectation.controllers} healthy {'controller' if expectation.controllers == 1 else 'controllers'}"
-    if healthy < expectation.controllers:
+    expected = f"{expectation.controllers or 'no'} {'controller' if expectation.controllers == 1 else 'controllers'}"
+    if there < expectation.controllers:
         yield findings.Finding(
             code="controller-missing",
             subject=subject,
             severity="error",
             expected=expected,
-            found=str(healthy),
-            advice="look at the controller job's allocations; an instance role that lacks a permission is usual",
+            found=f"{there} that ever answered as healthy",
+            advice="look at the controller job's allocations: it often lacks a permission, or a place to run",
         )
     elif healthy > expectation.controllers:
         yield findings.Finding(
             code="controller-extra",
             subject=subject,
             severity="warning",
-            expected=expected if expectation.controllers else "no controller",
+            expected=expected,
             found=str(healthy),
             advice="wait for a rolling update to end, or stop the job that runs the others",
         )
@@ -178,7 +182,7 @@ def _changes(subject: str, before: found.PluginFound, after: found.PluginFound) 
             restarts = item.allocation.restarts - old.restarts
             times = "1 restart" if restarts == 1 else f"{restarts} restarts"
             where = f"on {item.allocation.node_name} (allocation {item.allocation.alloc_id[:8]})"
-            yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.last(item.allocation)}")
+            yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.cause(item.allocation)}")
 
 
 def _unsteady(code: str, subject: str, what: str) -> findings.Finding:

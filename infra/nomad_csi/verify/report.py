@@ -11,8 +11,8 @@ from nomad_csi.verify import findings, instances, plugins, table, volumes
 class Report:
     """What was found of all plugins and volumes of a plan."""
 
-    plugins: tuple[plugins.PluginVerdict, ...] = ()
-    volumes: tuple[volumes.VolumeVerdict, ...] = ()
+    plugins: tuple[plugins.PluginVerdict, ...]
+    volumes: tuple[volumes.VolumeVerdict, ...]
     extra: tuple[findings.Finding, ...] = ()
     """Findings that belong to no single plugin or volume, or were made by watching."""
 

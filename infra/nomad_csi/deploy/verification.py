@@ -1,0 +1,104 @@
+"""Verify a whole plan: gather what there is, compare, report. Waits for nothing unless told to watch."""
+
+import dataclasses
+import functools
+import threading
+from collections.abc import Mapping
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import gather
+from nomad_csi.nomad import nodes, volumes
+from nomad_csi.plan import model, registration
+from nomad_csi.verify import findings, found, plugins, report
+from nomad_csi.verify import volumes as volume_verdicts
+
+_NONE: Mapping[str, str] = {}
+
+
+def verify(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str] = _NONE,
+    *,
+    watch_s: float = 0.0,
+    probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
+    cancelled: threading.Event | None = None,
+) -> report.Report:
+    """
+    Return what is as planned and what is not.
+
+    Args:
+        client: the cluster.
+        plan: what is expected.
+        external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``. Those that are in
+            neither are not compared.
+        watch_s: seconds between a first and a second look at the plugins, to see restarts; 0: one look.
+        probe_timeout_s: deadline of the questions to one plugin instance.
+        cancelled: ends the verification with `errors.CancelledError`.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.CancelledError: *cancelled* was set.
+
+    """
+    event = cancelled or threading.Event()
+    first = _look(client, plan, probe_timeout_s, event) if watch_s else ()
+    if watch_s and event.wait(watch_s):
+        raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
+    looks = _look(client, plan, probe_timeout_s, event)
+    all_nodes = nodes.list_nodes(client) if plan.plugins else ()
+    verdicts = tuple(
+        plugins.compare_plugin(item.expectation, seen, all_nodes)
+        for item, seen in zip(plan.plugins, looks, strict=True)
+    )
+    return report.Report(
+        plugins=verdicts,
+        volumes=_volumes(client, plan, external_ids, {verdict.plugin_id: verdict for verdict in verdicts}),
+        extra=_unsteady(plan, first, looks),
+    )
+
+
+def _look(
+    client: nomad.Nomad, plan: model.StoragePlan, probe_timeout_s: float, cancelled: threading.Event
+) -> tuple[found.PluginFound, ...]:
+    return tuple(
+        gather.gather_plugin(
+            client,
+            item.expectation,
+            [job.job_id for job in item.jobs],
+            probe_timeout_s=probe_timeout_s,
+            cancelled=cancelled,
+        )
+        for item in plan.plugins
+    )
+
+
+def _unsteady(
+    plan: model.StoragePlan, first: tuple[found.PluginFound, ...], second: tuple[found.PluginFound, ...]
+) -> tuple[findings.Finding, ...]:
+    return tuple(
+        finding
+        for item, before, after in zip(plan.plugins, first, second, strict=False)
+        for finding in plugins.compare_window(item.plugin_id, before, after)
+    )
+
+
+def _volumes(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    served_by: Mapping[str, plugins.PluginVerdict],
+) -> tuple[volume_verdicts.VolumeVerdict, ...]:
+    wanted = [_with_external_id(item, external_ids) for item in plan.volumes]
+    there = gather.in_parallel(
+        functools.partial(volumes.get, client, document.namespace, document.volume_id) for document in wanted
+    )
+    return tuple(
+        volume_verdicts.compare_volume(document, volume, served_by.get(document.plugin_id))
+        for document, volume in zip(wanted, there, strict=True)
+    )
+
+
+def _with_external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
+    known = item.registration.external_id or external_ids.get(item.key, "")
+    return dataclasses.replace(item.registration, external_id=known)
