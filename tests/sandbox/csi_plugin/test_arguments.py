@@ -1,0 +1,164 @@
+import json
+
+import pytest
+
+from nomad_csi.drivers import catalogue
+from nomad_csi_sandbox.csi_plugin import arguments
+
+ENVIRONMENT = {
+    "AWS_REGION": "us-east-1",
+    "NOMAD_CSI_SANDBOX_INSTANCE_ID": "i-0abc",
+    "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a",
+}
+HERE = "--endpoint=unix:///run/csi.sock"
+
+
+def read(*words, environment=ENVIRONMENT):
+    return arguments.read(["--driver", *words], environment)
+
+
+def ended(*words, environment=ENVIRONMENT):
+    with pytest.raises(arguments.Ended) as caught:
+        read(*words, environment=environment)
+    return caught.value.code, str(caught.value)
+
+
+def test_ebs_controller_needs_no_metadata():
+    """A controller with a region starts on any machine."""
+    command = read("aws-ebs", "controller", HERE, "--v=2", environment={"AWS_REGION": "us-east-1"})
+
+    assert (command.mode, command.machine, command.region) == ("controller", None, "us-east-1")
+    assert (command.serves_controller, command.serves_node) == (True, False)
+
+
+def test_ebs_node_knows_its_machine():
+    """Instance and zone come from the sandbox in place of the metadata service."""
+    command = read("aws-ebs", "node", HERE, "--v=2", "--metadata-sources=imds")
+
+    assert command.machine == arguments.Machine(instance_id="i-0abc", zone="us-east-1a")
+    assert (command.serves_controller, command.serves_node) == (False, True)
+
+
+def test_ebs_without_a_mode_serves_all():
+    """The driver's default mode is `all`."""
+    assert read("aws-ebs", HERE).mode == "all"
+
+
+@pytest.mark.parametrize("name", ["aws-ebs", "aws-efs"])
+def test_arguments_of_our_catalogue_are_accepted(name):
+    """What our own job files render starts the driver."""
+    for role in catalogue.DRIVERS[name].roles.values():
+        words = [each.replace("${CSI_ENDPOINT}", "unix:///run/csi.sock") for each in role.arguments]
+        words = [each.replace("{log_verbosity}", "2") for each in words]
+
+        assert str(read(name, *words).socket.socket) == "/run/csi.sock"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["aws-ebs", "controller", HERE, "--nonsense"],
+        ["aws-ebs", "node", HERE, "--extra-tags=a=b"],
+        ["aws-ebs", "controller", HERE, "--volume-attach-limit=3"],
+        ["aws-ebs", "controller", HERE, "--batching=maybe"],
+        ["aws-ebs", "controller", HERE, "--v=loud"],
+        ["aws-ebs", "controller", "--endpoint"],
+        ["aws-ebs", "controller", HERE, "-x"],
+        ["aws-efs", HERE, "--nonsense"],
+        ["aws-efs", HERE, "--v=loud"],
+        [],
+        ["gce-pd", HERE],
+    ],
+)
+def test_wrong_flags_end_with_2(words):
+    """Flags are refused as the drivers refuse them, those of the other mode too."""
+    assert ended(*words)[0] == 2
+
+
+def test_driver_must_come_first():
+    """The rest belongs to the driver."""
+    with pytest.raises(arguments.Ended, match="--driver must come first"):
+        arguments.read(["controller", "--driver=aws-ebs"], ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["banana"], "Unknown driver mode banana"),
+        (["node", "--volume-attach-limit=3", "--reserved-volume-attachments=1"], "only one of --volume-attach-limit"),
+        (["node", "--metadata-sources=imds,crystal"], "invalid option 'crystal'"),
+    ],
+)
+def test_ebs_mistakes_that_look_like_success_end_with_0(words, message):
+    """The driver exits 0 for them, so its task looks complete: the trap must show in the sandbox too."""
+    code, said = ended("aws-ebs", *words, HERE)
+
+    assert code == 0
+    assert message in said
+
+
+@pytest.mark.parametrize("words", [["aws-ebs", "node", HERE], ["aws-efs", HERE]])
+@pytest.mark.parametrize("missing", ["NOMAD_CSI_SANDBOX_INSTANCE_ID", "NOMAD_CSI_SANDBOX_ZONE"])
+def test_missing_metadata_ends_with_1(words, missing):
+    """A node plugin that cannot learn where it runs does not start."""
+    assert ended(*words, environment={**ENVIRONMENT, missing: ""})[0] == 1
+
+
+def test_controller_without_region_ends_with_1():
+    """Without a region it would need the metadata."""
+    assert ended("aws-ebs", "controller", HERE, environment={})[0] == 1
+
+
+@pytest.mark.parametrize("key", ["CSIVolumeName", "kubernetes.io/x", "ebs.csi.aws.com/cluster"])
+def test_reserved_tags_end_with_1(key):
+    """Tags of the driver's own are not for operators."""
+    assert ended("aws-ebs", "controller", HERE, f"--extra-tags={key}=x")[0] == 1
+
+
+def test_efs_stops_reading_at_the_first_word():
+    """The known trap: with `node` in front, --endpoint is never read, and no socket is where Nomad looks."""
+    code, said = ended("aws-efs", "node", HERE, "--nonsense")
+
+    assert code == 1
+    assert said.startswith("--endpoint was not read, so the driver would listen on unix://tmp/csi.sock")
+
+
+def test_ebs_reads_on_after_a_word():
+    """The EBS driver's pflag goes on where Go's own flag package stops."""
+    assert str(read("aws-ebs", "controller", "stray", HERE).socket.socket) == "/run/csi.sock"
+
+
+def test_default_endpoint_is_not_taken_from_the_environment():
+    """The drivers do not read CSI_ENDPOINT themselves: who forgets the flag must see it here."""
+    code, _ = ended("aws-efs", environment={**ENVIRONMENT, "CSI_ENDPOINT": "unix:///run/csi.sock"})
+
+    assert code == 1
+
+
+@pytest.mark.parametrize("given", ["127.0.0.1:9000", "unix:csi.sock", "/" + "x" * 200])
+def test_rejects_endpoint_that_is_no_socket(given):
+    """Only Unix sockets with a path that fits."""
+    assert ended("aws-ebs", "controller", f"--endpoint={given}")[0] == 1
+
+
+def test_single_dashes_are_flags_for_efs():
+    """Go's flag package makes no difference between one dash and two."""
+    assert read("aws-efs", "-endpoint", "unix:///run/csi.sock", "-v", "2").flags["v"] == "2"
+
+
+def test_version_names_the_driver_and_the_stand_in():
+    """Nobody takes the stand-in for the driver."""
+    code, said = ended("aws-ebs", "--version")
+
+    assert (code, json.loads(said)) == (0, {"driverVersion": "v1.64.0", "standIn": True})
+
+
+@pytest.mark.parametrize("words", [["aws-ebs", "controller", "--help"], ["aws-efs", "-h"]])
+def test_help_ends_with_0(words):
+    """Help is no mistake."""
+    assert ended(*words) == (0, arguments.USAGE)
+
+
+def test_efs_limits_must_be_positive():
+    """An opt-in without a number is refused."""
+    assert ended("aws-efs", HERE, "--volume-attach-limit-opt-in")[0] == 1

@@ -1,0 +1,288 @@
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, controller
+
+WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
+SHARED_FILES = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+SHARED_BLOCK = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
+READER = capability.VolumeCapability(access_mode="single-node-reader-only", attachment_mode="file-system")
+GIB = 1 << 30
+
+
+def validate(connection, volume_id, *uses):
+    return controller.validate_volume_capabilities(
+        connection, volume_id=volume_id, capabilities=uses, timeout_s=60
+    ).confirmed
+
+
+def publish(connection, volume_id, node_id, use=WRITER):
+    found = controller.controller_publish_volume(
+        connection, volume_id=volume_id, node_id=node_id, use=use, timeout_s=60
+    )
+    return found.publish_context["devicePath"]
+
+
+def unpublish(connection, volume_id, node_id):
+    controller.controller_unpublish_volume(connection, volume_id=volume_id, node_id=node_id, timeout_s=60)
+
+
+def refused(call, *arguments, **more):
+    with pytest.raises(errors.CsiError) as caught:
+        call(*arguments, **more)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("uses", "confirmed"),
+    [
+        ([WRITER], True),
+        ([SHARED_BLOCK], True),
+        ([SHARED_FILES], False),
+        ([READER], False),
+        ([WRITER, READER], False),
+    ],
+)
+def test_existing_volume_is_confirmed_for_what_works(ebs_controller, new_volume, uses, confirmed):
+    """A use that cannot work is left unconfirmed, and is no error."""
+    assert validate(ebs_controller, new_volume(), *uses) is confirmed
+
+
+def test_missing_volume_is_an_internal_error(ebs_controller):
+    """The driver does not say NOT_FOUND; its sentence carries EC2's."""
+    error = refused(validate, ebs_controller, "vol-0123456789abcdef0", WRITER)
+
+    assert error.code == "INTERNAL"
+    assert error.message.startswith(
+        'INTERNAL: Could not get volume with ID "vol-0123456789abcdef0": operation error EC2: DescribeVolumes, '
+        "https response error StatusCode: 400, RequestID: "
+    )
+    assert "api error InvalidVolume.NotFound: The volume '" in error.message
+
+
+def test_volume_is_attached_once_and_detached(ebs_controller, new_volume, instances, ec2):
+    """Both calls may be repeated, and EC2 shows what they did."""
+    volume_id, node_id = new_volume(), instances["us-east-1a"]
+
+    first = publish(ebs_controller, volume_id, node_id)
+    again = publish(ebs_controller, volume_id, node_id)
+
+    assert again == first
+    [attachment] = ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["Attachments"]
+    assert (attachment["InstanceId"], attachment["Device"]) == (node_id, first)
+    unpublish(ebs_controller, volume_id, node_id)
+    unpublish(ebs_controller, volume_id, node_id)
+    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"
+
+
+def test_two_volumes_get_devices_of_their_own(ebs_controller, new_volume, instances):
+    """The driver's names, in its order, none twice."""
+    ids = [new_volume(), new_volume()]
+
+    devices = [publish(ebs_controller, volume_id, instances["us-east-1a"]) for volume_id in ids]
+
+    assert len(set(devices)) == 2
+    assert all(device.startswith("/dev/xvda") for device in devices)
+    for volume_id in ids:
+        unpublish(ebs_controller, volume_id, instances["us-east-1a"])
+
+
+@pytest.mark.parametrize("use", [SHARED_FILES, READER])
+def test_unsupported_use_is_refused_when_it_is_claimed(ebs_controller, new_volume, instances, use):
+    """What registration let pass fails here, with the driver's words."""
+    error = refused(publish, ebs_controller, new_volume(), instances["us-east-1a"], use)
+
+    assert (error.code, error.message) == ("INVALID_ARGUMENT", "INVALID_ARGUMENT: Volume capability not supported")
+
+
+def test_unknown_node_is_told_as_a_missing_volume(ebs_controller, new_volume):
+    """The driver's own sentence, although it is the instance that is missing."""
+    volume_id = new_volume()
+
+    error = refused(publish, ebs_controller, volume_id, "i-0123456789abcdef0")
+
+    assert (error.code, error.message) == ("NOT_FOUND", f'NOT_FOUND: Volume "{volume_id}" not found')
+
+
+def test_missing_volume_cannot_be_attached(ebs_controller, instances):
+    """EC2's error arrives as the driver wraps it."""
+    node_id = instances["us-east-1a"]
+
+    error = refused(publish, ebs_controller, "vol-0123456789abcdef0", node_id)
+
+    assert error.code == "INTERNAL"
+    assert error.message.startswith(
+        f'INTERNAL: Could not attach volume "vol-0123456789abcdef0" to node "{node_id}": '
+        f'could not attach volume "vol-0123456789abcdef0" to node "{node_id}": operation error EC2: AttachVolume, '
+    )
+    assert "api error InvalidVolume.NotFound" in error.message
+
+
+def test_detaching_what_is_gone_succeeds(ebs_controller, new_volume, instances):
+    """Neither a missing volume nor a missing instance is in the way of a tear-down."""
+    unpublish(ebs_controller, "vol-0123456789abcdef0", instances["us-east-1a"])
+    unpublish(ebs_controller, new_volume(), "i-0123456789abcdef0")
+
+
+def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
+    """The same name is the same volume; tags, size and zone are right; deleting twice succeeds."""
+    wanted = controller.NewVolume(
+        name="made-once",
+        capabilities=[WRITER],
+        required_bytes=GIB + 1,
+        parameters={"type": "gp3", "encrypted": "true", "tagSpecification_1": "team=storage"},
+        required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1b"},),
+    )
+
+    made = controller.create_volume(ebs_controller, wanted, timeout_s=60)
+
+    assert made.capacity_bytes == 2 * GIB
+    assert made.topologies == ({"topology.kubernetes.io/zone": "us-east-1b"},)
+    [volume] = ec2.describe_volumes(VolumeIds=[made.volume_id])["Volumes"]
+    assert (volume["Size"], volume["VolumeType"], volume["Encrypted"]) == (2, "gp3", True)
+    assert {tag["Key"]: tag["Value"] for tag in volume["Tags"]} == {
+        "CSIVolumeName": "made-once",
+        "ebs.csi.aws.com/cluster": "true",
+        "team": "storage",
+    }
+    for _ in range(2):
+        controller.delete_volume(ebs_controller, volume_id=made.volume_id, timeout_s=60)
+
+
+def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
+    """EC2 saves what is attached."""
+    volume_id = new_volume()
+    publish(ebs_controller, volume_id, instances["us-east-1a"])
+
+    error = refused(controller.delete_volume, ebs_controller, volume_id=volume_id, timeout_s=60)
+
+    assert error.code == "INTERNAL"
+    assert error.message.startswith(
+        f'INTERNAL: Could not delete volume ID "{volume_id}": DeleteDisk could not delete volume: '
+        "operation error EC2: DeleteVolume, "
+    )
+    assert "VolumeInUse" in error.message
+    unpublish(ebs_controller, volume_id, instances["us-east-1a"])
+
+
+def test_unknown_parameter_is_refused(ebs_controller):
+    """A typing mistake does not make a default volume."""
+    wanted = controller.NewVolume(name="typo", capabilities=[WRITER], required_bytes=GIB, parameters={"typ": "gp3"})
+
+    error = refused(controller.create_volume, ebs_controller, wanted, timeout_s=60)
+
+    assert error.code == "INVALID_ARGUMENT"
+    assert "Invalid parameter key typ for CreateVolume" in error.message
+
+
+def test_use_that_cannot_work_is_not_made(ebs_controller):
+    """The same table decides at creation."""
+    wanted = controller.NewVolume(name="shared", capabilities=[SHARED_FILES], required_bytes=GIB)
+
+    error = refused(controller.create_volume, ebs_controller, wanted, timeout_s=60)
+
+    assert error.message == "INVALID_ARGUMENT: Volume capabilities not supported"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c: validate(c, "", WRITER), "Volume ID not provided"),
+        (lambda c: validate(c, "vol-1"), "Volume capabilities not provided"),
+        (lambda c: publish(c, "", "i-1"), "Volume ID not provided"),
+        (lambda c: publish(c, "vol-1", ""), "Node ID not provided"),
+        (lambda c: unpublish(c, "vol-1", ""), "Node ID not provided"),
+        (lambda c: controller.delete_volume(c, volume_id="", timeout_s=60), "Volume ID not provided"),
+    ],
+)
+def test_missing_arguments_are_named(ebs_controller, call, message):
+    """Each call says what it lacks."""
+    assert refused(call, ebs_controller).message == f"INVALID_ARGUMENT: {message}"
+
+
+def test_volume_attached_elsewhere_is_refused(start, new_volume, instances, ec2):
+    """EC2's refusal, which moto does not make: without it the sandbox would take a volume from a running task."""
+    connection = start("aws-ebs", "controller")
+    other = ec2.run_instances(
+        ImageId="ami-12c6146b", MinCount=1, MaxCount=1, Placement={"AvailabilityZone": "us-east-1a"}
+    )
+    volume_id = new_volume()
+    publish(connection, volume_id, instances["us-east-1a"])
+
+    error = refused(publish, connection, volume_id, other["Instances"][0]["InstanceId"])
+
+    assert f"api error VolumeInUse: {volume_id} is already attached to an instance" in error.message
+    unpublish(connection, volume_id, other["Instances"][0]["InstanceId"])
+    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "in-use"
+    unpublish(connection, volume_id, instances["us-east-1a"])
+
+
+def test_volume_of_another_zone_is_refused(start, new_volume, instances):
+    """EC2's refusal, which moto does not make: a volume without topology meets it on the wrong client."""
+    volume_id = new_volume(zone="us-east-1b")
+
+    error = refused(publish, start("aws-ebs", "controller"), volume_id, instances["us-east-1a"])
+
+    assert "api error InvalidVolume.ZoneMismatch" in error.message
+
+
+def test_same_name_with_another_size_is_refused(start):
+    """CSI: ALREADY_EXISTS."""
+    connection = start("aws-ebs", "controller")
+    sizes = [controller.NewVolume(name="sized", capabilities=[WRITER], required_bytes=n * GIB) for n in (1, 2)]
+    controller.create_volume(connection, sizes[0], timeout_s=60)
+
+    assert refused(controller.create_volume, connection, sizes[1], timeout_s=60).code == "ALREADY_EXISTS"
+
+
+def test_size_is_the_drivers_own_when_none_is_given(start):
+    """100 GiB."""
+    wanted = controller.NewVolume(name="default-size", capabilities=[WRITER])
+
+    assert controller.create_volume(start("aws-ebs", "controller"), wanted, timeout_s=60).capacity_bytes == 100 * GIB
+
+
+def test_extra_tags_are_put_on_new_volumes(start, ec2):
+    """The flag of the driver works."""
+    connection = start("aws-ebs", "controller", "--extra-tags=team=db,stage=test")
+    wanted = controller.NewVolume(name="tagged", capabilities=[WRITER], required_bytes=GIB)
+
+    made = controller.create_volume(connection, wanted, timeout_s=60)
+
+    tags = {tag["Key"]: tag["Value"] for tag in ec2.describe_volumes(VolumeIds=[made.volume_id])["Volumes"][0]["Tags"]}
+    assert (tags["team"], tags["stage"]) == ("db", "test")
+
+
+@pytest.mark.parametrize("volume_id", ["fs-0123456789abcdef0", "fs-01234567:/data", "fs-01234567::fsap-01234567"])
+def test_efs_confirms_by_the_shape_of_the_id(start, volume_id):
+    """The EFS driver asks nobody."""
+    connection = start("aws-efs")
+
+    assert validate(connection, volume_id, SHARED_FILES)
+    assert not validate(connection, volume_id, SHARED_BLOCK)
+
+
+def test_efs_does_not_find_what_is_no_id(start):
+    """NOT_FOUND, with the reason."""
+    error = refused(validate, start("aws-efs"), "vol-0123", WRITER)
+
+    assert (error.code, "Expected a file system ID" in error.message) == ("NOT_FOUND", True)
+
+
+def test_efs_attaches_nothing(start):
+    """There is no publishing controller."""
+    connection = start("aws-efs")
+
+    assert refused(publish, connection, "fs-01234567", "i-1").code == "UNIMPLEMENTED"
+    assert refused(unpublish, connection, "fs-01234567", "i-1").code == "UNIMPLEMENTED"
+
+
+def test_efs_says_what_it_does_not_play(start):
+    """Access points are made by Pulumi here, and the stand-in does not pretend."""
+    connection = start("aws-efs")
+    wanted = controller.NewVolume(name="ap", capabilities=[SHARED_FILES])
+
+    assert "the stand-in does not play" in refused(controller.create_volume, connection, wanted, timeout_s=60).message
+    error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
+    assert "the stand-in does not play" in error.message
+    controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)

@@ -1,0 +1,28 @@
+import grpc
+import pytest
+
+from nomad_csi_sandbox.csi_plugin import faults, status
+
+
+def test_no_file_means_no_faults(tmp_path):
+    """Neither an unset variable nor a file that is not there is a fault."""
+    assert faults.read(None) == faults.Faults()
+    assert faults.read(tmp_path / "none.json") == faults.Faults()
+
+
+def test_faults_are_read_from_the_file(tmp_path):
+    """Both keys arrive."""
+    (tmp_path / "f.json").write_text('{"probe": "hang", "name": "other"}')
+
+    assert faults.read(tmp_path / "f.json") == faults.Faults(probe="hang", name="other")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"prob": "hang"}', '{"probe": "explode"}'])
+def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
+    """A fault with a typing mistake does not pass for health."""
+    (tmp_path / "f.json").write_text(text)
+
+    with pytest.raises(status.StatusError) as caught:
+        faults.read(tmp_path / "f.json")
+
+    assert caught.value.code is grpc.StatusCode.INTERNAL

@@ -1,0 +1,120 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nomad_csi.csi import probe
+
+
+@pytest.fixture
+def run(environment):
+    """Start the stand-in as Nomad does, as a process of its own."""
+    started = []
+
+    def start(*words, **variables):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nomad_csi_sandbox.csi_plugin", *words],
+            env={"PATH": os.environ["PATH"], **environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def wait_for(path, process):
+    end = time.monotonic() + 60
+    while probe.probe(str(path)).verdict == "missing":
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_process_ends_cleanly_and_takes_its_socket_along(run, folder, number):
+    """Nomad stops a task by signal; nothing stays behind."""
+    path = folder / "csi.sock"
+    process = run("--driver", "aws-ebs", "controller", f"--endpoint=unix://{path}", "--logging-format=text", "--v=2")
+    wait_for(path, process)
+
+    process.send_signal(number)
+
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert not path.exists()
+    assert "stand-in for ebs.csi.aws.com v1.64.0 (controller): listening on" in log
+
+
+def test_hung_call_does_not_hold_the_process(run, folder, tmp_path):
+    """A plugin told to hang still ends when it is told to end."""
+    path, faults = folder / "csi.sock", tmp_path / "faults.json"
+    faults.write_text('{"probe": "hang"}')
+    process = run("--driver=aws-efs", f"--endpoint={path}", NOMAD_CSI_SANDBOX_FAULT_FILE=str(faults))
+    wait_for(path, process)
+
+    process.terminate()
+
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_socket_of_a_killed_run_is_replaced(run, folder):
+    """A restart in place finds the old socket file and goes on, as the drivers do."""
+    path = folder / "csi.sock"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+    process = run("--driver=aws-efs", f"--endpoint=unix://{path}")
+
+    wait_for(path, process)
+    assert probe.probe(str(path), timeout_s=60).ready
+
+
+def test_file_in_the_way_is_not_touched(run, folder):
+    """What is no socket is somebody's data."""
+    path = folder / "csi.sock"
+    path.write_text("precious")
+    process = run("--driver=aws-efs", f"--endpoint=unix://{path}")
+
+    _, log = process.communicate(timeout=60)
+
+    assert (process.returncode, path.read_text()) == (1, "precious")
+    assert "exists and is no socket; it is not touched" in log
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--driver=aws-ebs", "banana"], 0),
+        (["--driver=aws-ebs", "controller", "--nonsense"], 2),
+        (["--driver=aws-efs", "node", "--endpoint=unix:///run/x.sock"], 1),
+    ],
+)
+def test_exit_codes_are_those_of_the_drivers(run, words, code):
+    """An operator's mistake ends the task as it would in production."""
+    process = run(*words)
+
+    process.communicate(timeout=60)
+
+    assert process.returncode == code
+
+
+def test_refuses_aws_itself(run, folder):
+    """A stand-in that is pointed at AWS does not start."""
+    process = run("--driver=aws-ebs", "controller", f"--endpoint={folder}/csi.sock", AWS_ENDPOINT_URL="https://aws")
+
+    _, log = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert "talks to loopback addresses only" in log

@@ -1,0 +1,206 @@
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, node
+
+WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4")
+SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+BLOCK = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
+READER = capability.VolumeCapability(access_mode="multi-node-reader-only", attachment_mode="file-system")
+DEVICE = {"devicePath": "/dev/xvdaa"}
+
+
+def ebs(use=WRITER, **more):
+    return node.VolumeUse(**{"volume_id": "vol-1", "use": use, "publish_context": DEVICE, **more})
+
+
+def efs(use=SHARED, **more):
+    return node.VolumeUse(**{"volume_id": "fs-01234567", "use": use, **more})
+
+
+def stage(connection, volume, path):
+    node.node_stage_volume(connection, volume, staging_target_path=str(path), timeout_s=30)
+
+
+def publish(connection, volume, path, staging="/s"):
+    node.node_publish_volume(connection, volume, staging_target_path=staging, target_path=str(path), timeout_s=30)
+
+
+def unpublish(connection, path):
+    node.node_unpublish_volume(connection, volume_id="vol-1", target_path=str(path), timeout_s=30)
+
+
+def refused(call, *arguments):
+    with pytest.raises(errors.CsiError) as caught:
+        call(*arguments)
+    return caught.value.message
+
+
+def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
+    """What the driver answers on an instance of the sandbox's size."""
+    found = node.node_get_info(start("aws-ebs", "node"), timeout_s=30)
+
+    assert found == node.NodeInfo(
+        node_id=instances["us-east-1a"],
+        max_volumes=26,
+        segments={
+            "kubernetes.io/os": "linux",
+            "topology.ebs.csi.aws.com/zone": "us-east-1a",
+            "topology.kubernetes.io/zone": "us-east-1a",
+        },
+    )
+
+
+@pytest.mark.parametrize(("flag", "limit"), [("--volume-attach-limit=5", 5), ("--reserved-volume-attachments=3", 24)])
+def test_ebs_limit_follows_its_flags(start, flag, limit):
+    """Both ways to set it."""
+    assert node.node_get_info(start("aws-ebs", "node", flag), timeout_s=30).max_volumes == limit
+
+
+def test_efs_node_reports_one_key_and_no_limit(start, instances):
+    """Any number of file systems fits, unless a flag says otherwise."""
+    found = node.node_get_info(start("aws-efs"), timeout_s=30)
+    limited = node.node_get_info(
+        start("aws-efs", "--volume-attach-limit-opt-in", "--volume-attach-limit=7"), timeout_s=30
+    )
+
+    assert found == node.NodeInfo(
+        node_id=instances["us-east-1a"], max_volumes=None, segments={"topology.kubernetes.io/zone": "us-east-1a"}
+    )
+    assert limited.max_volumes == 7
+
+
+def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):
+    """Folders stand where mounts would; every step may be repeated."""
+    connection = start("aws-ebs", "node")
+    for _ in range(2):
+        stage(connection, ebs(), tmp_path / "staging/v")
+        publish(connection, ebs(), tmp_path / "target/v")
+
+    assert (tmp_path / "staging/v").is_dir()
+    assert (tmp_path / "target/v").is_dir()
+    for _ in range(2):
+        unpublish(connection, tmp_path / "target/v")
+        node.node_unstage_volume(
+            connection, volume_id="vol-1", staging_target_path=str(tmp_path / "staging/v"), timeout_s=30
+        )
+    assert not (tmp_path / "target/v").exists()
+
+
+def test_block_volume_is_published_as_a_file(start, tmp_path):
+    """The driver binds a device to a file."""
+    connection = start("aws-ebs", "node")
+
+    publish(connection, ebs(BLOCK), tmp_path / "target/v")
+
+    assert (tmp_path / "target/v").is_file()
+    unpublish(connection, tmp_path / "target/v")
+    assert list((tmp_path / "target").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_data_is_never_removed_by_unpublishing(start, tmp_path, kind):
+    """Nothing was mounted, so what a task wrote is on the client's disk, and stays."""
+    target = tmp_path / "v"
+    if kind == "folder":
+        target.mkdir()
+        (target / "data").write_text("precious")
+    else:
+        target.write_text("precious")
+
+    message = refused(unpublish, start("aws-ebs", "node"), target)
+
+    assert message.startswith(f'INTERNAL: Could not unmount "{target}"')
+    assert target.exists()
+
+
+@pytest.mark.parametrize(
+    ("volume", "message"),
+    [
+        (ebs(READER), "Volume capability not supported"),
+        (ebs(SHARED), "Volume capability not supported"),
+        (ebs(context={"partition": "-1"}), "Volume Attribute is not valid"),
+        (ebs(publish_context={}), "Device path not provided"),
+        (ebs(volume_id=""), "Volume ID not provided"),
+        (
+            ebs(
+                capability.VolumeCapability(
+                    access_mode="single-node-writer", attachment_mode="file-system", fs_type="btrfs"
+                )
+            ),
+            "NodeStageVolume: invalid fstype btrfs",
+        ),
+    ],
+)
+def test_ebs_staging_is_refused_with_the_drivers_words(start, tmp_path, volume, message):
+    """Each check of the driver is there."""
+    assert refused(stage, start("aws-ebs", "node"), volume, tmp_path / "v") == f"INVALID_ARGUMENT: {message}"
+    assert not (tmp_path / "v").exists()
+
+
+def test_ebs_publishing_wants_a_staged_volume(start, tmp_path):
+    """Without a staging path there is nothing to bind."""
+    connection = start("aws-ebs", "node")
+
+    assert refused(publish, connection, ebs(), tmp_path / "v", "") == "INVALID_ARGUMENT: Staging target not provided"
+
+
+def test_target_that_cannot_be_made_is_an_error(start, tmp_path):
+    """A file in the way is told."""
+    (tmp_path / "file").touch()
+
+    message = refused(publish, start("aws-efs"), efs(), tmp_path / "file/v")
+
+    assert message.startswith("INTERNAL: Could not create dir")
+
+
+def test_efs_is_published_without_staging(start, tmp_path):
+    """The EFS driver has no staging step."""
+    connection = start("aws-efs")
+
+    publish(connection, efs(context={"encryptInTransit": "true", "mounttargetip": "10.0.0.7"}), tmp_path / "v")
+
+    assert (tmp_path / "v").is_dir()
+    assert refused(stage, connection, efs(), tmp_path / "s").startswith("UNIMPLEMENTED")
+
+
+@pytest.mark.parametrize(
+    ("volume", "message"),
+    [
+        (efs(READER), "Volume capability not supported: invalid access mode: MULTI_NODE_READER_ONLY"),
+        (efs(BLOCK), "Volume capability not supported: only filesystem volumes are supported"),
+        (efs(context={"path": "/x"}), "Volume context property path not supported."),
+        (efs(context={"encryptInTransit": "yes"}), "must be a boolean value"),
+        (efs(context={"mounttargetip": "nas"}), "is not a valid IP address"),
+        (efs(volume_id="fs-xyz"), "Expected a file system ID of the form"),
+        (efs(volume_id="fs-01234567:/a:fsap-xyz"), "Expected an access point ID of the form"),
+        (efs(volume_id="fs-01234567:a:b:c"), "Expected at most three fields"),
+        (
+            efs(
+                capability.VolumeCapability(
+                    access_mode="multi-node-multi-writer", attachment_mode="file-system", mount_flags=("tls",)
+                ),
+                context={"encryptInTransit": "false"},
+            ),
+            "Found tls in mountOptions but encryptInTransit is false",
+        ),
+        (
+            efs(
+                capability.VolumeCapability(
+                    access_mode="multi-node-multi-writer",
+                    attachment_mode="file-system",
+                    mount_flags=("accesspoint=fsap-76543210",),
+                ),
+                volume_id="fs-01234567::fsap-01234567",
+            ),
+            "Found conflicting access point IDs in mountOptions (fsap-76543210) and volumeHandle (fsap-01234567)",
+        ),
+    ],
+)
+def test_efs_publishing_is_refused_with_the_drivers_words(start, tmp_path, volume, message):
+    """Contexts and ids are checked strictly, as since v3.0.0."""
+    said = refused(publish, start("aws-efs"), volume, tmp_path / "v")
+
+    assert said.startswith("INVALID_ARGUMENT: ")
+    assert message in said
+    assert not (tmp_path / "v").exists()
