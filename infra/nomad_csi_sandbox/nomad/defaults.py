@@ -140,7 +140,7 @@ def _group(group: Json, job: Json) -> Json:
     done["Update"] = update and _defaulted(update, UPDATE)
     policy = _merged(RESCHEDULE.get(job_type), job.get("Reschedule"), group.get("ReschedulePolicy"))
     done["ReschedulePolicy"] = policy
-    base = {} if job_type == "service" else None
+    base: Json | None = {} if job_type == "service" else None
     migrate = _merged(base, job.get("Migrate"), group.get("Migrate"))
     done["Migrate"] = migrate if migrate is None else _defaulted(migrate, MIGRATE)
     done["RestartPolicy"] = _merged(RESTART.get(job_type, RESTART["batch"]), group.get("RestartPolicy"))

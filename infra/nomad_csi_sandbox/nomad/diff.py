@@ -12,10 +12,12 @@ Json = dict[str, Any]
 
 NONE, ADDED, DELETED, EDITED = "None", "Added", "Deleted", "Edited"
 
-_JOB_HIDDEN = frozenset({
-    *("ID", "Status", "StatusDescription", "Version", "Stable", "CreateIndex", "ModifyIndex", "JobModifyIndex"),
-    *("SubmitTime", "NomadTokenID", "VaultToken"),
-})
+_JOB_HIDDEN = frozenset(
+    {
+        *("ID", "Status", "StatusDescription", "Version", "Stable", "CreateIndex", "ModifyIndex", "JobModifyIndex"),
+        *("SubmitTime", "NomadTokenID", "VaultToken"),
+    }
+)
 _GROUP_OBJECTS = ("RestartPolicy", "Migrate", "ReschedulePolicy", "EphemeralDisk", "Update")
 _GROUP_NAMED = (("Constraints", "Constraint"), ("Affinities", "Affinity"))
 
@@ -170,7 +172,9 @@ def _volumes(old: Json, new: Json) -> list[Json]:
         before, after = old.get(label), new.get(label)
         if before != after:
             fields = _fields(_scalars(before, frozenset()), _scalars(after, frozenset()), contextual=True)
-            options = _object_diff((before or {}).get("MountOptions"), (after or {}).get("MountOptions"), "MountOptions")
+            options = _object_diff(
+                (before or {}).get("MountOptions"), (after or {}).get("MountOptions"), "MountOptions"
+            )
             found.append(_object("Volume", _kind(before, after), fields, options))
     return found
 

@@ -13,7 +13,6 @@ from typing import Any
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
-
 class StartError(Exception):
     """The program could not be started; says why."""
 

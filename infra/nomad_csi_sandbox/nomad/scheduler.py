@@ -26,7 +26,10 @@ class Existing:
     group: str
     index: int
     spec: Json
-    """The group as it was when the allocation was placed, with what else it was started from."""
+    """What it was started from (`spec_of`)."""
+
+    body: Json
+    """The whole group that it was placed for."""
 
     failed: bool = False
     """Ended, and the time to replace it has come."""
@@ -111,7 +114,16 @@ class _Task:
 
 def spec_of(job: Json, group: Json) -> Json:
     """Return what a running allocation depends on: a change of it replaces the allocation."""
-    in_place = {"Count", "Update", "Migrate", "ReschedulePolicy", "RestartPolicy", "Constraints", "Affinities", "Spreads"}
+    in_place = {
+        "Count",
+        "Update",
+        "Migrate",
+        "ReschedulePolicy",
+        "RestartPolicy",
+        "Constraints",
+        "Affinities",
+        "Spreads",
+    }
     kept = {name: value for name, value in group.items() if name not in in_place}
     return kept | {"JobMeta": job["Meta"], "JobType": job["Type"]}
 
@@ -126,6 +138,8 @@ def _sort_running(task: _Task, item: Existing, decision: GroupDecision, *, fits:
         decision.place.append(Place(group=item.group, index=item.index, node_id=item.node_id))
     elif changed:
         decision.stop.append(item.alloc_id)
+    elif item.body != task.group:
+        decision.update.append(item.alloc_id)
     else:
         decision.keep.append(item.alloc_id)
 
@@ -141,7 +155,7 @@ def _system(task: _Task, decision: GroupDecision) -> None:
     new = [node_id for node_id in feasible if node_id not in taken]
     decision.place += [Place(group=task.group["Name"], index=0, node_id=node_id) for node_id in new]
     decision.announced_places = len(feasible)
-    if not feasible and not decision.keep:
+    if not (feasible or decision.keep or decision.update):
         decision.failure = metrics(task.nodes, task.problems) | {"NodesAvailable": None, "NodesInPool": 0}
 
 

@@ -52,124 +52,141 @@ def _schema(
     return Schema(empty=start | dict(empty or {}), attributes=attributes, blocks=blocks or {})
 
 
-T, I, B, D, L = values.text, values.integer, values.boolean, values.duration, values.texts
+TEXT, INTEGER, BOOLEAN, DURATION, TEXTS = values.text, values.integer, values.boolean, values.duration, values.texts
 
 META = Nested(field="Meta", shape="map")
 
 CONSTRAINT = _schema(
-    {"attribute": ("LTarget", T), "value": ("RTarget", T), "operator": ("Operand", T)}
-    | {name: (name, T) for name in ("distinct_hosts", "distinct_property", "regexp", "version", "semver")}
-    | {"set_contains": ("set_contains", T)}
+    {"attribute": ("LTarget", TEXT), "value": ("RTarget", TEXT), "operator": ("Operand", TEXT)}
+    | {name: (name, TEXT) for name in ("distinct_hosts", "distinct_property", "regexp", "version", "semver")}
+    | {"set_contains": ("set_contains", TEXT)}
 )
 AFFINITY = _schema(
-    {"attribute": ("LTarget", T), "value": ("RTarget", T), "operator": ("Operand", T), "weight": ("Weight", I)},
+    {
+        "attribute": ("LTarget", TEXT),
+        "value": ("RTarget", TEXT),
+        "operator": ("Operand", TEXT),
+        "weight": ("Weight", INTEGER),
+    },
     empty={"LTarget": "", "RTarget": "", "Operand": "="},
 )
-SPREAD_TARGET = _schema({"percent": ("Percent", I)}, nulls="Value")
+SPREAD_TARGET = _schema({"percent": ("Percent", INTEGER)}, nulls="Value")
 SPREAD = _schema(
-    {"attribute": ("Attribute", T), "weight": ("Weight", I)},
+    {"attribute": ("Attribute", TEXT), "weight": ("Weight", INTEGER)},
     {"target": Nested(field="SpreadTarget", shape="many", schema=SPREAD_TARGET, label="Value")},
     empty={"Attribute": ""},
 )
-UPDATE = _schema({
-    "stagger": ("Stagger", D),
-    "max_parallel": ("MaxParallel", I),
-    "health_check": ("HealthCheck", T),
-    "min_healthy_time": ("MinHealthyTime", D),
-    "healthy_deadline": ("HealthyDeadline", D),
-    "progress_deadline": ("ProgressDeadline", D),
-    "canary": ("Canary", I),
-    "auto_revert": ("AutoRevert", B),
-    "auto_promote": ("AutoPromote", B),
-})
-RESTART = _schema({
-    "attempts": ("Attempts", I),
-    "interval": ("Interval", D),
-    "delay": ("Delay", D),
-    "mode": ("Mode", T),
-    "render_templates": ("RenderTemplates", B),
-})
-RESCHEDULE = _schema({
-    "attempts": ("Attempts", I),
-    "interval": ("Interval", D),
-    "delay": ("Delay", D),
-    "delay_function": ("DelayFunction", T),
-    "max_delay": ("MaxDelay", D),
-    "unlimited": ("Unlimited", B),
-})
-MIGRATE = _schema({
-    "max_parallel": ("MaxParallel", I),
-    "health_check": ("HealthCheck", T),
-    "min_healthy_time": ("MinHealthyTime", D),
-    "healthy_deadline": ("HealthyDeadline", D),
-})
-EPHEMERAL_DISK = _schema({"sticky": ("Sticky", B), "migrate": ("Migrate", B), "size": ("SizeMB", I)})
-MOUNT_OPTIONS = _schema({"fs_type": ("FSType", T), "mount_flags": ("MountFlags", L)}, empty={"FSType": ""})
+UPDATE = _schema(
+    {
+        "stagger": ("Stagger", DURATION),
+        "max_parallel": ("MaxParallel", INTEGER),
+        "health_check": ("HealthCheck", TEXT),
+        "min_healthy_time": ("MinHealthyTime", DURATION),
+        "healthy_deadline": ("HealthyDeadline", DURATION),
+        "progress_deadline": ("ProgressDeadline", DURATION),
+        "canary": ("Canary", INTEGER),
+        "auto_revert": ("AutoRevert", BOOLEAN),
+        "auto_promote": ("AutoPromote", BOOLEAN),
+    }
+)
+RESTART = _schema(
+    {
+        "attempts": ("Attempts", INTEGER),
+        "interval": ("Interval", DURATION),
+        "delay": ("Delay", DURATION),
+        "mode": ("Mode", TEXT),
+        "render_templates": ("RenderTemplates", BOOLEAN),
+    }
+)
+RESCHEDULE = _schema(
+    {
+        "attempts": ("Attempts", INTEGER),
+        "interval": ("Interval", DURATION),
+        "delay": ("Delay", DURATION),
+        "delay_function": ("DelayFunction", TEXT),
+        "max_delay": ("MaxDelay", DURATION),
+        "unlimited": ("Unlimited", BOOLEAN),
+    }
+)
+MIGRATE = _schema(
+    {
+        "max_parallel": ("MaxParallel", INTEGER),
+        "health_check": ("HealthCheck", TEXT),
+        "min_healthy_time": ("MinHealthyTime", DURATION),
+        "healthy_deadline": ("HealthyDeadline", DURATION),
+    }
+)
+EPHEMERAL_DISK = _schema({"sticky": ("Sticky", BOOLEAN), "migrate": ("Migrate", BOOLEAN), "size": ("SizeMB", INTEGER)})
+MOUNT_OPTIONS = _schema({"fs_type": ("FSType", TEXT), "mount_flags": ("MountFlags", TEXTS)}, empty={"FSType": ""})
 VOLUME = _schema(
     {
-        "type": ("Type", T),
-        "source": ("Source", T),
-        "read_only": ("ReadOnly", B),
-        "sticky": ("Sticky", B),
-        "access_mode": ("AccessMode", T),
-        "attachment_mode": ("AttachmentMode", T),
-        "per_alloc": ("PerAlloc", B),
+        "type": ("Type", TEXT),
+        "source": ("Source", TEXT),
+        "read_only": ("ReadOnly", BOOLEAN),
+        "sticky": ("Sticky", BOOLEAN),
+        "access_mode": ("AccessMode", TEXT),
+        "attachment_mode": ("AttachmentMode", TEXT),
+        "per_alloc": ("PerAlloc", BOOLEAN),
     },
     {"mount_options": Nested(field="MountOptions", schema=MOUNT_OPTIONS)},
     empty=dict.fromkeys(("Type", "Source", "AccessMode", "AttachmentMode"), "")
     | dict.fromkeys(("ReadOnly", "Sticky", "PerAlloc"), False),
 )
-VOLUME_MOUNT = _schema({
-    "volume": ("Volume", T),
-    "destination": ("Destination", T),
-    "read_only": ("ReadOnly", B),
-    "propagation_mode": ("PropagationMode", T),
-    "selinux_label": ("SELinuxLabel", T),
-})
+VOLUME_MOUNT = _schema(
+    {
+        "volume": ("Volume", TEXT),
+        "destination": ("Destination", TEXT),
+        "read_only": ("ReadOnly", BOOLEAN),
+        "propagation_mode": ("PropagationMode", TEXT),
+        "selinux_label": ("SELinuxLabel", TEXT),
+    }
+)
 CSI_PLUGIN = _schema(
     {
-        "id": ("ID", T),
-        "type": ("Type", T),
-        "mount_dir": ("MountDir", T),
-        "stage_publish_base_dir": ("StagePublishBaseDir", T),
-        "health_timeout": ("HealthTimeout", D),
+        "id": ("ID", TEXT),
+        "type": ("Type", TEXT),
+        "mount_dir": ("MountDir", TEXT),
+        "stage_publish_base_dir": ("StagePublishBaseDir", TEXT),
+        "health_timeout": ("HealthTimeout", DURATION),
     },
     empty=dict.fromkeys(("ID", "Type", "MountDir", "StagePublishBaseDir"), "") | {"HealthTimeout": 0},
 )
 RESOURCES = _schema(
     {
-        "cpu": ("CPU", I),
-        "cores": ("Cores", I),
-        "memory": ("MemoryMB", I),
-        "memory_max": ("MemoryMaxMB", I),
-        "secrets": ("SecretsMB", I),
+        "cpu": ("CPU", INTEGER),
+        "cores": ("Cores", INTEGER),
+        "memory": ("MemoryMB", INTEGER),
+        "memory_max": ("MemoryMaxMB", INTEGER),
+        "secrets": ("SecretsMB", INTEGER),
     },
     nulls="Devices DiskMB IOPS NUMA Networks",
 )
-LOGS = _schema({
-    "max_files": ("MaxFiles", I),
-    "max_file_size": ("MaxFileSizeMB", I),
-    "enabled": ("Enabled", B),
-    "disabled": ("Disabled", B),
-})
-LIFECYCLE = _schema({"hook": ("Hook", T), "sidecar": ("Sidecar", B)}, empty={"Sidecar": False})
+LOGS = _schema(
+    {
+        "max_files": ("MaxFiles", INTEGER),
+        "max_file_size": ("MaxFileSizeMB", INTEGER),
+        "enabled": ("Enabled", BOOLEAN),
+        "disabled": ("Disabled", BOOLEAN),
+    }
+)
+LIFECYCLE = _schema({"hook": ("Hook", TEXT), "sidecar": ("Sidecar", BOOLEAN)}, empty={"Sidecar": False})
 TEMPLATE = _schema(
     {
-        "source": ("SourcePath", T),
-        "destination": ("DestPath", T),
-        "data": ("EmbeddedTmpl", T),
-        "change_mode": ("ChangeMode", T),
-        "change_signal": ("ChangeSignal", T),
-        "once": ("Once", B),
-        "splay": ("Splay", D),
-        "perms": ("Perms", T),
-        "uid": ("Uid", I),
-        "gid": ("Gid", I),
-        "left_delimiter": ("LeftDelim", T),
-        "right_delimiter": ("RightDelim", T),
-        "env": ("Envvars", B),
-        "vault_grace": ("VaultGrace", D),
-        "error_on_missing_key": ("ErrMissingKey", B),
+        "source": ("SourcePath", TEXT),
+        "destination": ("DestPath", TEXT),
+        "data": ("EmbeddedTmpl", TEXT),
+        "change_mode": ("ChangeMode", TEXT),
+        "change_signal": ("ChangeSignal", TEXT),
+        "once": ("Once", BOOLEAN),
+        "splay": ("Splay", DURATION),
+        "perms": ("Perms", TEXT),
+        "uid": ("Uid", INTEGER),
+        "gid": ("Gid", INTEGER),
+        "left_delimiter": ("LeftDelim", TEXT),
+        "right_delimiter": ("RightDelim", TEXT),
+        "env": ("Envvars", BOOLEAN),
+        "vault_grace": ("VaultGrace", DURATION),
+        "error_on_missing_key": ("ErrMissingKey", BOOLEAN),
     },
     nulls="ChangeScript Wait",
     empty={"ChangeMode": "restart", "Perms": "0644", "Splay": 5_000_000_000, "ErrMissingKey": False},
@@ -181,13 +198,13 @@ _PLACEMENT = {
 }
 TASK = _schema(
     {
-        "driver": ("Driver", T),
-        "user": ("User", T),
-        "kill_timeout": ("KillTimeout", D),
-        "kill_signal": ("KillSignal", T),
-        "kind": ("Kind", T),
-        "leader": ("Leader", B),
-        "shutdown_delay": ("ShutdownDelay", D),
+        "driver": ("Driver", TEXT),
+        "user": ("User", TEXT),
+        "kill_timeout": ("KillTimeout", DURATION),
+        "kill_signal": ("KillSignal", TEXT),
+        "kind": ("Kind", TEXT),
+        "leader": ("Leader", BOOLEAN),
+        "shutdown_delay": ("ShutdownDelay", DURATION),
     },
     _PLACEMENT
     | {
@@ -202,17 +219,18 @@ TASK = _schema(
         "template": Nested(field="Templates", shape="many", schema=TEMPLATE),
         "volume_mount": Nested(field="VolumeMounts", shape="many", schema=VOLUME_MOUNT),
     },
-    nulls="Actions Artifacts Consul DispatchPayload Identities Identity ScalingPolicies Schedule Secrets Services Vault",
+    nulls="Actions Artifacts Consul DispatchPayload Identities Identity ScalingPolicies Schedule Secrets Services"
+    " Vault",
     empty={"Driver": "", "User": "", "KillSignal": "", "Kind": "", "Leader": False, "ShutdownDelay": 0},
 )
 GROUP = _schema(
     {
-        "count": ("Count", I),
-        "shutdown_delay": ("ShutdownDelay", D),
-        "max_run_duration": ("MaxRunDuration", D),
-        "stop_after_client_disconnect": ("StopAfterClientDisconnect", D),
-        "max_client_disconnect": ("MaxClientDisconnect", D),
-        "prevent_reschedule_on_lost": ("PreventRescheduleOnLost", B),
+        "count": ("Count", INTEGER),
+        "shutdown_delay": ("ShutdownDelay", DURATION),
+        "max_run_duration": ("MaxRunDuration", DURATION),
+        "stop_after_client_disconnect": ("StopAfterClientDisconnect", DURATION),
+        "max_client_disconnect": ("MaxClientDisconnect", DURATION),
+        "prevent_reschedule_on_lost": ("PreventRescheduleOnLost", BOOLEAN),
     },
     _PLACEMENT
     | {
@@ -230,15 +248,15 @@ GROUP = _schema(
 )
 JOB = _schema(
     {
-        "name": ("Name", T),
-        "id": ("ID", T),
-        "namespace": ("Namespace", T),
-        "region": ("Region", T),
-        "type": ("Type", T),
-        "priority": ("Priority", I),
-        "datacenters": ("Datacenters", L),
-        "node_pool": ("NodePool", T),
-        "all_at_once": ("AllAtOnce", B),
+        "name": ("Name", TEXT),
+        "id": ("ID", TEXT),
+        "namespace": ("Namespace", TEXT),
+        "region": ("Region", TEXT),
+        "type": ("Type", TEXT),
+        "priority": ("Priority", INTEGER),
+        "datacenters": ("Datacenters", TEXTS),
+        "node_pool": ("NodePool", TEXT),
+        "all_at_once": ("AllAtOnce", BOOLEAN),
     },
     _PLACEMENT
     | {

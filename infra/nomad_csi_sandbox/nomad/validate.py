@@ -2,7 +2,7 @@
 ``POST /v1/validate/job``: the rules that the server has for a job. Pure. Part of the stand-in for Nomad.
 
 As in Nomad, the options of a driver and whether any node has it are not looked at.
-Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``Job.Validate`` and below), ``nomad/structs/volumes.go``, 2026-08-21.
+Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``Job.Validate``), ``nomad/structs/volumes.go``, 2026-08-21.
 """
 
 import pathlib
@@ -94,9 +94,9 @@ def _csi_volume_problems(volume: Json, count: int) -> list[str]:
 
 def _task_problems(task: Json, group: Json) -> list[str]:
     found = [] if task["Driver"] else ["Missing task driver"]
-    for mount in task["VolumeMounts"] or []:
-        if mount["Volume"] not in (group["Volumes"] or {}):
-            found.append(f"Volume Mount (0) references undefined volume {mount['Volume']}")
+    for number, mount in enumerate(task["VolumeMounts"] or []):
+        text = f"Volume Mount ({number}) references undefined volume {mount['Volume']}"
+        found += [] if mount["Volume"] in (group["Volumes"] or {}) else [text]
     return found + (_plugin_problems(task["CSIPluginConfig"]) if task["CSIPluginConfig"] else [])
 
 

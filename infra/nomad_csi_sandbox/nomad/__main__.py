@@ -1,0 +1,39 @@
+"""``python -m nomad_csi_sandbox.nomad``: the stand-in for a Nomad agent as a process. Loopback only."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from nomad_csi_sandbox.aws import process
+from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad import nodes, server
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; then end every task, and return 0."""
+    options = _parser().parse_args(arguments)
+    ended = process.end_on_signal()
+    settings = clusters.Settings(data_dir=options.data_dir.resolve(), nodes=options.node, token=options.acl)
+    print("stand-in for a Nomad agent (not HashiCorp's): plain processes, no isolation, no mounts", flush=True)
+    with server.Server(clusters.Cluster(settings), port=options.port) as serving:
+        with process.announced(options.ready_file, serving.port):
+            ended.wait()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m nomad_csi_sandbox.nomad", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
+    parser.add_argument(
+        "--data-dir", type=Path, required=True, help="folder for allocations and sockets; keep it short"
+    )
+    parser.add_argument("--ready-file", type=Path, help="write the port and the process id here, as JSON, when ready")
+    text = "a client to simulate, NAME=ZONE=INSTANCE_ID; once for each"
+    parser.add_argument("--node", type=nodes.NodeSpec.from_text, action="append", required=True, help=text)
+    parser.add_argument("--acl", default="", metavar="TOKEN", help="refuse every other token")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""HTTP answers in Nomad's form: JSON with index headers, or one sentence. Part of the stand-in for Nomad."""
+
+import json
+from typing import Any
+
+import flask
+
+from nomad_csi_sandbox.nomad import refusals
+
+Json = dict[str, Any]
+
+
+def read(data: Any, index: int) -> flask.Response:
+    """Return the answer of a query, with the index of the table that it read."""
+    return _with_index(flask.jsonify(data), index, known_leader=True)
+
+
+def written(data: Any, index: int) -> flask.Response:
+    """Return the answer of a change; null data is an empty body."""
+    response = flask.Response("", 200) if data is None else flask.jsonify(data)
+    return _with_index(response, index, known_leader=False)
+
+
+def _with_index(response: flask.Response, index: int, *, known_leader: bool) -> flask.Response:
+    response.headers["X-Nomad-Index"] = str(index)
+    if known_leader:
+        response.headers["X-Nomad-Knownleader"] = "true"
+        response.headers["X-Nomad-Lastcontact"] = "0"
+    return response
+
+
+def refusal(error: refusals.RefusalError) -> flask.Response:
+    """Return one sentence as plain text."""
+    return flask.Response(error.message, error.status, content_type="text/plain; charset=utf-8")
+
+
+def missing(what: str) -> flask.Response:
+    """Return ``404 <what> not found`` with the headers of a query."""
+    response = refusal(refusals.RefusalError(refusals.NOT_FOUND, f"{what} not found"))
+    return _with_index(response, 0, known_leader=True)
+
+
+def body() -> Json:
+    """Return the JSON object of the request. Raises `RefusalError` with Go's words."""
+    text = flask.request.get_data(as_text=True)
+    if not text:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "EOF")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        at = text[error.pos : error.pos + 1]
+        words = f"invalid character '{at}' looking for beginning of value" if at else "unexpected EOF"
+        raise refusals.RefusalError(refusals.BAD_REQUEST, words) from error
+    if not isinstance(found, dict):
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "json: cannot unmarshal into Go value of type struct")
+    return found
+
+
+def namespace() -> str:
+    """Return the namespace of the request; ``*`` means all."""
+    return flask.request.args.get("namespace") or "default"
+
+
+def flag(name: str) -> bool:
+    """Return a boolean of the query, such as ``purge``."""
+    return flask.request.args.get(name, "").lower() in {"1", "t", "true"}

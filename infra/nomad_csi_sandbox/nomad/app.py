@@ -1,0 +1,52 @@
+"""The HTTP side of the stand-in for Nomad: routes, tokens, the log of requests."""
+
+import flask
+from werkzeug import exceptions
+
+from nomad_csi_sandbox.nomad import answers, refusals
+from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.routes import agent, jobs, sandbox, storage
+
+OPEN_PATHS = frozenset({"/v1/agent/health", "/v1/status/leader"})
+"""What needs no token. Measured on Nomad 2.0.6-dev."""
+
+_FORBIDDEN = 403
+_METHOD_NOT_ALLOWED = 405
+
+
+def create_app(cluster: clusters.Cluster) -> flask.Flask:
+    """Return the WSGI application that serves *cluster*."""
+    app = flask.Flask(__name__)
+    for module in (agent, jobs, storage, sandbox):
+        app.register_blueprint(module.blueprint(cluster))
+    app.register_error_handler(refusals.RefusalError, answers.refusal)
+    app.register_error_handler(exceptions.MethodNotAllowed, _method_not_allowed)
+    app.register_error_handler(exceptions.NotFound, _not_found)
+
+    @app.before_request
+    def note_and_authorize() -> None:
+        _note(cluster)
+        if cluster.settings.token and flask.request.path not in OPEN_PATHS and _token() != cluster.settings.token:
+            raise refusals.RefusalError(_FORBIDDEN, "Permission denied")
+
+    return app
+
+
+def _note(cluster: clusters.Cluster) -> None:
+    request = flask.request
+    if not request.path.startswith("/v1/sandbox/"):
+        query = {name: value for name, value in request.args.items() if name != "token"}
+        cluster.requests.append({"method": request.method, "path": request.path, "query": query})
+
+
+def _token() -> str:
+    bearer = flask.request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
+    return flask.request.headers.get("X-Nomad-Token") or bearer
+
+
+def _method_not_allowed(_: Exception) -> flask.Response:
+    return answers.refusal(refusals.RefusalError(_METHOD_NOT_ALLOWED, "Invalid method"))
+
+
+def _not_found(_: Exception) -> flask.Response:
+    return answers.refusal(refusals.RefusalError(refusals.NOT_FOUND, "404 page not found"))

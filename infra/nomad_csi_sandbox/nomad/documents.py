@@ -1,0 +1,129 @@
+"""Jobs and allocations as the API shows them. Pure. Part of the stand-in for Nomad.
+
+Shapes: recordings of Nomad 2.0.6-dev (``02-alloc.json``, ``02-job-allocations.json``, ``02-jobs-list.json``).
+"""
+
+import copy
+from typing import Any
+
+from nomad_csi_sandbox.nomad import clock, state
+
+Json = dict[str, Any]
+
+_TRANSITION = dict.fromkeys(("ForceReschedule", "Migrate", "MigrateDisablePlacement", "NoShutdownDelay", "Reschedule"))
+_NO_CHILDREN = {"Dead": 0, "Pending": 0, "Running": 0}
+
+
+def task_states(alloc: state.Allocation) -> Json | None:
+    """Return ``TaskStates``; null before the client has received the allocation."""
+    return {name: _task_state(task) for name, task in alloc.tasks.items()} or None
+
+
+def _task_state(task: state.TaskState) -> Json:
+    return {
+        "Events": copy.deepcopy(task.events),
+        "Failed": task.failed,
+        "FinishedAt": _moment(task.finished_ns),
+        "LastRestart": _moment(task.last_restart_ns),
+        "Paused": "",
+        "Restarts": task.restarts,
+        "StartedAt": _moment(task.started_ns),
+        "State": task.state,
+    }
+
+
+def _moment(time_ns: int) -> str | None:
+    return clock.rfc3339(time_ns) if time_ns else None
+
+
+def alloc_stub(alloc: state.Allocation) -> Json:
+    """Return the short form, as in the lists of jobs, plugins and volumes."""
+    return _common(alloc) | {
+        "DesiredDescription": alloc.desired_description,
+        "DesiredTransition": dict(_TRANSITION),
+        "FollowupEvalID": "",
+        "JobType": alloc.job["Type"],
+        "JobVersion": alloc.job["Version"],
+        "NextAllocation": alloc.next_alloc_id,
+        "PreemptedAllocations": None,
+        "PreemptedByAllocation": "",
+        "RescheduleTracker": None,
+    }
+
+
+def alloc(alloc: state.Allocation) -> Json:
+    """Return the body of ``GET /v1/allocation/:id``."""
+    return _common(alloc) | {
+        "AllocModifyIndex": alloc.create_index,
+        "DeploymentID": "",
+        "Job": copy.deepcopy(alloc.job),
+        "Metrics": None,
+    }
+
+
+def _common(alloc: state.Allocation) -> Json:
+    return {
+        "ClientDescription": alloc.client_description,
+        "ClientStatus": alloc.client_status,
+        "CreateIndex": alloc.create_index,
+        "CreateTime": alloc.create_ns,
+        "DeploymentStatus": None,
+        "DesiredStatus": alloc.desired_status,
+        "EvalID": alloc.eval_id,
+        "ID": alloc.alloc_id,
+        "JobID": alloc.job_id,
+        "ModifyIndex": alloc.modify_index,
+        "ModifyTime": alloc.modify_ns,
+        "Name": alloc.name,
+        "Namespace": alloc.namespace,
+        "NodeID": alloc.node_id,
+        "NodeName": alloc.node_name,
+        "TaskGroup": alloc.group["Name"],
+        "TaskStates": task_states(alloc),
+    }
+
+
+def summary(record: state.JobRecord, allocs: list[state.Allocation]) -> Json:
+    """Return the body of ``GET /v1/job/:id/summary``."""
+    job = record.spec
+    groups = {group["Name"]: _group_summary(record, group["Name"], allocs) for group in job["TaskGroups"] or []}
+    return {
+        "Children": dict(_NO_CHILDREN),
+        "CreateIndex": job["CreateIndex"],
+        "JobID": job["ID"],
+        "ModifyIndex": record.summary_index,
+        "Namespace": job["Namespace"],
+        "Summary": groups,
+    }
+
+
+def _group_summary(record: state.JobRecord, group: str, allocs: list[state.Allocation]) -> Json:
+    counts = dict.fromkeys(("Complete", "Failed", "Lost", "Running", "Starting", "Unknown"), 0)
+    words = {"pending": "Starting", "running": "Running", "complete": "Complete", "failed": "Failed"}
+    for one in allocs:
+        if one.group["Name"] == group:
+            counts[words[one.client_status]] += 1
+    return counts | {"Queued": record.queued.get(group, 0)}
+
+
+def job_stub(record: state.JobRecord, allocs: list[state.Allocation]) -> Json:
+    """Return one element of ``GET /v1/jobs``."""
+    same = (
+        *("CreateIndex", "Datacenters", "ID", "JobModifyIndex", "ModifyIndex", "Multiregion", "Name", "Namespace"),
+        *("NodePool", "ParentID", "Priority", "Status", "StatusDescription", "Stop", "SubmitTime", "Type"),
+    )
+    job = record.spec
+    found = {name: job[name] for name in same}
+    return found | {"JobSummary": summary(record, allocs), "ParameterizedJob": False, "Periodic": False}
+
+
+def job_status(record: state.JobRecord, allocs: list[state.Allocation]) -> str:
+    """Return ``pending``, ``running`` or ``dead``."""
+    if any(not one.terminal for one in allocs):
+        return "running"
+    if record.spec["Stop"]:
+        return "dead"
+    if record.spec["Type"] in {"system", "sysbatch"} and record.evaluated:
+        return "running"
+    waiting = not record.evaluated or any(record.queued.values())
+    return "pending" if waiting else "dead"

@@ -1,0 +1,134 @@
+"""
+Register, stop and purge jobs. Part of the stand-in for Nomad.
+
+Source: hashicorp/nomad, ``nomad/job_endpoint.go``, 2026-08-21; measured on a 2.0.6-dev agent: an unchanged job makes no
+new version, and the reply to its registration carries the job's ``ModifyIndex`` where its ``JobModifyIndex`` belongs.
+"""
+
+from typing import Any
+
+from nomad_csi_sandbox.nomad import clock, documents, plugins, refusals, state, stored, validate
+
+Json = dict[str, Any]
+
+
+def checked(job: Json | None, known: state.State) -> Json:
+    """Return the stored form of a submitted job. Raises `RefusalError`."""
+    if not job:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must be specified")
+    if not job.get("ID"):
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must have a valid ID")
+    spec = stored.from_api(job)
+    if spec["Namespace"] not in known.namespaces:
+        text = f'job "{spec["ID"]}" is in nonexistent namespace "{spec["Namespace"]}"'
+        raise refusals.RefusalError(refusals.SERVER_ERROR, text)
+    problems = validate.problems(spec)
+    if problems:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, validate.multi_error(problems))
+    return spec
+
+
+def register(known: state.State, body: Json) -> Json:
+    """Store the job of *body* (``Job``, ``EnforceIndex``, ``JobModifyIndex``, ``Submission``). Raises `RefusalError`."""
+    with known.lock:
+        spec = checked(body.get("Job"), known)
+        key = (spec["Namespace"], spec["ID"])
+        existing = known.jobs.get(key)
+        if body.get("EnforceIndex"):
+            _enforce(int(body.get("JobModifyIndex") or 0), existing)
+        if existing is not None and stored.same_spec(existing.spec, spec):
+            index = known.commit("evals")
+            return _reply(index, existing.spec["ModifyIndex"])
+        record = existing or state.JobRecord(spec=spec)
+        index = _store(known, record, spec, is_new=existing is None)
+        known.jobs[key] = record
+        record.sources[spec["Version"]] = _submission(body.get("Submission"), spec)
+        plugins.note_job(known, spec, index)
+        return _reply(index, index)
+
+
+def _enforce(wanted: int, existing: state.JobRecord | None) -> None:
+    head = f"Enforcing job modify index {wanted}"
+    current = existing.spec["JobModifyIndex"] if existing else 0
+    if existing is not None and wanted == 0:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, f"{head}: job already exists")
+    if existing is not None and wanted != current:
+        text = f"{head}: job exists with conflicting job modify index: {current}"
+        raise refusals.RefusalError(refusals.SERVER_ERROR, text)
+    if existing is None and wanted != 0:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, f"{head}: job does not exist")
+
+
+def _store(known: state.State, record: state.JobRecord, spec: Json, *, is_new: bool) -> int:
+    old = record.spec
+    index = known.commit("jobs", "evals")
+    spec |= {
+        "CreateIndex": index if is_new else old["CreateIndex"],
+        "JobModifyIndex": index,
+        "ModifyIndex": index,
+        "Stable": False,
+        "Status": "pending" if is_new else old["Status"],
+        "SubmitTime": clock.now_ns(),
+        "Version": 0 if is_new else old["Version"] + 1,
+    }
+    record.spec = spec
+    record.evaluated = False
+    record.eval_id = state.new_id()
+    record.summary_index = index
+    return index
+
+
+def _submission(given: Json | None, spec: Json) -> Json:
+    given = given or {}
+    return {
+        "Format": given.get("Format", ""),
+        "JobID": spec["ID"],
+        "JobModifyIndex": spec["JobModifyIndex"],
+        "Namespace": spec["Namespace"],
+        "Source": given.get("Source", ""),
+        "VariableFlags": given.get("VariableFlags"),
+        "Variables": given.get("Variables", ""),
+        "Version": spec["Version"],
+    }
+
+
+def _reply(index: int, job_modify_index: int) -> Json:
+    return {
+        "EvalCreateIndex": index,
+        "EvalID": state.new_id(),
+        "Index": index,
+        "JobModifyIndex": job_modify_index,
+        "KnownLeader": False,
+        "LastContact": 0,
+        "NextToken": "",
+        "Warnings": "",
+    }
+
+
+def deregister(known: state.State, namespace: str, job_id: str, *, purge: bool) -> Json:
+    """Stop a job, and forget it with *purge*. A job that is not there is no error, as in Nomad."""
+    with known.lock:
+        record = known.jobs.get((namespace, job_id))
+        if record is None:
+            index = known.commit("jobs", "evals")
+        else:
+            index = _store(known, record, record.spec | {"Stop": True}, is_new=False)
+            record.sources[record.spec["Version"]] = _submission(None, record.spec)
+        if purge:
+            known.jobs.pop((namespace, job_id), None)
+        plugins.collect(known)
+        reply = _reply(index, index)
+        del reply["Warnings"]
+        return reply | {"VolumeEvalID": "", "VolumeEvalIndex": 0}
+
+
+def refresh_status(known: state.State, namespace: str, job_id: str) -> None:
+    """Note in the job whether it is pending, running or dead."""
+    with known.lock:
+        record = known.jobs.get((namespace, job_id))
+        if record is None:
+            return
+        status = documents.job_status(record, known.allocs_of(namespace, job_id))
+        if status != record.spec["Status"]:
+            index = known.commit("jobs")
+            record.spec = record.spec | {"Status": status, "ModifyIndex": index}

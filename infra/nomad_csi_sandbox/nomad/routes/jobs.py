@@ -1,0 +1,163 @@
+"""``/v1/jobs``, ``/v1/job``, ``/v1/validate/job``, ``/v1/allocation``. Part of the stand-in for Nomad."""
+
+from typing import Any
+
+import flask
+
+from nomad_csi_sandbox.nomad import (
+    answers,
+    defaults,
+    documents,
+    evaluation,
+    hcl_reader,
+    job_store,
+    parse,
+    plan,
+    refusals,
+    state,
+    stored,
+    validate,
+)
+from nomad_csi_sandbox.nomad import cluster as clusters
+
+Json = dict[str, Any]
+
+WRITE = ["PUT", "POST"]
+
+
+def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
+    """Return the routes."""
+    routes = flask.Blueprint("jobs", __name__)
+    _add_checks(routes, cluster)
+    _add_changes(routes, cluster)
+    _add_reads(routes, cluster.state)
+    return routes
+
+
+def _add_checks(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
+    known = cluster.state
+
+    @routes.route("/v1/jobs/parse", methods=WRITE)
+    def parse_job() -> flask.Response:
+        return flask.jsonify(_parsed(answers.body()))
+
+    @routes.route("/v1/validate/job", methods=WRITE)
+    def validate_job() -> Json:
+        job = answers.body().get("Job")
+        if not job:
+            raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must be specified")
+        problems = validate.problems(stored.from_api(job))
+        text = validate.multi_error(problems) if problems else ""
+        return {
+            "DriverConfigValidated": True,
+            "Error": text,
+            "ValidationErrors": problems or None,
+            "Warnings": "",
+        }
+
+    @routes.route("/v1/job/<job_id>/plan", methods=WRITE)
+    def plan_job(job_id: str) -> flask.Response:
+        body = answers.body()
+        with known.lock:
+            spec = job_store.checked(body.get("Job"), known)
+            _same_id(spec["ID"], job_id)
+            record = known.jobs.get((spec["Namespace"], job_id))
+            old = record.spec if record else None
+            reply = plan.reply(old, spec, evaluation.decision(known, spec), with_diff=bool(body.get("Diff")))
+        return answers.written(reply, reply["Index"])
+
+
+def _same_id(given: str, wanted: str) -> None:
+    if given != wanted:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "Job ID does not match")
+
+
+def _parsed(body: Json) -> Json:
+    source = body.get("JobHCL") or ""
+    if not source:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "Job spec is empty")
+    try:
+        job = parse.parse(source, body.get("Variables") or "")
+    except hcl_reader.HclError as error:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, f"Failed to parse job: {error}") from error
+    return defaults.canonical(job) if body.get("Canonicalize") else job
+
+
+def _add_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
+    known = cluster.state
+
+    @routes.route("/v1/jobs", methods=WRITE)
+    @routes.route("/v1/job/<job_id>", methods=WRITE)
+    def register(job_id: str = "") -> flask.Response:
+        body = answers.body()
+        job = body.get("Job") or {}
+        if job_id:
+            _same_id(job.get("ID") or "", job_id)
+        reply = job_store.register(known, body)
+        cluster.evaluate_soon(job.get("Namespace") or "default", job["ID"])
+        return answers.written(reply, reply["Index"])
+
+    @routes.delete("/v1/job/<job_id>")
+    def deregister(job_id: str) -> flask.Response:
+        reply = job_store.deregister(known, answers.namespace(), job_id, purge=answers.flag("purge"))
+        cluster.evaluate_soon(answers.namespace(), job_id)
+        return answers.written(reply, reply["Index"])
+
+
+def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
+    def record_of(job_id: str) -> state.JobRecord | None:
+        return known.jobs.get((answers.namespace(), job_id))
+
+    @routes.get("/v1/jobs")
+    def list_jobs() -> flask.Response:
+        prefix = flask.request.args.get("prefix", "")
+        with known.lock:
+            keys = [key for key in sorted(known.jobs) if _is_asked(key, prefix)]
+            stubs = [documents.job_stub(known.jobs[key], known.allocs_of(*key)) for key in keys]
+            return answers.read(stubs, known.table_index["jobs"])
+
+    @routes.get("/v1/job/<job_id>")
+    def get_job(job_id: str) -> flask.Response:
+        with known.lock:
+            record = record_of(job_id)
+            return answers.missing("job") if record is None else answers.read(record.spec, record.spec["ModifyIndex"])
+
+    @routes.get("/v1/job/<job_id>/allocations")
+    def allocations(job_id: str) -> flask.Response:
+        with known.lock:
+            found = known.allocs_of(answers.namespace(), job_id)
+            return answers.read([documents.alloc_stub(alloc) for alloc in found], known.table_index["allocs"])
+
+    @routes.get("/v1/job/<job_id>/summary")
+    def summary(job_id: str) -> flask.Response:
+        with known.lock:
+            record = record_of(job_id)
+            if record is None:
+                return answers.missing("job")
+            found = documents.summary(record, known.allocs_of(answers.namespace(), job_id))
+            return answers.read(found, record.summary_index)
+
+    @routes.get("/v1/job/<job_id>/submission")
+    def submission(job_id: str) -> flask.Response:
+        version = flask.request.args.get("version", "")
+        if not version.isdigit():
+            text = "Unable to parse job submission version parameter"
+            raise refusals.RefusalError(refusals.BAD_REQUEST, text)
+        with known.lock:
+            record = record_of(job_id)
+            found = record.sources.get(int(version)) if record else None
+            if found is None or not found["Source"]:
+                return answers.missing("job source")
+            return answers.read(found, found["JobModifyIndex"])
+
+    @routes.get("/v1/allocation/<alloc_id>")
+    def allocation(alloc_id: str) -> flask.Response:
+        with known.lock:
+            found = known.allocs.get(alloc_id)
+            return (
+                answers.missing("alloc") if found is None else answers.read(documents.alloc(found), found.modify_index)
+            )
+
+
+def _is_asked(key: state.Key, prefix: str) -> bool:
+    return answers.namespace() in {"*", key[0]} and key[1].startswith(prefix)

@@ -1,0 +1,153 @@
+"""``/v1/plugins``, ``/v1/plugin``, ``/v1/volumes``, ``/v1/volume``. Part of the stand-in for Nomad."""
+
+from typing import Any
+
+import flask
+
+from nomad_csi_sandbox.nomad import answers, hcl_values, plugins, refusals, state, volume_store
+from nomad_csi_sandbox.nomad import cluster as clusters
+
+Json = dict[str, Any]
+
+WRITE = ["PUT", "POST"]
+DEFAULT_WAIT_NS = 300_000_000_000
+"""How long a blocking query waits when it does not say; also the most."""
+
+
+def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
+    """Return the routes."""
+    routes = flask.Blueprint("storage", __name__)
+    _add_plugins(routes, cluster.state)
+    _add_volume_reads(routes, cluster.state)
+    _add_volume_changes(routes, cluster.state)
+    _add_dangers(routes)
+    return routes
+
+
+def _without_type() -> flask.Response | None:
+    """Return the answer to a list that is not asked for CSI; null when it is."""
+    kind = flask.request.args.get("type")
+    if kind is None:
+        return flask.jsonify([])
+    if kind != "csi":
+        raise refusals.RefusalError(refusals.NOT_FOUND, "resource not found")
+    return None
+
+
+def _wait(known: state.State, table: str) -> None:
+    """Block as the query says: until the index of *table* has passed ``index``, at most ``wait``."""
+    index = flask.request.args.get("index", default=0, type=int)
+    if index > 0:
+        asked_ns = hcl_values.duration(flask.request.args.get("wait") or DEFAULT_WAIT_NS) or DEFAULT_WAIT_NS
+        known.wait_for(lambda: known.table_index[table] > index, min(asked_ns, DEFAULT_WAIT_NS) / 1e9)
+
+
+def _add_plugins(routes: flask.Blueprint, known: state.State) -> None:
+    @routes.get("/v1/plugins")
+    def list_plugins() -> flask.Response:
+        early = _without_type()
+        if early is not None:
+            return early
+        prefix = flask.request.args.get("prefix", "")
+        _wait(known, plugins.TABLE)
+        with known.lock:
+            records = [known.plugins[name] for name in sorted(known.plugins) if name.startswith(prefix)]
+            return answers.read([plugins.stub(known, record) for record in records], known.table_index[plugins.TABLE])
+
+    @routes.get("/v1/plugin/csi/<path:plugin_id>")
+    def get_plugin(plugin_id: str) -> flask.Response:
+        _wait(known, plugins.TABLE)
+        with known.lock:
+            record = known.plugins.get(plugin_id)
+            if record is None:
+                return answers.missing("plugin")
+            found = plugins.document(known, record, answers.namespace())
+            return answers.read(found, known.table_index[plugins.TABLE])
+
+
+def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
+    @routes.get("/v1/volumes")
+    def list_volumes() -> flask.Response:
+        early = _without_type()
+        if early is not None:
+            return early
+        with known.lock:
+            records = [known.volumes[key] for key in sorted(known.volumes) if _is_asked(known.volumes[key])]
+            stubs = [volume_store.stub(known, record) for record in records]
+            return answers.read(stubs, known.table_index[volume_store.TABLE])
+
+    @routes.get("/v1/volume/csi/<volume_id>")
+    def get_volume(volume_id: str) -> flask.Response:
+        with known.lock:
+            record = known.volumes.get((answers.namespace(), volume_id))
+            if record is None:
+                return answers.missing("volume")
+            return answers.read(volume_store.document(known, record), known.table_index[volume_store.TABLE])
+
+
+def _is_asked(record: state.VolumeRecord) -> bool:
+    query = flask.request.args
+    plugin_id, node_id = query.get("plugin_id", ""), query.get("node_id", "")
+    namespace = answers.namespace()
+    if plugin_id and namespace == "*":
+        return False  # measured: Nomad finds nothing then
+    return (
+        namespace in {"*", record.spec["Namespace"]}
+        and plugin_id in {"", record.spec["PluginID"]}
+        and record.spec["ID"].startswith(query.get("prefix", ""))
+        and (not node_id or any(claim["NodeID"] == node_id for claim in record.claims.values()))
+    )
+
+
+def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
+    def register() -> flask.Response:
+        items = _volumes(answers.body())
+        index, stored = volume_store.register(known, items, answers.namespace())
+        reply = {
+            "Index": index,
+            "KnownLeader": True,
+            "LastContact": 0,
+            "NextToken": "",
+            "Volumes": stored,
+            "Warnings": "",
+        }
+        return answers.read(reply, index)
+
+    @routes.route("/v1/volumes", methods=WRITE)
+    def register_volumes() -> flask.Response:
+        return register()
+
+    @routes.put("/v1/volume/csi/<_volume_id>")
+    def register_volume(_volume_id: str) -> flask.Response:
+        return register()  # as in Nomad, the id of the path is not compared with those of the body
+
+    @routes.delete("/v1/volume/csi/<volume_id>")
+    def deregister(volume_id: str) -> flask.Response:
+        return answers.written(None, volume_store.deregister(known, answers.namespace(), volume_id))
+
+
+def _volumes(body: Json) -> list[Json]:
+    given = {name.lower(): value for name, value in body.items()}.get("volumes") or []
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        text = "json: cannot unmarshal into Go struct field CSIVolumeRegisterRequest.Volumes of type structs.CSIVolume"
+        raise refusals.RefusalError(refusals.BAD_REQUEST, text)
+    return given
+
+
+def _add_dangers(routes: flask.Blueprint) -> None:
+    """What Nomad has, and nobody here may use."""
+
+    @routes.delete("/v1/volume/csi/<_volume_id>/delete")
+    def delete(_volume_id: str) -> flask.Response:
+        text = "this stand-in refuses: Nomad would let the driver delete the data, and only then look who uses it"
+        raise refusals.RefusalError(refusals.SERVER_ERROR, text)
+
+    @routes.put("/v1/volume/csi/<_volume_id>/create")
+    def create(_volume_id: str) -> flask.Response:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, "this stand-in does not let plugins create volumes")
+
+    @routes.delete("/v1/volume/csi/<_volume_id>/detach")
+    def detach(_volume_id: str) -> flask.Response:
+        if not flask.request.args.get("node"):
+            raise refusals.RefusalError(refusals.BAD_REQUEST, "detach requires node ID")
+        raise refusals.RefusalError(refusals.SERVER_ERROR, "Unknown allocation")

@@ -1,0 +1,47 @@
+"""The stand-in for Nomad, served on 127.0.0.1 by a thread of this process."""
+
+import logging
+import threading
+from typing import Self
+
+from werkzeug import serving
+
+from nomad_csi_sandbox.nomad import app
+from nomad_csi_sandbox.nomad import cluster as clusters
+
+HOST = "127.0.0.1"
+
+
+class Server:
+    """Serves a cluster from construction until `close`, which ends the cluster too. Also a context manager."""
+
+    def __init__(self, cluster: clusters.Cluster, *, port: int = 0) -> None:
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each request
+        self.cluster = cluster
+        self._server = serving.make_server(HOST, port, app.create_app(cluster), threaded=True)
+        cluster.serve_at(f"{HOST}:{self.port}")
+        self._thread = threading.Thread(target=self._server.serve_forever, name="nomad-http", daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The TCP port in use."""
+        return self._server.server_port
+
+    @property
+    def url(self) -> str:
+        """What belongs into NOMAD_ADDR."""
+        return f"http://{HOST}:{self.port}"
+
+    def close(self) -> None:
+        """End every task, then the server."""
+        self.cluster.close()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,237 @@
+"""
+Register, read and deregister volumes, and attach them for allocations. Part of the stand-in for Nomad.
+
+Controllers are asked outside the lock. A batch is stored whole or not at all.
+Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``client/allocrunner/csi_hook.go``, 2026-08-21.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from nomad_csi_sandbox.nomad import claims, csi_client, documents, plugins, refusals, state, volumes
+
+Json = dict[str, Any]
+
+TABLE = "csi_volumes"
+
+
+class ClaimError(Exception):
+    """An allocation cannot have a volume; reads as Nomad's sentence."""
+
+
+def register(known: state.State, items: list[Json], namespace: str) -> tuple[int, list[Json]]:
+    """Store every volume of *items*, or none. Return the index and the volumes. Raises `RefusalError`."""
+    if not items:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, "missing volume definition")
+    try:
+        decoded = [volumes.decode(item) for item in items]
+    except volumes.DecodeError as error:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, str(error)) from error
+    try:
+        checked = [_checked(known, item | {"Namespace": item["Namespace"] or namespace}) for item in decoded]
+        return _store(known, checked)
+    except volumes.VolumeError as error:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, str(error)) from error
+
+
+def _checked(known: state.State, volume: Json) -> Json:
+    volumes.check(volume)
+    with known.lock:
+        stored = known.volumes.get((volume["Namespace"], volume["ID"]))
+        sockets = _controllers(known, volume["PluginID"])
+        if stored is None:
+            new = volumes.first(volume)
+        else:
+            new = volumes.resize(volumes.merge(stored.spec, volume, in_use=bool(stored.claims)), volume)
+    if sockets:
+        try:
+            _ask(sockets, lambda client: client.validate_volume(volumes.remote_id(new), new))
+        except csi_client.CsiCallError as error:
+            text = f"controller validate volume: CSI.ControllerValidateVolume: {error}"
+            raise volumes.VolumeError(text) from error
+    return new
+
+
+def _controllers(known: state.State, plugin_id: str) -> list[str]:
+    """Return the sockets of the controllers to ask; none for a plugin that needs no controller."""
+    record = known.plugins.get(plugin_id)
+    if record is None:
+        raise volumes.VolumeError(f"no CSI plugin named: {plugin_id} could be found")
+    if not record.controller_required:
+        return []
+    sockets = plugins.controller_sockets(known, plugin_id)
+    if not sockets:
+        raise volumes.VolumeError(f"no healthy controllers for CSI plugin: {plugin_id}")
+    return sockets
+
+
+def _ask(sockets: list[str], question: Callable[[csi_client.PluginClient], None]) -> None:
+    """Ask the first controller that can be reached. Raises `CsiCallError`."""
+    for position, socket in enumerate(sockets):
+        try:
+            with csi_client.connected(socket, csi_client.CONTROLLER_TIMEOUT_S) as client:
+                return question(client)
+        except csi_client.CsiCallError as error:
+            if error.code not in {"", "Unavailable"} or position == len(sockets) - 1:
+                raise
+    return None
+
+
+def _store(known: state.State, items: list[Json]) -> tuple[int, list[Json]]:
+    with known.lock:
+        index = known.commit(TABLE)
+        seen: set[state.Key] = set()
+        for item in items:
+            key = (item["Namespace"], item["ID"])
+            if item["Namespace"] not in known.namespaces:
+                raise volumes.VolumeError(f"volume {item['ID']} is in nonexistent namespace {item['Namespace']}")
+            if key in seen:
+                raise volumes.VolumeError(f"volume identity cannot be updated: {item['ID']}")
+            seen.add(key)
+        # the reply shows what was there before this registration was written, as Nomad's does
+        shown = [_shown_before(known, item) for item in items]
+        for item in items:
+            _put(known, item, index)
+        return index, shown
+
+
+def _put(known: state.State, item: Json, index: int) -> None:
+    key = (item["Namespace"], item["ID"])
+    old = known.volumes.get(key)
+    indexes = {"CreateIndex": old.spec["CreateIndex"] if old else index, "ModifyIndex": index}
+    current = {name: old.spec[name] for name in ("AccessMode", "AttachmentMode")} if old else {}
+    known.volumes[key] = state.VolumeRecord(spec=item | indexes | current, claims=old.claims if old else {})
+
+
+def _shown_before(known: state.State, item: Json) -> Json:
+    old = known.volumes.get((item["Namespace"], item["ID"]))
+    indexes = {name: old.spec[name] if old else 0 for name in ("CreateIndex", "ModifyIndex")}
+    record = state.VolumeRecord(spec=item | indexes, claims=old.claims if old else {})
+    shown = document(known, record)
+    if old is None:
+        shown |= dict.fromkeys(("ControllersExpected", "ControllersHealthy", "NodesExpected", "NodesHealthy"), 0)
+        shown |= {"ControllerRequired": False, "Schedulable": False}
+    return shown
+
+
+def deregister(known: state.State, namespace: str, volume_id: str) -> int:
+    """Forget a volume that nobody uses, and return the index. Raises `RefusalError`."""
+    with known.lock:
+        record = known.volumes.get((namespace, volume_id))
+        if record is None:
+            raise refusals.RefusalError(refusals.SERVER_ERROR, f"volume not found: {volume_id}")
+        if record.claims:
+            raise refusals.RefusalError(refusals.SERVER_ERROR, f"volume in use: {volume_id}")
+        del known.volumes[namespace, volume_id]
+        return known.commit(TABLE)
+
+
+def _health(known: state.State, record: state.VolumeRecord) -> Json:
+    """Return what a volume shows of its plugin."""
+    plugin = known.plugins.get(record.spec["PluginID"])
+    if plugin is None:
+        zeros = dict.fromkeys(("ControllersExpected", "ControllersHealthy", "NodesExpected", "NodesHealthy"), 0)
+        return zeros | {"ControllerRequired": False, "Provider": "", "ProviderVersion": "", "Schedulable": False}
+    health = plugins.health(known, plugin)
+    ready = health["NodesHealthy"] > 0 and (health["ControllersHealthy"] > 0 or not plugin.controller_required)
+    return health | {"Provider": plugin.provider, "ProviderVersion": plugin.version, "Schedulable": ready}
+
+
+def document(known: state.State, record: state.VolumeRecord) -> Json:
+    """Return the body of ``GET /v1/volume/csi/:id``."""
+    allocs = [known.allocs[alloc_id] for alloc_id in record.claims if alloc_id in known.allocs]
+    by_mode = {
+        mode: [key for key, claim in record.claims.items() if claim["Mode"] == mode] for mode in ("read", "write")
+    }
+    return (
+        volumes.redacted(record.spec)
+        | _health(known, record)
+        | {
+            "Allocations": [documents.alloc_stub(alloc) for alloc in allocs],
+            "CreateTime": 0,
+            "ModifyTime": 0,
+            "ReadAllocs": dict.fromkeys(by_mode["read"]),
+            "ResourceExhausted": None,
+            "WriteAllocs": dict.fromkeys(by_mode["write"]),
+        }
+    )
+
+
+_STUB = (
+    *("AccessMode", "AttachmentMode", "ControllerRequired", "ControllersExpected", "ControllersHealthy", "CreateIndex"),
+    *("CreateTime", "ExternalID", "ID", "ModifyIndex", "ModifyTime", "Name", "Namespace", "NodesExpected"),
+    *("NodesHealthy", "PluginID", "Provider", "ResourceExhausted", "Schedulable", "Topologies"),
+)
+
+
+def stub(known: state.State, record: state.VolumeRecord) -> Json:
+    """Return one element of ``GET /v1/volumes``."""
+    whole = document(known, record)
+    counts = {"CurrentReaders": len(whole["ReadAllocs"]), "CurrentWriters": len(whole["WriteAllocs"])}
+    return {name: whole[name] for name in _STUB} | counts
+
+
+def claim(known: state.State, alloc: state.Allocation, request: Json) -> None:
+    """Take a volume for *alloc* and attach it to its node. Raises `ClaimError`."""
+    volume_id = claims.source(request, alloc.index)
+    head = f"could not claim volume {volume_id}: rpc error:"
+    with known.lock:
+        record = known.volumes.get((alloc.namespace, volume_id))
+        if record is None:
+            raise ClaimError(f"{head} volume not found: {volume_id}")
+        refused = claims.take(record, alloc.alloc_id, alloc.node_id, request)
+        if refused:
+            raise ClaimError(f"{head} {refused}")
+        record.spec = record.spec | {"ModifyIndex": known.commit(TABLE)}
+        attach = _attachment(known, record, alloc.node_id)
+        taken = dict(record.claims[alloc.alloc_id])
+    if attach is None:
+        return
+    sockets, node_id, spec = attach
+    try:
+        _ask(sockets, lambda client: client.publish(volumes.remote_id(spec), node_id, spec, taken))
+    except csi_client.CsiCallError as error:
+        text = f"controller publish: controller attach volume: CSI.ControllerAttachVolume: {error}"
+        raise ClaimError(f"{head} {text}") from error
+
+
+def _attachment(known: state.State, record: state.VolumeRecord, node_id: str) -> tuple[list[str], str, Json] | None:
+    """Return controllers, the storage provider's node id and the volume; null where nothing is to be attached."""
+    plugin_id = record.spec["PluginID"]
+    plugin = known.plugins.get(plugin_id)
+    if plugin is None or not plugins.has_capability(known, plugin_id, "SupportsAttachDetach"):
+        return None
+    instance = plugin.nodes.get(node_id)
+    sockets = plugins.controller_sockets(known, plugin_id)
+    if instance is None or not sockets:
+        return None
+    return sockets, instance["NodeInfo"]["ID"], record.spec
+
+
+def release(known: state.State, alloc: state.Allocation) -> None:
+    """
+    Detach and free everything that *alloc* has claimed.
+
+    As measured on Nomad, a claim is freed when its allocation is gone even where nobody was left to detach it.
+    """
+    with known.lock:
+        held = [record for record in known.volumes.values() if alloc.alloc_id in record.claims]
+    for record in held:
+        _detach(known, record, alloc)
+        with known.lock:
+            claims.release(record, alloc.alloc_id)
+            record.spec = record.spec | {"ModifyIndex": known.commit(TABLE)}
+
+
+def _detach(known: state.State, record: state.VolumeRecord, alloc: state.Allocation) -> None:
+    with known.lock:
+        others = [item for key, item in record.claims.items() if key != alloc.alloc_id]
+        shared = any(item["NodeID"] == alloc.node_id for item in others)
+        attach = None if shared else _attachment(known, record, alloc.node_id)
+    if attach is None:
+        return
+    sockets, node_id, spec = attach
+    try:
+        _ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), node_id, spec))
+    except csi_client.CsiCallError as error:
+        print(f"stand-in for Nomad: volume {spec['ID']} could not be detached from {node_id}: {error}", flush=True)
