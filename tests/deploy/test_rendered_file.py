@@ -6,9 +6,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.deploy import rendered_file, resource
-from nomad_csi.render import documents
+from nomad_csi.render import disk
 
-OURS = f'# {documents.HEADER}\nid = "a"\n'
+OURS = f'# {disk.HEADER}\nid = "a"\n'
 FILE = rendered_file.RenderedFile()
 
 

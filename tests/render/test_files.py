@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.render import files
+from nomad_csi.render import disk, files
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
@@ -58,10 +58,10 @@ def test_stale_shows_edited_and_missing_files_as_a_diff(tmp_path, plan, external
 def test_write_leaves_the_old_file_when_it_fails(tmp_path):
     """A reader sees the old text or the new one, and no temporary file stays."""
     path = tmp_path / "a.hcl"
-    files.write(path, "old")
+    disk.write(path, "old")
 
     with pytest.raises(UnicodeEncodeError):
-        files.write(path, "new \ud800")
+        disk.write(path, "new \ud800")
 
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.deploy import compare, properties, resource
-from nomad_csi.render import files
+from nomad_csi.render import disk
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 
@@ -59,7 +59,7 @@ class RenderedFile:
         """Write the file. Raises `errors.RefusedError` where another one is in its place."""
         target = _target(context, news["path"])
         found = _read(target)
-        if found is not None and found != news["content"] and not files.is_ours(found):
+        if found is not None and found != news["content"] and not disk.is_ours(found):
             raise _foreign(news["path"])
         return news["path"], _written(target, news)
 
@@ -80,7 +80,7 @@ class RenderedFile:
         """Write the new text over a file that is ours by its first line, or by its hash."""
         target = _target(context, identity)
         found = _read(target)
-        if found is not None and not files.is_ours(found) and not _is_as_written(found, old_outputs):
+        if found is not None and not disk.is_ours(found) and not _is_as_written(found, old_outputs):
             raise _foreign(identity)
         return _written(target, news)
 
@@ -139,7 +139,7 @@ def _read(target: Path) -> str | None:
 
 def _written(target: Path, news: Mapping[str, Any]) -> resource.Properties:
     try:
-        files.write(target, news["content"])
+        disk.write(target, news["content"])
     except OSError as error:
         raise errors.NomadCsiError(f"{target}: cannot be written: {error.strerror}") from error
     return _outputs(news)

@@ -4,10 +4,7 @@ from typing import Any
 
 from nomad_csi.hcl import layout
 from nomad_csi.plan import model, registration
-from nomad_csi.render import environment
-
-HEADER = "Rendered by nomad-csi. Change the spec and render again."
-"""First comment of every file; a file without it is not ours to overwrite."""
+from nomad_csi.render import disk, environment
 
 
 def job_file(job: model.PluginJob) -> str:
@@ -21,4 +18,4 @@ def volume_file(document: registration.VolumeRegistration) -> str:
 
 
 def _render(template: str, **values: Any) -> str:
-    return layout.layout(environment.environment().get_template(template).render(header=HEADER, **values))
+    return layout.layout(environment.environment().get_template(template).render(header=disk.HEADER, **values))

@@ -1,15 +1,13 @@
-"""Rendered files on disk: written at once or not at all, compared, and never taken from somebody else."""
+"""All files of a plan: rendered, written, compared; never taken from somebody else."""
 
 import difflib
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.plan import model, volumes
-from nomad_csi.render import documents
+from nomad_csi.render import disk, documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +47,6 @@ def render_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> dic
     return files
 
 
-def is_ours(text: str) -> bool:
-    """Return whether *text* begins as every rendered file does."""
-    return text.startswith(f"# {documents.HEADER}")
-
-
 def write_all(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
     """
     Write *files* below *folder* and return the paths that changed.
@@ -66,47 +59,24 @@ def write_all(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
         raise errors.RefusedError(
             f"not overwritten, because nomad-csi did not write them: {names}; move them away first"
         )
-    changed = [path for path, text in files.items() if _read(folder / path) != text]
+    changed = [path for path, text in files.items() if disk.read(folder / path) != text]
     for path in changed:
-        write(folder / path, files[path])
+        disk.write(folder / path, files[path])
     return tuple(changed)
 
 
 def stale(folder: Path, files: Mapping[str, str]) -> tuple[Stale, ...]:
     """Return what differs below *folder* from *files*, missing ones included."""
-    return tuple(_stale(folder, path, text) for path, text in sorted(files.items()) if _read(folder / path) != text)
-
-
-def write(path: Path, text: str) -> None:
-    """Write *text* to *path* so that a reader sees the old file or the new one, never a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    return tuple(_stale(folder, path, text) for path, text in sorted(files.items()) if disk.read(folder / path) != text)
 
 
 def _foreign(path: Path) -> bool:
-    text = _read(path)
-    return text is not None and not is_ours(text)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8", errors="replace")
-    except FileNotFoundError:
-        return None
+    text = disk.read(path)
+    return text is not None and not disk.is_ours(text)
 
 
 def _stale(folder: Path, path: str, text: str) -> Stale:
-    found = _read(folder / path)
+    found = disk.read(folder / path)
     return Stale(path=path, diff="".join(_diff(path, found, text)))
 
 
