@@ -1,6 +1,7 @@
 """A small plugin of our own to be asked: it answers what a test tells it to."""
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
 
+import contextlib
 import dataclasses
 import os
 import shutil
@@ -173,10 +174,28 @@ def connected(start_plugin):
 
 
 @pytest.fixture
+def locked(folder):
+    """The path of a socket in a folder that may not be entered."""
+    path = folder / "locked"
+    path.mkdir(mode=0)
+    with _without_root():
+        yield path / "csi.sock"
+    path.chmod(0o700)
+
+
+@pytest.fixture
 def unprivileged():
     """Give up root for the length of a test, where the tests run as root."""
+    with _without_root():
+        yield
+
+
+@contextlib.contextmanager
+def _without_root():
     before = os.geteuid()
     if before == 0:
         os.seteuid(65534)
-    yield
-    os.seteuid(before)
+    try:
+        yield
+    finally:
+        os.seteuid(before)

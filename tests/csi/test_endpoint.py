@@ -71,10 +71,9 @@ def test_file_that_is_no_socket_is_an_obstacle(folder):
     assert endpoint.obstacle(endpoint.parse(str(folder))).kind == "not-a-socket"
 
 
-@pytest.mark.usefixtures("unprivileged")
-def test_locked_folder_is_an_obstacle_with_advice():
+def test_locked_folder_is_an_obstacle_with_advice(locked):
     """Nomad keeps sockets in folders for root alone: whoever may not enter is told to be root."""
-    found = endpoint.obstacle(endpoint.parse("/proc/1/root/csi.sock"))
+    found = endpoint.obstacle(endpoint.parse(str(locked)))
 
     assert found.kind == "no-permission"
     assert "run as root on the client" in found.advice

@@ -143,10 +143,9 @@ def test_socket_of_a_dead_process_is_missing(folder):
     assert report.detail.startswith("nobody listens there: the process has ended")
 
 
-@pytest.mark.usefixtures("unprivileged")
-def test_no_permission_is_an_error_with_advice():
+def test_no_permission_is_an_error_with_advice(locked):
     """Whoever is not root is told so."""
-    report = probe.probe("/proc/1/root/csi.sock")
+    report = probe.probe(str(locked))
 
     assert report.verdict == "error"
     assert "run as root on the client" in report.detail
