@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import resource
+from nomad_csi.deploy import gate, resource
+from nomad_csi.plan import model
 
 
 @dataclass
@@ -49,6 +50,7 @@ def scripted():
 def _handler(script):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # header and body are two writes: 40 ms each without it
 
         def _answer(self):
             length = int(self.headers.get("Content-Length") or 0)
@@ -92,3 +94,105 @@ def context(scripted, heard, tmp_path):
             warn=heard["warn"].append,
             cancelled=threading.Event(),
         )
+
+
+PLUGIN_JOB = "plugin-aws-ebs0-nodes"
+PLUGIN_NODE = {
+    "ID": "id-a",
+    "Name": "a",
+    "Datacenter": "dc1",
+    "NodePool": "default",
+    "Status": "ready",
+    "SchedulingEligibility": "eligible",
+    "Drain": False,
+    "Drivers": {"docker": {"Detected": True, "Healthy": True}},
+}
+PLUGIN_ALLOCATION = {
+    "ID": "alloc-a",
+    "NodeID": "id-a",
+    "NodeName": "a",
+    "ClientStatus": "running",
+    "DesiredStatus": "run",
+    "JobVersion": 2,
+    "TaskStates": {"plugin": {"Restarts": 0, "Events": []}},
+}
+PLUGIN = {
+    "ID": "aws-ebs0",
+    "Provider": "ebs.csi.aws.com",
+    "Version": "v1.64.0",
+    "Controllers": {},
+    "Nodes": {
+        "id-a": {
+            "AllocID": "alloc-a",
+            "Healthy": True,
+            "HealthDescription": "healthy",
+            "ProviderVersion": "v1.64.0",
+            "NodeInfo": {"AccessibleTopology": {"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}},
+        }
+    },
+}
+
+
+@dataclass
+class PluginCluster:
+    """Queues what a Nomad says of the plugin ``aws-ebs0`` with one node job; each is healthy but for what is given."""
+
+    scripted: ScriptedNomad
+    job_ids: tuple = (PLUGIN_JOB,)
+
+    def nodes(self, *changes):
+        """Queue a list with one client for each of *changes*."""
+        self.scripted.reply("GET", "/v1/nodes", 200, [PLUGIN_NODE | change for change in changes])
+
+    def plugin(self, *, healthy=True, alloc_id="alloc-a", instances=1):
+        """Queue the plugin's record."""
+        node = PLUGIN["Nodes"]["id-a"] | {"Healthy": healthy, "AllocID": alloc_id, "HealthDescription": ""}
+        self.scripted.reply(
+            "GET", "/v1/plugin/csi/aws-ebs0", 200, PLUGIN | {"Nodes": {"id-a": node} if instances else {}}
+        )
+
+    def allocation(self, *, restarts=0, events=(), **changes):
+        """Queue the node job's one allocation; *events* are pairs of type and message."""
+        told = [{"Time": at, "Type": kind, "DisplayMessage": text} for at, (kind, text) in enumerate(events)]
+        states = {"plugin": {"Restarts": restarts, "Events": told}}
+        body = [PLUGIN_ALLOCATION | {"TaskStates": states} | changes]
+        self.scripted.reply("GET", f"/v1/job/{PLUGIN_JOB}/allocations", 200, body)
+
+    def job(self, **changes):
+        """Queue the node job."""
+        body = {"ID": PLUGIN_JOB, "Namespace": "default", "Type": "system", "Stop": False, "Version": 2} | changes
+        self.scripted.reply("GET", f"/v1/job/{PLUGIN_JOB}", 200, body)
+
+
+@pytest.fixture
+def plugin_cluster(scripted):
+    """Return a Nomad with one client and a job for the plugin ``aws-ebs0``; the test queues record and allocation."""
+    cluster = PluginCluster(scripted)
+    cluster.nodes({})
+    cluster.job()
+    return cluster
+
+
+@pytest.fixture
+def expectation():
+    """Return what a plan expects of ``aws-ebs0``: a node instance on every client, steady at once."""
+    return model.PluginExpectation(
+        plugin_id="aws-ebs0",
+        provider="ebs.csi.aws.com",
+        version="v1.64.0",
+        namespace="default",
+        controllers=0,
+        datacenters=("*",),
+        node_pool="default",
+        task_driver="docker",
+        client_data_dir="",
+        proof="nomad",
+        timeout_s=30,
+        stable_s=0,
+    )
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Let the gate look as often as it can."""
+    monkeypatch.setattr(gate, "INTERVAL_S", 0.0)

@@ -1,0 +1,126 @@
+"""A whole plan is compared in one go, by asking only."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import verification
+from nomad_csi.plan import model, registration, storage
+
+VOLUME = {
+    "ID": "mysql",
+    "Namespace": "default",
+    "Name": "mysql",
+    "ExternalID": "vol-0a1b2c3d4e5f60718",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "Schedulable": True,
+    "MountOptions": None,
+    "Topologies": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+}
+REGISTRATION = registration.VolumeRegistration(
+    volume_id="mysql",
+    name="mysql",
+    external_id="",
+    plugin_id="aws-ebs0",
+    capabilities=(registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
+    required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
+)
+
+
+@pytest.fixture
+def plan(expectation):
+    """Return a plan of one plugin without a controller, and a volume that is still to be made."""
+    document = {"plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
+    [plugin] = storage.plan_document(document).plugins
+    nodes = [job for job in plugin.jobs if job.role == "node"]
+    return model.StoragePlan(
+        plugins=(
+            model.PluginPlan(
+                plugin_id="aws-ebs0",
+                driver="aws-ebs",
+                jobs=tuple(nodes),
+                expectation=expectation,
+                iam_policy=None,
+                adopt=False,
+            ),
+        ),
+        volumes=(model.VolumePlan(registration=REGISTRATION, source=None, protect=True, adopt=False),),
+    )
+
+
+def test_all_as_planned(context, scripted, plugin_cluster, plan):
+    """A healthy plugin and an equal registration leave nothing to say, and nothing but GET was sent."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.verify(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"})
+
+    assert (report.ok, report.findings) == (True, ())
+    assert [verdict.verdict for verdict in report.plugins] == ["healthy"]
+    assert [(verdict.key, verdict.verdict) for verdict in report.volumes] == [("default/mysql", "ok")]
+    assert {method for method, _, _ in scripted.requests} == {"GET"}
+
+
+def test_external_ids_of_the_stack_are_compared(context, scripted, plugin_cluster, plan):
+    """What Pulumi made must be what Nomad holds."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.verify(context.connect(), plan, {"default/mysql": "vol-9"})
+
+    assert [(finding.code, finding.expected) for finding in report.findings] == [
+        ("external-id-differs", "external id vol-9")
+    ]
+
+
+def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin_cluster, plan):
+    """One report tells all that is wrong."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
+
+    report = verification.verify(context.connect(), plan)
+
+    assert not report.ok
+    assert [finding.code for finding in report.findings] == ["node-missing", "volume-missing"]
+
+
+def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
+    """Two looks see what one cannot: an instance that came back in place."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    plugin_cluster.allocation(restarts=1)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.verify(context.connect(), plan, watch_s=0.01)
+
+    assert [finding.code for finding in report.findings] == ["instance-restarted"]
+
+
+def test_watching_can_be_cancelled(context, plugin_cluster, plan):
+    """An interrupt ends the watch at once."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    context.cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="cancelled while plugins were watched"):
+        verification.verify(context.connect(), plan, watch_s=60, cancelled=context.cancelled)
+
+
+def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
+    """What could not be asked is no finding: the answer is not known."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="Permission denied"):
+        verification.verify(context.connect(), plan)
+
+
+def test_empty_plan_asks_nothing(context, scripted):
+    """Nothing planned, nothing wrong, nobody bothered."""
+    report = verification.verify(context.connect(), model.StoragePlan(plugins=(), volumes=()))
+
+    assert (report.ok, scripted.requests) == (True, [])

@@ -1,0 +1,160 @@
+"""Small plugins, clients and volumes to compare, and replies of a real agent decoded."""
+
+import dataclasses
+import http.server
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.nomad import jobs, nodes, plugins
+from nomad_csi.plan import model
+from nomad_csi.verify import found
+
+RECORDINGS = Path(__file__).parents[1] / "nomad" / "recordings"
+
+EXPECTATION = model.PluginExpectation(
+    plugin_id="aws-ebs0",
+    provider="ebs.csi.aws.com",
+    version="v1.64.0",
+    namespace="default",
+    controllers=1,
+    datacenters=("*",),
+    node_pool="default",
+    task_driver="docker",
+    client_data_dir="",
+    proof="nomad",
+    timeout_s=300,
+    stable_s=3,
+)
+
+
+@pytest.fixture
+def expected():
+    """Return a factory of expectations: one controller and every client, but for what is given."""
+    return lambda **changes: dataclasses.replace(EXPECTATION, **changes)
+
+
+@pytest.fixture
+def node():
+    """Return a factory of clients by name, ready and eligible but for what is given."""
+
+    def make(name, **changes):
+        ready = nodes.Node(
+            node_id=f"id-{name}",
+            name=name,
+            datacenter="dc1",
+            node_pool="default",
+            node_class="",
+            status="ready",
+            eligible=True,
+            draining=False,
+            drivers={"docker": True},
+        )
+        return dataclasses.replace(ready, **changes)
+
+    return make
+
+
+@pytest.fixture
+def instance():
+    """Return a factory of healthy instances, ``instance("node", "a")``, with allocation ``node-a``."""
+
+    def make(role, name, **changes):
+        zone = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if role == "node" else {}
+        healthy = plugins.Instance(
+            role=role,
+            node_id=f"id-{name}",
+            alloc_id=f"{role}-{name}",
+            healthy=True,
+            health_description="healthy",
+            provider_version="v1.64.0",
+            segments=zone,
+            max_volumes=None,
+            supports=frozenset(),
+        )
+        return dataclasses.replace(healthy, **changes)
+
+    return make
+
+
+@pytest.fixture
+def ran():
+    """Return a factory of running allocations of a plugin's jobs: ``ran("node", "a", events=[("Driver", "text")])``."""
+
+    def make(role, name, *, events=(), outdated="", **changes):
+        allocation = jobs.Allocation(
+            alloc_id=f"{role}-{name}",
+            node_id=f"id-{name}",
+            node_name=name,
+            client_status="running",
+            desired_status="run",
+            task_events=tuple(
+                jobs.TaskEvent(time_ns=at, type=kind, message=message, task="plugin")
+                for at, (kind, message) in enumerate(events)
+            ),
+            restarts=0,
+        )
+        return found.Ran(
+            job_id=f"plugin-aws-ebs0-{role}",
+            job_type="system" if role == "node" else "service",
+            allocation=dataclasses.replace(allocation, **changes),
+            outdated=outdated,
+        )
+
+    return make
+
+
+@pytest.fixture
+def seen():
+    """Return a factory of what was found: ``seen(*instances, ran=[...])``; no instances and no record for ``None``."""
+
+    def make(*instances, **more):
+        record = plugins.Plugin(
+            plugin_id="aws-ebs0",
+            provider=more.pop("provider", "ebs.csi.aws.com"),
+            version="v1.64.0",
+            controller_required=True,
+            controllers=tuple(item for item in instances if item is not None and item.role == "controller"),
+            nodes=tuple(item for item in instances if item is not None and item.role == "node"),
+            controllers_expected=0,
+            nodes_expected=0,
+        )
+        more["ran"] = tuple(more.get("ran", ()))
+        return found.PluginFound(plugin=None if instances == (None,) else record, **more)
+
+    return make
+
+
+@pytest.fixture
+def recorded():
+    """Return a client that is answered the recording of that name, whatever it asks."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Replay)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    clients = []
+
+    def replay(name):
+        server.content = json.dumps(json.loads((RECORDINGS / f"{name}.json").read_text())).encode()
+        clients.append(nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{server.server_port}")))
+        return clients[-1]
+
+    yield replay
+    for client in clients:
+        client.close()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+class _Replay(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.server.content)))
+        self.end_headers()
+        self.wfile.write(self.server.content)
+
+    def log_message(self, *_):
+        """Stay silent."""

@@ -1,0 +1,46 @@
+"""Findings read as sentences, and foreign text in them is one clean line without secrets."""
+
+import pytest
+
+from nomad_csi.verify import findings
+
+
+def test_finding_reads_as_one_sentence():
+    """Code, subject, both sides and the advice stand in one line."""
+    finding = findings.Finding(
+        code="plugin-missing", subject="plugin a", severity="error", expected="one", found="none", advice="run it"
+    )
+
+    assert str(finding) == "plugin-missing: plugin a: expected one, found none; run it"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("one\n two\t three", "one two three"),
+        ("red \x1b[31mtext", "red [31mtext"),
+        ("token=abc rest", "token=[secret] rest"),
+        ("AWS_SECRET_ACCESS_KEY: abc/def+g, next", "AWS_SECRET_ACCESS_KEY: [secret], next"),
+        ('"password": "a b"', '"password": [secret]'),
+        ("Authorization: Bearer abc.def rest", "Authorization: [secret] rest"),
+        ("X-Amz-Signature=0123&x=1", "X-Amz-Signature=[secret]&x=1"),
+        (
+            "verify network connection and IAM credentials): dry-run",
+            "verify network connection and IAM credentials): dry-run",
+        ),
+        ("api error AccessDenied: User: arn:aws:iam::1:role/x", "api error AccessDenied: User: arn:aws:iam::1:role/x"),
+    ],
+)
+def test_foreign_text_is_shown_clean(text, shown):
+    """Line ends, control characters and values of secrets never reach the terminal; the cause does."""
+    assert findings.foreign(text) == shown
+
+
+def test_shortened_keeps_both_ends():
+    """The place comes first and the cause last, so the middle of a long text goes."""
+    text = "place " + "x" * 100 + " cause"
+
+    shown = findings.shortened(text, 30)
+
+    assert shown == "place xxxx ... xxxxxxxxx cause"
+    assert len(shown) == 30

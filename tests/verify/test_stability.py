@@ -1,0 +1,77 @@
+"""Steady means: the same instances, healthy, without a restart, for all of the window."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.verify import plugins, stability
+
+
+@pytest.fixture
+def look(expected, node, instance, seen, ran):
+    """Return a factory of looks at a plugin with one node instance."""
+
+    def make(*, restarts=0, **changes):
+        there = seen(instance("node", "a", **changes), ran=[ran("node", "a", restarts=restarts)])
+        return plugins.compare_plugin(expected(controllers=0), there, (node("a"),)), there
+
+    return make
+
+
+def test_steady_after_the_window(look):
+    """Healthy from 10 s on is proven at 13 s, not before."""
+    watch = stability.Stability(3)
+
+    assert [watch.observe(at, *look()) for at in (10, 11, 12.9, 13)] == [False, False, False, True]
+
+
+def test_no_window_is_steady_at_once(look):
+    """A window of 0 s takes the first healthy look."""
+    assert stability.Stability(0).observe(5, *look())
+
+
+def test_unhealthy_is_never_steady(look):
+    """Time alone proves nothing."""
+    watch = stability.Stability(0)
+
+    assert not watch.observe(1, *look(healthy=False))
+    assert not watch.observe(99, *look(healthy=False))
+
+
+def test_restart_begins_the_window_again(look):
+    """An instance that restarted in place is new, whatever Nomad calls it."""
+    watch = stability.Stability(3)
+    watch.observe(10, *look())
+
+    assert not watch.observe(13, *look(restarts=1))
+    assert [finding.code for finding in watch.unsteady] == ["instance-restarted"]
+    assert watch.observe(16, *look(restarts=1))
+
+
+def test_replacement_begins_the_window_again(look):
+    """A healthy allocation in place of another has still to hold."""
+    watch = stability.Stability(3)
+    watch.observe(10, *look())
+
+    assert not watch.observe(13, *look(alloc_id="other"))
+    assert watch.observe(16, *look(alloc_id="other"))
+
+
+def test_lost_sight_begins_the_window_again(look):
+    """What was not seen was not steady."""
+    watch = stability.Stability(3)
+    watch.observe(10, *look())
+    watch.lose_sight()
+
+    assert not watch.observe(13, *look())
+    assert watch.observe(16, *look())
+
+
+def test_an_extra_instance_does_not_disturb(look):
+    """A crash loop on a client that needs no instance holds nobody up."""
+    watch = stability.Stability(3)
+    verdict, there = look()
+    watch.observe(10, verdict, there)
+    extra = dataclasses.replace(verdict.instances[0], is_extra=True, alloc_id="extra")
+
+    assert watch.observe(13, dataclasses.replace(verdict, instances=(*verdict.instances, extra)), there)

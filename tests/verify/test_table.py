@@ -1,0 +1,29 @@
+"""Columns line up whatever is in them."""
+
+from nomad_csi.verify import table
+
+
+def test_last_column_wraps_under_itself():
+    """A long detail stays in its column."""
+    text = table.columns([("a", "detail"), ("long name", "one two three four five six")], 35)
+
+    assert text.splitlines() == [
+        "a          detail",
+        "long name  one two three four five",
+        "           six",
+    ]
+
+
+def test_narrow_width_leaves_room_for_the_last_column():
+    """A width below the table's own is overrun rather than broken into letters."""
+    text = table.columns([("a" * 30, "one two three four five six seven")], 10)
+
+    assert text.splitlines() == ["a" * 30 + "  one two three four five", " " * 32 + "six seven"]
+
+
+def test_wide_characters_take_two_columns():
+    """East Asian names do not shift their row."""
+    text = table.columns([("日本", "x"), ("abcd", "y")], 80)
+
+    assert text.splitlines() == ["日本  x", "abcd  y"]
+    assert table.columns_of("e\u0301") == 1

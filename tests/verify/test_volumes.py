@@ -1,0 +1,132 @@
+"""A volume is as planned when Nomad holds what was to be registered and would place an allocation on it."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+from nomad_csi.verify import plugins
+from nomad_csi.verify import volumes as verdicts
+
+ZONE = "topology.ebs.csi.aws.com/zone"
+WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+WANTED = registration.VolumeRegistration(
+    volume_id="e1",
+    name="e1",
+    external_id="vol-f830b031821ee95ad",
+    plugin_id="aws-ebs",
+    capabilities=(WRITER,),
+    mount_options=registration.MountOptions(fs_type="ext4"),
+    required_topologies=({ZONE: "eu-west-1a"},),
+)
+
+
+@pytest.fixture
+def held(recorded):
+    """Return the volume of a real agent with the EBS driver."""
+    return dataclasses.replace(volumes.get(recorded("07-ebs-volume"), "default", "e1"), schedulable=True)
+
+
+def lines(verdict):
+    """Return code, expectation and finding of each."""
+    return [(finding.code, finding.expected, finding.found) for finding in verdict.findings]
+
+
+def test_recorded_volume_is_as_planned(held):
+    """What a real agent holds after our registration equals it."""
+    verdict = verdicts.compare_volume(WANTED, held)
+
+    assert (verdict.verdict, verdict.findings, verdict.key) == ("ok", (), "default/e1")
+
+
+def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
+    """Registered is not enough: Nomad would place nothing on it."""
+    verdict = verdicts.compare_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
+
+    assert verdict.verdict == "unschedulable"
+    assert [finding.code for finding in verdict.findings] == ["volume-unschedulable"]
+
+
+def test_missing_volume():
+    """A volume that nobody registered is a finding, with the planned id."""
+    verdict = verdicts.compare_volume(WANTED, None)
+
+    assert (verdict.verdict, verdict.external_id) == ("missing", "vol-f830b031821ee95ad")
+    assert [finding.code for finding in verdict.findings] == ["volume-missing"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"external_id": "vol-0"},
+            ("external-id-differs", "external id vol-f830b031821ee95ad", "vol-0"),
+        ),
+        ({"plugin_id": "x"}, ("plugin-id-differs", "plugin id aws-ebs", "x")),
+        ({"name": "x"}, ("name-differs", "name e1", "x")),
+        (
+            {"capabilities": ()},
+            ("capabilities-differs", "capabilities single-node-writer/file-system", "none"),
+        ),
+        (
+            {"topologies": ()},
+            ("topologies-differs", f"topologies {ZONE}=eu-west-1a", "anywhere"),
+        ),
+        ({"fs_type": ""}, ("fs-type-differs", "fs type ext4", "none")),
+        ({"has_mount_flags": True}, ("mount-flags-differs", "mount flags none", "some")),
+        ({"context": {"share": "/x"}}, ("context-differs", "context as planned", "share added")),
+        ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as planned", "type added")),
+    ],
+)
+def test_each_difference_is_a_finding(held, changes, line):
+    """Every compared field has a code, and shows both sides."""
+    verdict = verdicts.compare_volume(WANTED, dataclasses.replace(held, **changes))
+
+    assert lines(verdict) == [line]
+    assert verdict.verdict == "differs"
+
+
+def test_context_values_are_not_shown(held):
+    """A driver's context may hold what nobody should read; its keys tell enough."""
+    wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
+
+    verdict = verdicts.compare_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+
+    assert lines(verdict) == [("context-differs", "context as planned", "b changed, c absent, d added")]
+
+
+def test_order_of_capabilities_and_places_does_not_count(held):
+    """Nomad keeps sets; so do we compare."""
+    block = registration.Capability(access_mode="single-node-writer", attachment_mode="block-device")
+    places = ({ZONE: "eu-west-1b"}, {ZONE: "eu-west-1a"})
+    wanted = dataclasses.replace(WANTED, capabilities=(WRITER, block), required_topologies=places)
+
+    turned = dataclasses.replace(held, capabilities=(block, WRITER), topologies=places[::-1])
+
+    assert verdicts.compare_volume(wanted, turned).verdict == "ok"
+
+
+def test_unknown_external_id_is_not_compared(held):
+    """Storage that Pulumi makes has no id in the plan."""
+    verdict = verdicts.compare_volume(dataclasses.replace(WANTED, external_id=""), held)
+
+    assert (verdict.verdict, verdict.external_id) == ("ok", "vol-f830b031821ee95ad")
+
+
+def test_volume_in_a_zone_without_a_healthy_instance_is_a_warning(held, expected, node, instance, seen):
+    """Nomad calls it schedulable, and no client there could mount it."""
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
+
+    verdict = verdicts.compare_volume(WANTED, held, served_by)
+
+    assert lines(verdict) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
+    assert verdict.verdict == "ok"
+
+
+def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, node, instance, seen):
+    """A node may report more segments than the volume asks for."""
+    near = instance("node", "a", segments={ZONE: "eu-west-1a", "kubernetes.io/os": "linux"})
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
+
+    assert verdicts.compare_volume(WANTED, held, served_by).findings == ()
