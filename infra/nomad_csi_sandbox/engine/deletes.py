@@ -1,8 +1,8 @@
 """
 Deletions: what has to go first, in which order, side by side where nothing stands between.
 
-Source: pulumi/pulumi, ``ScheduleDeletes`` and ``calculateDependentReplacements`` (``step_generator.go``), ``DeleteStep``
-(``step.go``), in ``pkg/resource/deploy``.
+Source: pulumi/pulumi, ``pkg/resource/deploy``: ``ScheduleDeletes`` and ``calculateDependentReplacements`` in
+``step_generator.go``, ``DeleteStep`` in ``step.go``.
 """
 
 import concurrent.futures

@@ -46,7 +46,9 @@ class Goal:
     ignore_changes: tuple[str, ...]
     replace_on_changes: tuple[str, ...]
     additional_secret_outputs: tuple[str, ...]
-    aliases: tuple[str, ...]
+    aliases: tuple[Any, ...]
+    """Messages of the protocol, made into URNs by `aliases.candidates`."""
+
     import_id: str
     delete_before_replace: bool | None
     """``None``: as the provider says."""
@@ -77,7 +79,7 @@ class Goal:
         inner = [paths.parse(path) for path in difference.marks]
         return bool(difference.replaces) or any(paths.contains(mine, theirs) for mine in outer for theirs in inner)
 
-    def state(self, provider: str, alias: str | None) -> state.Resource:
+    def state(self, provider: str) -> state.Resource:
         """Return the part of the resource's state that the program decides."""
         fields: dict[str, Any] = {
             "parent": self.parent,
@@ -86,7 +88,6 @@ class Goal:
             "provider": provider,
             "propertyDependencies": dict(self.property_dependencies) if self.custom else {},
             "additionalSecretOutputs": list(self.additional_secret_outputs),
-            "aliases": [alias] if alias else [],
             "customTimeouts": dict(self.timeouts_s),
             "importID": self.import_id,
             "retainOnDelete": self.retain_on_delete,
@@ -115,7 +116,7 @@ def read(request: resource_pb2.RegisterResourceRequest, urn: str) -> Goal:
         ignore_changes=tuple(request.ignoreChanges),
         replace_on_changes=tuple(request.replaceOnChanges),
         additional_secret_outputs=tuple(request.additionalSecretOutputs),
-        aliases=tuple(request.aliasURNs),
+        aliases=tuple(request.aliases),
         import_id=request.importId,
         delete_before_replace=request.deleteBeforeReplace if request.deleteBeforeReplaceDefined else None,
         timeouts_s={name: seconds for name, seconds in timeouts.items() if seconds},

@@ -1,8 +1,8 @@
 """
 The resource monitor: what the SDK calls while the program runs, from its worker threads, in process.
 
-Only the ``secrets`` feature is announced: the SDK then works out alias URNs by itself, sends no output values, and
-refuses hooks, transforms and ``deletedWith`` before they get here.
+Only secrets and alias specs are announced: the SDK then sends no output values, and refuses hooks, transforms and
+``deletedWith`` before they get here.
 Source: pulumi/pulumi, ``proto/pulumi/resource.proto`` and ``sdk/python/lib/pulumi/runtime``.
 """
 
@@ -15,6 +15,11 @@ from pulumi.runtime.proto import resource_pb2
 
 from nomad_csi import errors
 from nomad_csi_sandbox.engine import builtin, deployment, goal, reading, registration, values
+
+_FEATURES = (
+    resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
+)
 
 
 class RpcFailure(grpc.RpcError):
@@ -48,12 +53,12 @@ class Monitor:
             project=project.name,
             stack=project.stack,
             dryRun=self._run.dry,
-            supportedFeatures=[resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS],
+            supportedFeatures=_FEATURES,
         )
 
     def SupportsFeature(self, request: Any) -> Any:  # noqa: N802
         """Say whether this engine has a feature."""
-        return resource_pb2.SupportsFeatureResponse(hasSupport=request.id == "secrets")
+        return resource_pb2.SupportsFeatureResponse(hasSupport=request.id in ("secrets", "aliasSpecs"))
 
     def SignalAndWaitForShutdown(self, _request: Any) -> Any:  # noqa: N802
         """Return at once: nothing calls back into the program."""

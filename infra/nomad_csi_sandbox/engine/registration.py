@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi_sandbox.engine import deletes, deployment, goal, plugins, state, steps, values
+from nomad_csi_sandbox.engine import aliases, deletes, deployment, goal, plugins, state, steps, values
 
 
 class Registrar:
@@ -20,6 +20,9 @@ class Registrar:
         self._deciding = threading.Condition()
         self._taken: set[str] = set()
         """URNs that the program has registered."""
+
+        self._renamed: dict[str, str] = {}
+        """Old URN by the new one, of what was found by an alias."""
 
         self._going: set[str] = set()
         """URNs of old objects that are being deleted ahead of their replacement."""
@@ -32,12 +35,12 @@ class Registrar:
                 raise errors.RefusedError(f"Duplicate resource URN '{wanted.urn}'; try giving it a unique name")
             self._taken.add(wanted.urn)
             self._deciding.wait_for(lambda: wanted.urn not in self._going)
-            old, alias = self._find_old(wanted)
+            old = self._find_old(wanted)
             if wanted.is_provider:
-                return self._provider(wanted, old, alias)
+                return self._provider(wanted, old)
             if not wanted.custom:
-                return self._component(wanted, old, alias)
-            job = self._decide(wanted, old, alias)
+                return self._component(wanted, old)
+            job = self._decide(wanted, old)
         return job.run()
 
     def finish(self, urn: str, outputs: values.Properties) -> None:
@@ -50,30 +53,31 @@ class Registrar:
             self._run.snapshot.put({**kept, "outputs": outputs}, instead_of=None)
 
     # --- deciding
-    def _find_old(self, wanted: goal.Goal) -> tuple[state.Resource | None, str | None]:
-        """Return the old state of *wanted*, and the alias it was found by."""
-        for urn in (wanted.urn, *wanted.aliases):
+    def _find_old(self, wanted: goal.Goal) -> state.Resource | None:
+        """Return the old state of *wanted*, found by its URN or by an alias."""
+        for urn in (wanted.urn, *aliases.candidates(wanted.target, wanted.parent, wanted.aliases, self._renamed)):
             old = self._run.snapshot.old(urn)
             if old is not None and urn != wanted.urn:
-                return self._run.snapshot.rename(old, wanted.urn), urn
+                self._renamed[wanted.urn] = urn
+                return self._run.snapshot.rename(old, wanted.urn)
             if old is not None:
-                return old, None
-        return None, None
+                return old
+        return None
 
-    def _provider(self, wanted: goal.Goal, old: state.Resource | None, alias: str | None) -> state.Resource:
+    def _provider(self, wanted: goal.Goal, old: state.Resource | None) -> state.Resource:
         watch = deployment.Watch()
         inputs = wanted.inputs | ({"version": wanted.version} if wanted.version else {})
-        extra = {key: value for key, value in wanted.state("", alias).items() if key not in ("urn", "custom", "type")}
+        extra = {key: value for key, value in wanted.state("").items() if key not in ("urn", "custom", "type")}
         resource, changed = self._run.providers.register(wanted.urn, inputs, extra)
         self._shown("create" if old is None else "update" if changed else "same", wanted.urn, watch)
         return resource
 
-    def _component(self, wanted: goal.Goal, old: state.Resource | None, alias: str | None) -> state.Resource:
+    def _component(self, wanted: goal.Goal, old: state.Resource | None) -> state.Resource:
         watch = deployment.Watch()
         step = steps.component(wanted, old)
         inputs = {"inputs": step.inputs} if step.inputs else {}
         outputs = {"outputs": old["outputs"]} if old and old.get("outputs") else {}
-        resource = {**wanted.state("", alias), **inputs, **outputs, **_stamp(step.op, old)}
+        resource = {**wanted.state(""), **inputs, **outputs, **_stamp(step.op, old)}
         self._run.snapshot.put(resource, instead_of=old, write=step.op != "same")
         self._shown(step.op, wanted.urn, watch)
         return resource
@@ -85,9 +89,9 @@ class Registrar:
             self._run.display.began(op, urn)
             self._run.display.ended(op, urn, watch.seconds)
 
-    def _decide(self, wanted: goal.Goal, old: state.Resource | None, alias: str | None) -> "Job":
+    def _decide(self, wanted: goal.Goal, old: state.Resource | None) -> "Job":
         reference = wanted.provider or self._run.providers.default(wanted.target.type, wanted.version)
-        job = Job(self._run, wanted, self._run.providers.of(reference), reference, alias)
+        job = Job(self._run, wanted, self._run.providers.of(reference), reference)
         if old is not None and old.get("external"):
             self._run.snapshot.drop(old)  # it was never ours: what the program wants is a new object
             old = None
@@ -120,12 +124,11 @@ class Job:
         wanted: goal.Goal,
         plugin: plugins.Plugin,
         reference: str,
-        alias: str | None,
     ) -> None:
         self._run = run
         self._wanted = wanted
         self._plugin = plugin
-        self._base = wanted.state(reference, alias)
+        self._base = wanted.state(reference)
         self._seed = os.urandom(32)
         self.old: state.Resource = {}
         """The state before, as the snapshot holds it; empty when there is none."""
@@ -220,7 +223,7 @@ class Job:
 
     def _same(self) -> state.Resource:
         outputs = self._run.opened(self.old, self.step.inputs).get("outputs", {})
-        kept = {key: self.old[key] for key in ("refreshBeforeUpdate", "importID") if key in self.old}
+        kept: state.Resource = {key: self.old[key] for key in ("refreshBeforeUpdate", "importID") if key in self.old}
         resource: state.Resource = {
             **self._base,
             **kept,
