@@ -16,9 +16,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ended = process.end_on_signal()
     settings = clusters.Settings(data_dir=options.data_dir.resolve(), nodes=options.node, token=options.acl)
     print("stand-in for a Nomad agent (not HashiCorp's): plain processes, no isolation, no mounts", flush=True)
-    with server.Server(clusters.Cluster(settings), port=options.port) as serving:
-        with process.announced(options.ready_file, serving.port):
-            ended.wait()
+    serving = server.Server(clusters.Cluster(settings), port=options.port)
+    with serving, process.announced(options.ready_file, serving.port):
+        ended.wait()
     return 0
 
 

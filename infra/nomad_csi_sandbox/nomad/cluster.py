@@ -1,4 +1,4 @@
-"""The whole stand-in but for its HTTP side: state, scheduler thread, running allocations. Part of the stand-in for Nomad."""
+"""The stand-in for Nomad but for its HTTP side: state, scheduler thread, running allocations."""
 
 import threading
 from collections import deque
@@ -31,7 +31,7 @@ class Settings:
     token: str = field(default="", repr=False)
     """The only token that may do anything; empty: no ACLs."""
 
-    pace: csi_supervisor.Pace = csi_supervisor.Pace()
+    pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
 
 
 class Cluster:

@@ -71,7 +71,7 @@ def apply(known: state.State, key: state.Key) -> Outcome:
         found = decision(known, record.spec)
         by_id = {alloc.alloc_id: alloc for alloc in own}
         outcome = Outcome(again_in_s=_soonest(own))
-        for name, group in found.groups.items():
+        for group in found.groups.values():
             outcome.stop.extend(_stop(known, [by_id[alloc_id] for alloc_id in (*group.stop, *group.replace)]))
             outcome.start.extend(_place(known, record, place, group, by_id) for place in group.place)
             for alloc_id in (*group.keep, *group.update):

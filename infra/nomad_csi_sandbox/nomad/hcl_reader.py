@@ -169,14 +169,10 @@ def value(node: Node, scope: Scope) -> Any:
             return _string(node, scope)
         case "heredoc_template" | "heredoc_template_trim":
             return _heredoc(node, scope)
-        case "int_lit":
-            return int(_leaf(node))
-        case "float_lit":
-            return float(_leaf(node))
+        case "int_lit" | "float_lit" | "literal_value":
+            return _literal(str(_leaf(node)))
         case "unary_op" if _leaf(node) == "-":
             return -value(_trees(node)[0], scope)
-        case "literal_value":
-            return {"true": True, "false": False, "null": None}[str(_leaf(node))]
         case "tuple":
             return [value(child, scope) for child in _trees(node)]
         case "object":
@@ -185,6 +181,13 @@ def value(node: Node, scope: Scope) -> Any:
             return _reference(_written(node, scope), scope)
         case other:
             raise ValueError(f"the sandbox's stand-in for Nomad does not compute a {str(other).replace('_', ' ')}")
+
+
+def _literal(text: str) -> Any:
+    words = {"true": True, "false": False, "null": None}
+    if text in words:
+        return words[text]
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _pair(node: Node, scope: Scope) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""From HCL values to the JSON values of Nomad's API: texts, numbers, durations, maps. Part of the stand-in for Nomad."""
+"""From HCL values to those of Nomad's API: texts, numbers, durations, maps. Part of the stand-in for Nomad."""
 
 import re
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def texts(value: Any) -> list[str] | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise ValueError("Unsuitable value: list of string required")
+        raise ValueError("Unsuitable value: list of string required")  # noqa: TRY004  # wrong input, not a wrong call
     return [str(text(item)) for item in value]
 
 
@@ -76,5 +76,5 @@ def mapping(value: Any) -> dict[str, str] | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise ValueError("Unsuitable value: map of string required")
+        raise ValueError("Unsuitable value: map of string required")  # noqa: TRY004  # wrong input, not a wrong call
     return {key: str(text(item)) for key, item in value.items()}

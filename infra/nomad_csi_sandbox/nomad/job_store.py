@@ -29,7 +29,7 @@ def checked(job: Json | None, known: state.State) -> Json:
 
 
 def register(known: state.State, body: Json) -> Json:
-    """Store the job of *body* (``Job``, ``EnforceIndex``, ``JobModifyIndex``, ``Submission``). Raises `RefusalError`."""
+    """Store the job of *body*, if ``EnforceIndex`` is kept. Raises `RefusalError`."""
     with known.lock:
         spec = checked(body.get("Job"), known)
         key = (spec["Namespace"], spec["ID"])

@@ -1,5 +1,5 @@
 """
-Which allocations a job should have, and where. Pure: takes snapshots, returns a decision. Part of the stand-in for Nomad.
+Which allocations a job should have, and where. Pure. Part of the stand-in for Nomad.
 
 Simpler than the real one where that shows in no answer we use: nodes are ranked by how many allocations of the job
 they run, then by name, instead of by bin packing; rolling updates happen at once.
@@ -191,7 +191,7 @@ def _choose(task: _Task, busy: list[str], *, exclusive: bool) -> str | None:
 
 
 def _no_room(task: _Task, busy: list[str], *, exclusive: bool) -> Json:
-    taken = {node_id: "distinct_hosts" for node_id in busy} if exclusive else {}
+    taken = dict.fromkeys(busy, "distinct_hosts") if exclusive else {}
     problems = {node_id: problem or taken.get(node_id, "") for node_id, problem in task.problems.items()}
     return metrics(task.nodes, problems)
 

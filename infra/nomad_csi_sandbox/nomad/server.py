@@ -11,6 +11,9 @@ from nomad_csi_sandbox.nomad import cluster as clusters
 
 HOST = "127.0.0.1"
 
+SHUTDOWN_POLL_S = 0.05
+"""How late the end may be noticed."""
+
 
 class Server:
     """Serves a cluster from construction until `close`, which ends the cluster too. Also a context manager."""
@@ -20,8 +23,11 @@ class Server:
         self.cluster = cluster
         self._server = serving.make_server(HOST, port, app.create_app(cluster), threaded=True)
         cluster.serve_at(f"{HOST}:{self.port}")
-        self._thread = threading.Thread(target=self._server.serve_forever, name="nomad-http", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="nomad-http", daemon=True)
         self._thread.start()
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=SHUTDOWN_POLL_S)
 
     @property
     def port(self) -> int:

@@ -1,4 +1,4 @@
-"""``/v1/agent``, ``/v1/status``, ``/v1/regions``, ``/v1/namespaces``, ``/v1/node``, ``/v1/system``. Part of the stand-in."""
+"""Agent, status, regions, nodes, node pools, namespaces, system. Part of the stand-in for Nomad."""
 
 from typing import Any
 

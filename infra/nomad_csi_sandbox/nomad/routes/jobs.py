@@ -31,6 +31,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     _add_checks(routes, cluster)
     _add_changes(routes, cluster)
     _add_reads(routes, cluster.state)
+    _add_sources(routes, cluster.state)
     return routes
 
 
@@ -105,9 +106,6 @@ def _add_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
 
 
 def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
-    def record_of(job_id: str) -> state.JobRecord | None:
-        return known.jobs.get((answers.namespace(), job_id))
-
     @routes.get("/v1/jobs")
     def list_jobs() -> flask.Response:
         prefix = flask.request.args.get("prefix", "")
@@ -119,7 +117,7 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
     @routes.get("/v1/job/<job_id>")
     def get_job(job_id: str) -> flask.Response:
         with known.lock:
-            record = record_of(job_id)
+            record = _record_of(known, job_id)
             return answers.missing("job") if record is None else answers.read(record.spec, record.spec["ModifyIndex"])
 
     @routes.get("/v1/job/<job_id>/allocations")
@@ -131,12 +129,14 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
     @routes.get("/v1/job/<job_id>/summary")
     def summary(job_id: str) -> flask.Response:
         with known.lock:
-            record = record_of(job_id)
+            record = _record_of(known, job_id)
             if record is None:
                 return answers.missing("job")
             found = documents.summary(record, known.allocs_of(answers.namespace(), job_id))
             return answers.read(found, record.summary_index)
 
+
+def _add_sources(routes: flask.Blueprint, known: state.State) -> None:
     @routes.get("/v1/job/<job_id>/submission")
     def submission(job_id: str) -> flask.Response:
         version = flask.request.args.get("version", "")
@@ -144,7 +144,7 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
             text = "Unable to parse job submission version parameter"
             raise refusals.RefusalError(refusals.BAD_REQUEST, text)
         with known.lock:
-            record = record_of(job_id)
+            record = _record_of(known, job_id)
             found = record.sources.get(int(version)) if record else None
             if found is None or not found["Source"]:
                 return answers.missing("job source")
@@ -157,6 +157,10 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
             return (
                 answers.missing("alloc") if found is None else answers.read(documents.alloc(found), found.modify_index)
             )
+
+
+def _record_of(known: state.State, job_id: str) -> state.JobRecord | None:
+    return known.jobs.get((answers.namespace(), job_id))
 
 
 def _is_asked(key: state.Key, prefix: str) -> bool:
