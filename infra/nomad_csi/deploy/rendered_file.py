@@ -1,5 +1,6 @@
 """The custom resource `RenderedFile`: a job file or volume file below the project, meant to be committed."""
 
+import errno
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -166,6 +167,12 @@ def _foreign(path: str) -> errors.RefusedError:
 
 
 def _remove_empty_folders(folder: Path, root: Path) -> None:
-    while folder != root and not any(folder.iterdir()):
-        folder.rmdir()
+    """Remove *folder* and its parents below *root* as far as they are empty; another file may do the same now."""
+    while folder != root:
+        try:
+            folder.rmdir()
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+                raise
+            return
         folder = folder.parent

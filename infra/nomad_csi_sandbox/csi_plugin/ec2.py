@@ -56,12 +56,16 @@ def connect(region: str, environment: Mapping[str, str]) -> "Ec2":
     """
     Return EC2 at ``AWS_EC2_ENDPOINT`` or ``AWS_ENDPOINT_URL`` with the keys of *environment*, and nothing else.
 
-    Raises `errors.RefusedError` for an end point that is not on this machine and for missing keys.
+    Nomad hands no AWS keys down to tasks; on an instance they come from its role. The simulated instance is known by
+    ``NOMAD_CSI_SANDBOX_INSTANCE_ID``, and moto takes any keys.
+    Raises `errors.RefusedError` for an end point that is not on this machine, and where there are neither.
     """
     url = process.loopback_url(environment.get("AWS_EC2_ENDPOINT") or environment.get("AWS_ENDPOINT_URL", ""))
-    key, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
+    role = environment.get("NOMAD_CSI_SANDBOX_INSTANCE_ID", "")
+    key, secret = environment.get("AWS_ACCESS_KEY_ID") or role, environment.get("AWS_SECRET_ACCESS_KEY") or role
     if not key or not secret:
-        raise errors.RefusedError("AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: the stand-in has no instance role to use")
+        names = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or NOMAD_CSI_SANDBOX_INSTANCE_ID"
+        raise errors.RefusedError(f"no AWS credentials: set {names}, whose role is played")
     settings = botocore.config.Config(connect_timeout=2, read_timeout=10, retries={"total_max_attempts": 1}, proxies={})
     client = session.isolated(key, secret).client("ec2", region_name=region, endpoint_url=url, config=settings)
     return Ec2(client)

@@ -12,6 +12,14 @@ from nomad_csi_sandbox.nomad import constraints, interpolate
 
 Json = dict[str, Any]
 
+DENIED = frozenset(
+    {"CONSUL_TOKEN", "CONSUL_HTTP_TOKEN", "CONSUL_HTTP_TOKEN_FILE", "NOMAD_TOKEN", "VAULT_TOKEN"}
+    | {f"{product}_LICENSE{ending}" for product in ("CONSUL", "NOMAD", "VAULT") for ending in ("", "_PATH")}
+    | {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_METADATA_URL"}
+    | {"GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_OAUTH_ACCESS_TOKEN"}
+)
+"""Variables of the agent that no task inherits. Source: ``command/agent/host/host.go`` (``DefaultEnvDenyList``)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskPlace:
@@ -44,7 +52,8 @@ def environment(place: TaskPlace) -> dict[str, str]:
     own = _nomad_variables(place)
     known = own | constraints.targets(place.node)
     written = {name: interpolate.keep_unknown(value, known) for name, value in (place.task["Env"] or {}).items()}
-    return dict(place.client_environment) | own | written
+    inherited = {name: value for name, value in place.client_environment.items() if name not in DENIED}
+    return inherited | own | written
 
 
 def names(place: TaskPlace) -> dict[str, str]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi_sandbox.session import folder
 
 OPERATIONS = ("preview", "up", "refresh", "destroy")
@@ -26,6 +27,7 @@ def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool)
 def resources(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> list[dict[str, Any]]:
     """Return the resources in the state, in the shape of ``pulumi stack export``; providers are left out."""
     if real:
+        _select(place, environment)
         command = ["pulumi", "stack", "export", "--stack", folder.STACK]
         done = subprocess.run(command, env=dict(environment), cwd=place.project, check=True, capture_output=True)
         state = json.loads(done.stdout)
@@ -46,7 +48,17 @@ def _stand_in(place: folder.Folder, operation: str) -> list[str]:
 
 
 def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
-    select = ["pulumi", "stack", "select", "--create", folder.STACK]
-    subprocess.run(select, env=dict(environment), cwd=place.project, check=True, stdout=subprocess.DEVNULL)
+    _select(place, environment)
     answer = [] if operation == "preview" else ["--yes"]
     return ["pulumi", operation, "--stack", folder.STACK, *answer]
+
+
+def _select(place: folder.Folder, environment: Mapping[str, str]) -> None:
+    """Make the stack if it is not there. Raises `errors.NomadCsiError` when `pulumi` has gone from PATH."""
+    command = ["pulumi", "stack", "select", "--create", folder.STACK]
+    try:
+        subprocess.run(command, env=dict(environment), cwd=place.project, check=True, stdout=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise errors.NomadCsiError(
+            "this sandbox was made with pulumi, which is not on PATH now; put it back, or take the sandbox down with it"
+        ) from None

@@ -32,7 +32,11 @@ class Session:
             record = self._record(plan, engine_kind)
             self.say(parts.describe(record.parts))
             self._start(record)
-            return self._run("up", record)
+            before = _essence(self._state(record))
+            code = self._run("up", record)
+            if code == 0 and _essence(self._state(record)) == before:
+                self.say("Nothing has changed: everything is as the config asks.")
+            return code
 
     def preview(self) -> int:
         """Show what `up` would change."""
@@ -76,14 +80,17 @@ class Session:
 
     def resources(self) -> list[dict[str, Any]]:
         """Return the resources in the state."""
-        record = self._up()
-        return engine.resources(self.place, self.environment(), real=record.parts["engine"] == "real")
+        return self._state(self._up())
 
     def external_ids(self) -> dict[str, str]:
         """Return the external ids that the stack gave out, by ``namespace/volume_id``."""
         record = self._up()
         found = engine.outputs(self.place, self.environment(), real=record.parts["engine"] == "real")
         return dict(found.get("externalIds") or {})
+
+    def _state(self, record: folder.Record) -> list[dict[str, Any]]:
+        real = record.parts["engine"] == "real"
+        return engine.resources(self.place, environment.build(self.place, record, self._region()), real=real)
 
     def _operate(self, operation: str) -> int:
         with self.place.locked():
@@ -157,9 +164,7 @@ class Session:
 
     def _remove_rendered(self, record: folder.Record) -> None:
         """Remove the rendered files that the state knows, now that the engine cannot."""
-        real = record.parts["engine"] == "real"
-        variables = environment.build(self.place, record, self._region())
-        for resource in engine.resources(self.place, variables, real=real):
+        for resource in self._state(record):
             if resource["type"] == "nomad-csi:index:RenderedFile":
                 path = self.place.project / resource["inputs"]["path"]
                 path.unlink(missing_ok=True)
@@ -196,3 +201,8 @@ def _data_dir(plan: model.StoragePlan) -> str:
         problem = errors.Problem(path="plugins.task_driver.client_data_dir", got=str(found), allowed=allowed)
         raise errors.SpecError((problem,), "Pulumi.sandbox.yaml")
     return found[0]
+
+
+def _essence(resources: list[dict[str, Any]]) -> dict[str, tuple[Any, ...]]:
+    """Return what of *resources* tells whether something has changed: not their order, not their time stamps."""
+    return {item["urn"]: (item.get("id"), item.get("inputs"), item.get("outputs")) for item in resources}

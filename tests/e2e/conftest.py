@@ -1,0 +1,146 @@
+"""Whole runs of the sandbox, as a person makes them: a project of its own for each, the installed command."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import nomad
+
+PROJECT = Path(__file__).parents[2]
+COMMAND = Path(sys.executable).parent / "nomad-csi"
+DEADLINE_S = 240
+
+
+class Sandbox:
+    """A copy of the project with a data directory of its own. Engine: the stand-in, unless a test says otherwise."""
+
+    def __init__(self, project, data_dir):
+        self.project = project
+        self.data_dir = data_dir
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(project.parent)}
+
+    @property
+    def config(self):
+        return self.project / "Pulumi.sandbox.yaml"
+
+    def run(self, *words, check=False, environment=None):
+        """Run ``nomad-csi sandbox ...`` and return what it did."""
+        variables = self.environment | (environment or {})
+        command = [str(COMMAND), "sandbox", "--project", str(self.project), *words]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def up(self, **options):
+        """Bring it up with the engine stand-in."""
+        return self.run("up", "--engine", "stand-in", **options)
+
+    def start(self, *words):
+        """Start ``nomad-csi sandbox ...`` and return the process, for tests that interrupt it."""
+        command = [str(COMMAND), "sandbox", "--project", str(self.project), *words]
+        return subprocess.Popen(
+            command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def exec(self, *command, check=True):
+        """Run a command in the sandbox's environment."""
+        return self.run("exec", "--", *map(str, command), check=check)
+
+    def edit(self, change):
+        """Apply *change* to the storage spec in the stack's config."""
+        document = yaml.safe_load(self.config.read_text())
+        change(document["config"]["nomad-csi:storage"])
+        self.config.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    def variables(self):
+        """Return the environment that the sandbox built for itself."""
+        done = self.exec("env", "-0")
+        return dict(line.split("=", 1) for line in done.stdout.split("\0") if "=" in line)
+
+    def nomad(self):
+        """Return a client of the sandbox's Nomad."""
+        return nomad.Nomad(nomad.Connection.from_environment({"NOMAD_ADDR": self.variables()["NOMAD_ADDR"]}))
+
+    def requests(self):
+        """Return every request that Nomad has seen."""
+        with self.nomad() as client:
+            return client.request("GET", "/v1/sandbox/requests").data
+
+    def resources(self):
+        """Return the resources in the engine stand-in's state, by ``type name``."""
+        state = json.loads((self.project / ".sandbox/state.json").read_text())
+        found = state["deployment"]["resources"]
+        return {f"{item['type']} {item['urn'].rpartition('::')[2]}": item for item in found}
+
+
+def make(tmp_path):
+    """Return a sandbox that is not up yet."""
+    project = tmp_path / "project"
+    project.mkdir()
+    for part in ("Pulumi.yaml", "Pulumi.sandbox.yaml"):
+        shutil.copy(PROJECT / part, project / part)
+    for part in ("infra", "templates"):
+        shutil.copytree(PROJECT / part, project / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (project / ".venv").symlink_to(Path(sys.prefix))
+    data_dir = Path(tempfile.mkdtemp(prefix="nce"))
+    data_dir.rmdir()
+    sandbox = Sandbox(project, data_dir)
+    sandbox.edit(lambda storage: move(storage, str(data_dir)))
+    return sandbox
+
+
+def move(storage, data_dir):
+    """Give every plugin of *storage* the data directory."""
+    for plugin in storage["plugins"]:
+        plugin["task_driver"]["client_data_dir"] = data_dir
+        plugin.setdefault("verify", {})["stable_s"] = 0.5
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    """A sandbox of the test's own, not up yet; taken down at the end."""
+    made = make(tmp_path)
+    yield made
+    take_down(made)
+
+
+@pytest.fixture(scope="session")
+def _shared(tmp_path_factory):
+    made = make(tmp_path_factory.mktemp("shared"))
+    made.up(check=True)
+    yield made
+    take_down(made)
+
+
+@pytest.fixture
+def running(_shared):
+    """The sandbox that tests share, up and as the config asks; each test leaves it so, or it is mended here."""
+    before = _shared.config.read_text()
+    yield _shared
+    _shared.config.write_text(before)
+    _shared.up(check=True)
+
+
+def take_down(made):
+    """End it, whatever state it is in: processes by their recorded pids, then the folders."""
+    done = made.run("down")
+    if done.returncode != 0:
+        from nomad_csi_sandbox.session import folder, processes  # noqa: PLC0415  # only the failing path
+
+        record = folder.Folder(made.project).load()
+        for process in copy.copy(record.processes).values() if record else ():
+            processes.stop(process)
+        shutil.rmtree(made.data_dir, ignore_errors=True)

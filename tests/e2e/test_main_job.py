@@ -1,0 +1,58 @@
+"""The main job: up, up again, down."""
+
+import json
+from pathlib import Path
+
+
+def runs(pid):
+    """Return whether a process runs; one that has ended and waits to be collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def essence(resources):
+    return {name: (item.get("id"), item.get("inputs"), item.get("outputs")) for name, item in resources.items()}
+
+
+def test_up_makes_proves_and_registers_everything(running):
+    """The report says what is real, what was made, where the files are, what was proven, and what to type next."""
+    done = running.run("status")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    for part in ("engine   stand-in", "nomad    stand-in", "aws      moto", "plugins  stand-in"):
+        assert part in done.stdout
+    assert "  1  aws:ebs/volume:Volume" in done.stdout
+    assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
+    assert "What to type next:" in done.stdout
+
+
+def test_up_again_changes_nothing_and_says_so(running):
+    """The second run sends no write to Nomad."""
+    before = running.resources()
+    seen = len(running.requests())
+
+    done = running.up()
+
+    assert done.returncode == 0
+    assert "Nothing has changed" in done.stdout
+    assert essence(running.resources()) == essence(before)
+    writes = [request for request in running.requests()[seen:] if request["method"] != "GET"]
+    assert {request["path"].rpartition("/")[2] for request in writes} <= {"parse", "plan"}
+
+
+def test_down_leaves_nothing_behind(sandbox):
+    """No process, no folder, no rendered file."""
+    sandbox.up(check=True)
+    assert (sandbox.project / "rendered/jobs/aws-ebs0-node.nomad.hcl").exists()
+    record = json.loads((sandbox.project / ".sandbox/record.json").read_text())
+    pids = [process["pid"] for process in record["processes"].values()]
+
+    done = sandbox.run("down")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not sandbox.data_dir.exists()
+    assert not (sandbox.project / ".sandbox").exists()
+    assert not (sandbox.project / "rendered").exists()
+    assert not any(runs(pid) for pid in pids)
