@@ -80,9 +80,16 @@ def test_rejects_an_ec2_that_is_not_on_this_machine(start):
 
 
 def test_rejects_missing_keys(start):
-    """There is no instance role to fall back on, and no file of the operator is read."""
-    with pytest.raises(errors.RefusedError, match="AWS_ACCESS_KEY_ID"):
-        start("aws-ebs", "controller", AWS_ACCESS_KEY_ID="")
+    """Without keys and without an instance whose role could be played, no file of the operator is read."""
+    with pytest.raises(errors.RefusedError, match="no AWS credentials: set AWS_ACCESS_KEY_ID"):
+        start("aws-ebs", "controller", AWS_ACCESS_KEY_ID="", NOMAD_CSI_SANDBOX_INSTANCE_ID="")
+
+
+def test_plays_the_role_of_its_instance_where_there_are_no_keys(start):
+    """Nomad hands no AWS keys down to tasks."""
+    connection = start("aws-ebs", "controller", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="")
+
+    assert ask(connection).ready
 
 
 def test_ec2_endpoint_of_its_own_wins(start, aws):
