@@ -26,6 +26,7 @@ UNTOLD = ("same", "refresh", "create-replacement", "delete-replaced", "discard-r
 
 pytestmark = [
     pytest.mark.real_pulumi,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(
         not (shutil.which("pulumi") and shutil.which("pulumi-language-python")),
         reason="needs `pulumi` and `pulumi-language-python` on PATH",

@@ -24,7 +24,6 @@ def read(run: deployment.Deployment, request: Any, urn: str) -> state.Resource:
         "custom": True,
         "id": found.identity,
         "type": request.type,
-        "inputs": found.inputs or given,
         "outputs": found.outputs,
         "parent": request.parent,
         "external": True,

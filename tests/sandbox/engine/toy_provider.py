@@ -8,6 +8,8 @@ A change of ``zone`` or of ``serialOf`` needs a new thing, deleted first when ``
 change is made in place. ``refreshFirst`` asks for a read before each later run.
 """
 
+# ruff: noqa: ARG002, N802, T201  # names and parameters are the protocol's; the port is printed
+
 import json
 import os
 import sys
