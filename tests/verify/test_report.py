@@ -76,6 +76,7 @@ def test_json_has_the_documented_keys(mixed):
             "plugin_id": "aws-ebs0",
             "external_id": "vol-1",
             "verdict": "missing",
+            "proven_by": "-",
         }
     ]
     assert [finding["code"] for finding in data["findings"]] == ["node-missing", "volume-missing"]
@@ -92,8 +93,8 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "aws-ebs0     node        a       us-east-1a  healthy  nomad\n"
         "aws-ebs0     node        b       -           missing  -          Driver Failure: no image\n"
         "\n"
-        "volume         verdict  plugin    external id\n"
-        "default/mysql  missing  aws-ebs0  vol-1\n"
+        "volume         verdict  plugin    external id  proven by\n"
+        "default/mysql  missing  aws-ebs0  vol-1        -\n"
         "\n"
         "error  node-missing  node instance of plugin aws-ebs0 on b\n"
         "  expected  a healthy one\n"

@@ -38,6 +38,7 @@ def test_recorded_volume_is_as_planned(held):
     verdict = verdicts.compare_volume(WANTED, held)
 
     assert (verdict.verdict, verdict.findings, verdict.key) == ("ok", (), "default/e1")
+    assert verdict.proven_by == "nomad"
 
 
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
@@ -53,6 +54,7 @@ def test_missing_volume():
     verdict = verdicts.compare_volume(WANTED, None)
 
     assert (verdict.verdict, verdict.external_id) == ("missing", "vol-f830b031821ee95ad")
+    assert verdict.proven_by == "-"
     assert [finding.code for finding in verdict.findings] == ["volume-missing"]
 
 

@@ -36,7 +36,7 @@ class Report:
         ``verdict``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
         ``{"healthy": int, "expected": int}``) and ``instances`` (each ``role``, ``node_id``, ``node_name``, ``zone``,
         ``alloc_id``, ``verdict``, ``proven_by``, ``extra``, ``detail``). A volume has ``namespace``, ``volume_id``,
-        ``plugin_id``, ``external_id``, ``verdict``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
+        ``plugin_id``, ``external_id``, ``verdict``, ``proven_by``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
         ``found``, ``advice``. What is not known is an empty text.
         """
         return {
@@ -64,7 +64,7 @@ class Report:
 
     def _volumes(self) -> list[table.Row]:
         rows = [_volume_row(verdict) for verdict in self.volumes]
-        return [("volume", "verdict", "plugin", "external id"), *rows] if rows else []
+        return [("volume", "verdict", "plugin", "external id", "proven by"), *rows] if rows else []
 
 
 def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
@@ -85,7 +85,8 @@ def _instance_row(row: instances.InstanceRow) -> table.Row:
 
 
 def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
-    return (verdict.key, verdict.verdict, verdict.plugin_id, verdict.external_id or "not known yet")
+    external_id = verdict.external_id or "not known yet"
+    return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by)
 
 
 def _finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
@@ -118,7 +119,7 @@ def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
 
 
 def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
-    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict")
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by")
     return {name: getattr(verdict, name) for name in names}
 
 

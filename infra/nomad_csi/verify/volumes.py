@@ -29,6 +29,11 @@ class VolumeVerdict:
         """``namespace/volume_id``."""
         return f"{self.namespace}/{self.volume_id}"
 
+    @property
+    def proven_by(self) -> Literal["nomad", "-"]:
+        """Who says so: Nomad, which holds the volume; ``-``: nobody, it is missing. No CSI call lists what is there."""
+        return "-" if self.verdict == "missing" else "nomad"
+
 
 def compare_volume(
     wanted: registration.VolumeRegistration,
