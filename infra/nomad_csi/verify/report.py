@@ -36,8 +36,8 @@ class Report:
         ``verdict``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
         ``{"healthy": int, "expected": int}``) and ``instances`` (each ``role``, ``node_id``, ``node_name``, ``zone``,
         ``alloc_id``, ``verdict``, ``proven_by``, ``extra``, ``detail``). A volume has ``namespace``, ``volume_id``,
-        ``plugin_id``, ``external_id``, ``verdict``, ``proven_by``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
-        ``found``, ``advice``. What is not known is an empty text.
+        ``plugin_id``, ``external_id``, ``verdict``, ``proven_by``. A finding has ``code``, ``subject``, ``severity``,
+        ``expected``, ``found``, ``advice``. What is not known is an empty text.
         """
         return {
             "ok": self.ok,
