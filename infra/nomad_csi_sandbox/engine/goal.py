@@ -131,9 +131,14 @@ def _refuse_unsupported(request: resource_pb2.RegisterResourceRequest, urn: str)
             raise errors.RefusedError(
                 f"{urn}: {name} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
             )
-    if request.type.startswith(("pulumi:pulumi:", "pulumi:index:")) and request.type != STACK_TYPE:
+    refuse_builtin(request.type, urn)
+
+
+def refuse_builtin(kind: str, urn: str) -> None:
+    """Raise `errors.RefusedError` for the engine's own resource types but the stack, such as stack references."""
+    if kind.startswith(("pulumi:pulumi:", "pulumi:index:")) and kind != STACK_TYPE:
         raise errors.RefusedError(
-            f"{urn}: {request.type} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
+            f"{urn}: {kind} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
         )
 
 

@@ -1,8 +1,9 @@
 """
 The resource monitor: what the SDK calls while the program runs, from its worker threads, in process.
 
-Only secrets and alias specs are announced: the SDK then sends no output values, and refuses hooks, transforms and
-``deletedWith`` before they get here.
+Of the features only these are announced: secrets and alias specs, which there are, and ``deletedWith`` and
+``replaceWith``, so that our own sentence refuses them. The SDK then sends no output values, and refuses hooks and
+transforms before they get here.
 Source: pulumi/pulumi, ``proto/pulumi/resource.proto`` and ``sdk/python/lib/pulumi/runtime``.
 """
 
@@ -19,6 +20,8 @@ from nomad_csi_sandbox.engine import builtin, deployment, goal, reading, registr
 _FEATURES = (
     resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,
     resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_DELETED_WITH,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_REPLACE_WITH,
 )
 
 

@@ -80,7 +80,8 @@ def _own_trace(entry: Path) -> str:
     """Return the traceback from the program on: what leads to it is ours and the SDK's."""
     kind, error, trace = sys.exc_info()
     frames = traceback.extract_tb(trace)
-    first = next((index for index, frame in enumerate(frames) if Path(frame.filename).parent == entry), 0)
+    last = len(frames) - 1
+    first = next((index for index, frame in enumerate(frames) if Path(frame.filename).parent == entry), last)
     return "".join(traceback.format_exception(kind, error, trace, limit=first - len(frames))).rstrip()
 
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi_sandbox.engine import deployment, plugins, state, values
+from nomad_csi_sandbox.engine import deployment, goal, plugins, state, values
 
 
 def read(run: deployment.Deployment, request: Any, urn: str) -> state.Resource:
     """Read the object that *request* names and record it as external. Raises `errors.RefusedError` if it is gone."""
     run.go_on()
+    goal.refuse_builtin(request.type, urn)
     reference = request.provider or run.providers.default(request.type, request.version)
     target = plugins.Target(urn=urn, type=request.type, name=request.name)
     given, watch = values.load(request.properties), deployment.Watch()

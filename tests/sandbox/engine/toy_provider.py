@@ -62,10 +62,20 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
             os._exit(3)
         if fault["kind"] == "wait":
             self.wait(fault, context)
+        if fault["kind"] == "meet":
+            self.meet(method, fault["count"], context)
         if fault["kind"] == "error":
             context.abort(grpc.StatusCode.UNKNOWN, fault["message"])
         if fault["kind"] == "init":
             self.init_failure(fault, context, identity, outputs)
+
+    def meet(self, method, count, context):
+        """Go on when *count* calls of *method* have begun."""
+        end = time.monotonic() + 60
+        while sum(json.loads(line)["method"] == method for line in (WORLD / "calls.jsonl").open()) < count:
+            if time.monotonic() > end:
+                context.abort(grpc.StatusCode.UNKNOWN, "the others did not come")
+            time.sleep(0.02)
 
     def wait(self, fault, context):
         end = time.monotonic() + fault["seconds"]
@@ -167,6 +177,7 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
         self.fault("Create", request.name, context)
         outputs = wire.dump({**values, "serial": serial, "echo": values.get("value")}, secrets)
         write(identity, values)
+        self.note("Made", name=request.name)
         self.fault("Created", request.name, context, identity, outputs)
         return provider_pb2.CreateResponse(
             id=identity, properties=outputs, refresh_before_update=bool(values.get("refreshFirst"))
