@@ -1,6 +1,7 @@
 """A sandbox from `up` to `down`."""
 
 import contextlib
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from nomad_csi_sandbox.session import engine, environment, folder, parts, proces
 class Session:
     """The sandbox of the project at *project*. Every command of ``nomad-csi sandbox`` is a method."""
 
-    def __init__(self, project: Path, say: Any = print) -> None:
+    def __init__(self, project: Path, say: Any = functools.partial(print, flush=True)) -> None:
         self.place = folder.Folder(project)
         self.say = say
         if not self.place.config.exists():
@@ -204,5 +205,6 @@ def _data_dir(plan: model.StoragePlan) -> str:
 
 
 def _essence(resources: list[dict[str, Any]]) -> dict[str, tuple[Any, ...]]:
-    """Return what of *resources* tells whether something has changed: not their order, not their time stamps."""
-    return {item["urn"]: (item.get("id"), item.get("inputs"), item.get("outputs")) for item in resources}
+    """Return what of *resources* tells whether something has changed: not their order. A time stamp tells of drift."""
+    told = ("id", "inputs", "outputs", "protect", "created", "modified")
+    return {item["urn"]: tuple(item.get(key) for key in told) for item in resources}
