@@ -1,8 +1,7 @@
 """A sandbox from `up` to `down`."""
 
 import contextlib
-import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,9 @@ from nomad_csi_sandbox.session import engine, environment, folder, parts, proces
 class Session:
     """The sandbox of the project at *project*. Every command of ``nomad-csi sandbox`` is a method."""
 
-    def __init__(self, project: Path, say: Any = functools.partial(print, flush=True)) -> None:
+    def __init__(self, project: Path, say: Callable[[str], None] | None = None) -> None:
         self.place = folder.Folder(project)
-        self.say = say
+        self.say = say or _say
         if not self.place.config.exists():
             raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
 
@@ -190,6 +189,11 @@ class Session:
 
     def _region(self) -> str:
         return str(self._config("aws:region"))
+
+
+def _say(text: str) -> None:
+    """Print *text* at once: the engine writes to the same place from a process of its own."""
+    print(text, flush=True)
 
 
 def _data_dir(plan: model.StoragePlan) -> str:
