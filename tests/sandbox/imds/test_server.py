@@ -1,0 +1,27 @@
+"""The stand-in for the instance metadata service as AWS's own client sees it."""
+
+import pytest
+import urllib3
+from botocore import utils
+
+from nomad_csi_sandbox.imds import documents, server
+
+INSTANCE = documents.Instance(instance_id="i-0123456789abcdef0", availability_zone="eu-west-1b")
+
+
+def test_client_of_aws_finds_the_region():
+    """Token and path as botocore asks for them."""
+    with server.Server(INSTANCE) as imds:
+        fetcher = utils.InstanceMetadataRegionFetcher(base_url=imds.url)
+
+        assert fetcher.retrieve_region() == "eu-west-1"
+
+
+def test_listens_on_loopback_until_closed():
+    """Nobody else on the network can ask, and after the end nobody at all."""
+    imds = server.Server(INSTANCE)
+    assert imds.url.startswith("http://127.0.0.1:")
+    imds.close()
+
+    with urllib3.PoolManager(retries=False) as pool, pytest.raises(urllib3.exceptions.NewConnectionError):
+        pool.request("GET", imds.url, timeout=5)
