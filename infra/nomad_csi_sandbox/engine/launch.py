@@ -7,6 +7,7 @@ when that is killed outright.
 
 import collections
 import concurrent.futures
+import ctypes
 import os
 import signal
 import subprocess
@@ -36,6 +37,14 @@ os.execv(command[0], command)
 # PR_SET_PDEATHSIG is 1, SIGKILL is 9. The signal comes when the *thread* that started the process ends, so that all
 # processes are started from one thread that never does.
 _starter = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="starter")
+
+
+def die_with(parent: int) -> None:
+    """Have this process killed when *parent*, which forked it, is gone. Linux only; elsewhere it does nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 class Process:

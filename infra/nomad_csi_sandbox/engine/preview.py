@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from nomad_csi_sandbox.engine import report
+from nomad_csi_sandbox.engine import launch, report
 
 CRASHED = 70
 """Exit code of a preview that ended by an error of ours (``EX_SOFTWARE`` of ``sysexits.h``)."""
@@ -20,9 +20,11 @@ CRASHED = 70
 
 def run(work: Callable[[], report.Report]) -> dict[str, Any] | None:
     """Do *work* in a child and return its report as JSON data; ``None`` when it came to none."""
+    parent = os.getpid()
     readable, writable = os.pipe()
     child = os.fork()
     if child == 0:
+        launch.die_with(parent)
         os.close(readable)
         _in_child(work, writable)
     os.close(writable)

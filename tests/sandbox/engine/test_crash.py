@@ -3,7 +3,7 @@
 import os
 import signal
 
-WAIT = {"kind": "wait", "seconds": 60}
+WAIT = {"kind": "wait", "seconds": 600}
 
 
 def test_failed_create_is_told_once_and_leaves_no_trace(yard):
@@ -106,6 +106,39 @@ def test_first_interrupt_cancels_and_saves(yard):
     assert "update canceled" in text
     assert yard.names() == ["one"]
     assert "pending_operations" not in yard.deployment
+
+
+def test_interrupt_of_a_preview_keeps_the_update_from_beginning(yard):
+    """The signal reaches the preview, which is a process of its own."""
+    yard.program('toy.Thing("one")')
+    yard.up()
+    yard.fault(Diff_one=WAIT)
+    yard.forget_calls()
+    process = yard.start("up")
+    yard.wait_for(lambda: yard.calls("Diff"))
+
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=30)
+
+    assert process.returncode == 255
+    assert "preview canceled" in text
+    assert "Updating" not in text
+
+
+def test_kill_during_a_preview_leaves_no_process(yard):
+    """Neither the preview nor its provider outlives the run."""
+    yard.program('toy.Thing("one")')
+    yard.up()
+    yard.fault(Diff_one={**WAIT, "obeys": False})
+    yard.forget_calls()
+    process = yard.start("up")
+    yard.wait_for(lambda: yard.calls("Diff"))
+    [provider] = {call["pid"] for call in yard.calls()}
+
+    process.kill()
+    process.communicate()
+
+    yard.wait_for(lambda: not alive(provider))
 
 
 def test_second_interrupt_ends_a_run_that_does_not_listen(yard):
