@@ -197,3 +197,31 @@ def test_all_problems_are_reported_at_once(document):
     assert str(caught.value).startswith(
         "storage.yaml: 3 problems\n  plugins[0].priority: expected at most 100, got 101"
     )
+
+
+def test_problems_of_form_do_not_hide_those_of_rules(document):
+    """An unknown key of the plugin, a bad zone and a size of 0 are told together, each once."""
+    document["plugins"][0]["contoller"] = {"count": 1}
+    document["volumes"][0]["ebs"] = {"availability_zone": "us-east-1", "size_gib": 0}
+    document["volumes"][1]["efs"]["mount_targets"][1]["availability_zone"] = "x"
+
+    found = problems(document)
+
+    assert [line.partition(":")[0] for line in found] == [
+        "plugins[0].contoller",
+        "volumes[0].ebs.availability_zone",
+        "volumes[1].efs.mount_targets[1].availability_zone",
+        "volumes[0].ebs.size_gib",
+    ]
+    assert found[-1] == "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"
+
+
+def test_a_wrong_region_is_not_held_against_the_zones(document):
+    """What follows from a problem is none of its own."""
+    document["plugins"][0]["aws_region"] = "useast"
+    document["volumes"][0]["ebs"]["size_gib"] = 0
+
+    assert [line.partition(":")[0] for line in problems(document)] == [
+        "plugins[0].aws_region",
+        "volumes[0].ebs.size_gib",
+    ]

@@ -127,3 +127,50 @@ def test_volume_has_exactly_one_source():
         "volumes[0]: expected exactly one of ebs, efs, existing, got none of them",
         "volumes[1]: expected exactly one of ebs, efs, existing, got ebs and existing",
     ]
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        ({"volumes": {"a": {"secrets": {"key": "canary"}}}}, "volumes: expected a list, got a mapping"),
+        ({"volumes": [["canary"]]}, "volumes[0]: expected a mapping, got a list"),
+    ],
+)
+def test_what_stands_inside_a_misplaced_mapping_is_not_shown(document, line):
+    """It may hold secrets."""
+    assert lines(document) == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("key: *canary", "found undefined alias"), ("key: !canary", "could not determine a constructor for the tag")]
+)  # fmt: skip
+def test_unquoted_text_that_yaml_misreads_is_not_shown(text, said):
+    """A password may begin with a star or an exclamation mark."""
+    with pytest.raises(errors.SpecError) as caught:
+        draft.read_yaml(text, "x.yaml")
+
+    assert str(caught.value) == (
+        f"x.yaml: 1 problem\n  line 1, column 6: expected a YAML document, got {said}; quote text that begins with * or !"
+    )
+
+
+def test_what_is_wrong_is_mended_to_find_what_else_is():
+    """Unknown keys are left out, what is required gets a stand-in; what says too little is given up."""
+    plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
+    document = {
+        "plugins": [plugin | {"contoller": {}}, plugin | {"driver": "x"}, plugin | {"environment": {"1": 2}}],
+        "volumes": [
+            {"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "x", "size_gib": 0}, "adopt": 3},
+            {"id": "a", "plugin_id": "ebs"},
+            {"id": "a", "plugin_id": "ebs", "existing": 3},
+            {1, 2},
+        ],
+    }
+
+    found = draft.read(document)
+
+    assert (found.plugins, found.volumes) == ({}, {})
+    assert list(found.mended_plugins) == ["plugins[0]", "plugins[2]"]
+    assert list(found.mended_volumes) == ["volumes[0]"]
+    mended = found.mended_volumes["volumes[0]"]
+    assert (mended.ebs.availability_zone, mended.ebs.size_gib, mended.adopt) == ("us-east-1a", 0, False)

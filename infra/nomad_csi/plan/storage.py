@@ -1,6 +1,6 @@
 """From a draft of the spec to the plan, or to all of its problems at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nomad_csi import errors
@@ -18,7 +18,7 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     Raises `errors.SpecError` with every problem of the spec, its values and its rules.
     """
     draft = drafts.read(document)
-    problems = (*draft.problems, *_problems(draft))
+    problems = (*draft.problems, *_unsaid(draft.problems, _problems(draft)))
     if problems:
         raise errors.SpecError(problems, source)
     plugins = {plugin.id: plugin for plugin in draft.plugins.values()}
@@ -41,18 +41,31 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     )
 
 
+def _unsaid(said: tuple[errors.Problem, ...], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
+    """Yield those of *problems* that are not about a place where something is wrong already."""
+    places = [problem.path for problem in said]
+    for problem in problems:
+        if not any(place.startswith(problem.path) or problem.path.startswith(place) for place in places):
+            yield problem
+
+
 def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
-    by_id = {plugin.id: plugin for plugin in draft.plugins.values()}
-    for path, plugin in draft.plugins.items():
+    """Yield what the rules say, of what is wrong in itself too."""
+    plugins = {**draft.plugins, **draft.mended_plugins}
+    by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
+    for path, plugin in plugins.items():
         yield from rules.check_plugin(plugin, catalogue.DRIVERS[plugin.driver], path)
-    yield from rules.check_plugins(draft.plugins)
+    yield from rules.check_plugins(plugins)
     broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
-    for path, volume in draft.volumes.items():
+    all_volumes = {**draft.volumes, **draft.mended_volumes}
+    for path, volume in all_volumes.items():
         if volume.plugin_id in by_id:
-            plugin = by_id[volume.plugin_id]
-            yield from rules.check_volume(volume, catalogue.DRIVERS[plugin.driver], plugin.aws_region, path)
+            where, plugin = by_id[volume.plugin_id]
+            region = plugin.aws_region if where in draft.plugins else ""
+            yield from rules.check_volume(volume, catalogue.DRIVERS[plugin.driver], region, path)
         elif not broken:
-            allowed = f"the id of a plugin of this spec: {', '.join(by_id) or 'there is none'}"
+            known = ", ".join(by_id) or "there is none"
+            allowed = f"the id of a plugin of this spec: {known}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
-    shared = frozenset(plugin.id for plugin in by_id.values() if catalogue.DRIVERS[plugin.driver].external_id.shared)
-    yield from rules.check_volumes(draft.volumes, shared)
+    shared = frozenset(plugin.id for plugin in plugins.values() if catalogue.DRIVERS[plugin.driver].external_id.shared)
+    yield from rules.check_volumes(all_volumes, shared)

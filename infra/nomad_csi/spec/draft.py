@@ -4,8 +4,10 @@ Reading a spec: every plugin and volume is checked on its own, so that all probl
 The form is the same in a YAML file and in Pulumi stack config, and the same rules hold for a component's arguments.
 """
 
+import copy
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -27,6 +29,10 @@ class Draft:
     """Plugins by their path in the document, such as ``plugins[0]``."""
 
     volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
+    mended_plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
+    """Those that are wrong, with stand-ins for what is wrong: only to find what else is."""
+
+    mended_volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
     problems: tuple[errors.Problem, ...] = ()
 
 
@@ -38,7 +44,15 @@ def read_yaml(text: str, source: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         said = str(getattr(error, "problem", "") or error).splitlines()[0]
-        raise errors.SpecError((errors.Problem(path=place, got=said, allowed="a YAML document"),), source) from None
+        raise errors.SpecError((_yaml_problem(place, said),), source) from None
+
+
+def _yaml_problem(place: str, said: str) -> errors.Problem:
+    """Return what the YAML library *said*, without a value that it took for an alias or a tag: it may be a secret."""
+    named = re.match(r"(.*\b(?:alias|tag)) ['\"]", said)
+    if named is None:
+        return errors.Problem(path=place, got=said, allowed="a YAML document")
+    return errors.Problem(path=place, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !")
 
 
 def read(document: Any) -> Draft:
@@ -48,18 +62,24 @@ def read(document: Any) -> Draft:
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
     found: list[errors.Problem] = []
-    plugins = _items(document, "plugins", model.PluginSpec, found)
-    volumes = _items(document, "volumes", model.VolumeSpec, found)
+    plugins, mended_plugins = _items(document, "plugins", model.PluginSpec, found)
+    volumes, mended_volumes = _items(document, "volumes", model.VolumeSpec, found)
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes")}
     top = check(model.StorageSpec, head, "", found)
-    return Draft(protect=top.protect if top else True, plugins=plugins, volumes=volumes, problems=tuple(found))
+    return Draft(
+        protect=top.protect if top else True,
+        plugins=plugins,
+        volumes=volumes,
+        mended_plugins=mended_plugins,
+        mended_volumes=mended_volumes,
+        problems=tuple(found),
+    )
 
 
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
     """Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*."""
     try:
-        # By way of JSON: strict about types there, and a list is a list.
-        return kind.model_validate_json(json.dumps(value))
+        return _validated(kind, value)
     except pydantic.ValidationError as error:
         found.extend(problems.of(error, kind, path))
     except (TypeError, ValueError) as error:
@@ -67,13 +87,56 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
     return None
 
 
-def _items(document: Mapping[str, Any], key: str, kind: type[ModelT], found: list[errors.Problem]) -> dict[str, ModelT]:
+def _validated(kind: type[ModelT], value: Any) -> ModelT:
+    # By way of JSON: strict about types there, and a list is a list.
+    return kind.model_validate_json(json.dumps(value))
+
+
+def _items(
+    document: Mapping[str, Any], key: str, kind: type[ModelT], found: list[errors.Problem]
+) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
+    """Return the items of a list that are sound, and the others as far as they can be mended."""
     items = document.get(key, [])
     if not isinstance(items, list | tuple):
         found.append(errors.Problem(path=key, got=problems.shown(items), allowed="a list"))
-        return {}
+        return {}, {}
     checked = {f"{key}[{index}]": check(kind, item, f"{key}[{index}]", found) for index, item in enumerate(items)}
-    return {path: item for path, item in checked.items() if item is not None}
+    wrong = {path: _mended(kind, item) for (path, value), item in zip(checked.items(), items, strict=True) if not value}
+    return _some(checked), _some(wrong)
+
+
+def _some(values: Mapping[str, ModelT | None]) -> dict[str, ModelT]:
+    return {path: value for path, value in values.items() if value is not None}
+
+
+_STAND_INS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
+"""Values for required keys whose own value is wrong. Others have a default, or nothing can be said without them."""
+
+
+def _mended(kind: type[ModelT], value: Any) -> ModelT | None:
+    """Return *value* without what is wrong with it, ``None`` where too little would be left."""
+    rest = copy.deepcopy(value)
+    try:
+        _validated(kind, rest)
+    except pydantic.ValidationError as error:
+        for item in reversed(error.errors(include_url=False)):
+            _drop(rest, item["loc"])
+    except (TypeError, ValueError):
+        return None
+    try:
+        return _validated(kind, rest)
+    except ValueError:
+        return None
+
+
+def _drop(value: Any, location: Sequence[Any]) -> None:
+    """Remove what is at *location* of *value*, or put its stand-in there."""
+    for step in location[:-1]:
+        value = value[step] if isinstance(value, list) or step in value else {}
+    if location and location[-1] in _STAND_INS:
+        value[location[-1]] = _STAND_INS[location[-1]]
+    elif location and isinstance(value, dict):
+        value.pop(location[-1], None)
 
 
 class _Loader(yaml.SafeLoader):

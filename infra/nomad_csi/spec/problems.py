@@ -30,7 +30,9 @@ _ALLOWED = {
 
 
 def shown(value: Any) -> str:
-    """Return *value* as short text: ``shown("a")`` is ``"'a'"``."""
+    """Return *value* as short text: ``shown("a")`` is ``"'a'"``. What is inside a mapping or list may be secret."""
+    if value and isinstance(value, Mapping | list | tuple):
+        return "a mapping" if isinstance(value, Mapping) else "a list"
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
 
