@@ -17,6 +17,7 @@ COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
+    "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
     "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
 }
 """Every command and what it does. Their modules are imported only when they are called."""

@@ -1,0 +1,132 @@
+"""``nomad-csi plugin``."""
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli import project_file
+
+NAME = "nomad-csi"
+PROGRAM = f"pulumi-resource-{NAME}"
+FOLDER = f".pulumi-plugins/{NAME}"
+START_DEADLINE_S = 30.0
+
+ABOUT_INSTALL = f"""\
+Makes {FOLDER}/{PROGRAM} in the project, a script that starts the
+plugin of the environment this command runs in, and names that folder under
+plugins.providers in Pulumi.yaml. Pulumi then finds the plugin, without the warning that
+it gives for one on PATH. Doing it again changes nothing.
+
+Commit Pulumi.yaml: no path of this machine gets into it. Put `.pulumi-plugins/` into
+.gitignore, and run this command once in each clone. Or commit the script too, where the
+environment is in the same repository (such as .venv): it is named relatively then. Where
+that environment is not there, the script takes {PROGRAM} from PATH.
+"""
+ABOUT_STATUS = """\
+Says which plugin pulumi would start for the project, in the order in which pulumi looks,
+and starts it for a moment. Exits 1 when there is none, or it does not start.
+"""
+
+SCRIPT = """\
+#!/bin/sh
+# Starts the provider plugin nomad-csi for Pulumi. Made by `nomad-csi plugin install`.
+python={python}
+if [ -x "$python" ]; then exec "$python" -m nomad_csi.provider "$@"; fi
+if command -v {program} > /dev/null; then exec {program} "$@"; fi
+echo "no nomad-csi in $python or on PATH; run 'nomad-csi plugin install' in the program's environment" >&2
+exit 1
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    for name, summary, about, run in (
+        ("install", "let the Pulumi project in DIR find the plugin", ABOUT_INSTALL, _install),
+        ("status", "say which plugin pulumi would use there", ABOUT_STATUS, _status),
+    ):
+        action = actions.add_parser(
+            name, help=summary, description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        action.add_argument(
+            "--project", type=Path, default=Path(), metavar="DIR", help="folder of Pulumi.yaml (default: here)"
+        )
+        action.set_defaults(run=run)
+
+
+def _install(arguments: argparse.Namespace) -> int:
+    project: Path = arguments.project
+    path = project_file.find(project)
+    script = project / FOLDER / PROGRAM
+    python = _interpreter(project)
+    changed = project_file.add(path, NAME, f"./{FOLDER}")
+    fresh = _write(script, SCRIPT.format(python=python, program=PROGRAM))
+    print(f"{'changed' if changed else 'unchanged':9}  {path}")
+    print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
+    if "$0" not in python:
+        print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
+    return 0
+
+
+def _interpreter(project: Path) -> str:
+    """Return this environment's interpreter for the script: relative to it where both are in one repository."""
+    project, environment = project.resolve(), Path(sys.prefix)
+    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    for place in (environment, environment.resolve(), project / ".venv", root / ".venv"):
+        if place.is_relative_to(root) and place.resolve() == environment.resolve():
+            relative = os.path.relpath(place / "bin" / "python", project / FOLDER)
+            return f'"$(dirname "$0")"/{shlex.quote(relative)}'
+    return shlex.quote(sys.executable)
+
+
+def _write(script: Path, text: str) -> bool:
+    """Write *text* as a program; return whether that changed anything."""
+    if script.is_file() and script.read_text(encoding="utf-8") == text and os.access(script, os.X_OK):
+        return False
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(text, encoding="utf-8")
+    script.chmod(0o755)
+    return True
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    path = project_file.find(arguments.project)
+    attached = dict(item.partition(":")[::2] for item in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(","))
+    if NAME in attached:
+        print(f"the process that listens on port {attached[NAME]}, as PULUMI_DEBUG_PROVIDERS says")
+        return 0
+    found = project_file.named(project_file.read(path), NAME)
+    if found is not None:
+        print(f"{found.path}, named in {found.section} of {path}")
+        return _started(path.parent / found.path / PROGRAM)
+    on_path = None if os.environ.get("PULUMI_IGNORE_AMBIENT_PLUGINS") else shutil.which(PROGRAM)
+    if on_path is not None:
+        print(f"{on_path}, from PATH: pulumi warns of that in every operation; `nomad-csi plugin install` ends it")
+        return _started(Path(on_path))
+    print(f"none: {path} names no plugin {NAME}, and none is on PATH; type `nomad-csi plugin install`")
+    return errors.EXIT_CHANGES
+
+
+def _started(program: Path) -> int:
+    """Start the plugin as Pulumi does, until it says its port."""
+    if not os.access(program, os.X_OK):
+        print(f"no program {program}; type `nomad-csi plugin install`")
+        return errors.EXIT_CHANGES
+    with subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        deadline = threading.Timer(START_DEADLINE_S, child.kill)
+        deadline.start()
+        line = child.stdout.readline() if child.stdout else ""
+        deadline.cancel()
+        child.terminate()
+        _, said = child.communicate()
+    if line.strip().isdigit():
+        print("it starts")
+        return 0
+    print(f"it does not start: {said.strip().splitlines()[-1] if said.strip() else 'it ended without a word'}")
+    return errors.EXIT_CHANGES

@@ -1,0 +1,148 @@
+"""The plugins that a ``Pulumi.yaml`` names: read, and one added without touching the rest of the file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nomad_csi import errors
+
+NAMES = ("Pulumi.yaml", "Pulumi.yml")
+"""Names that Pulumi looks for (pulumi/pulumi, ``sdk/go/common/workspace/paths.go``); its JSON form is left alone."""
+
+_SECTION, _LIST = "plugins", "providers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """A provider plugin that the project names itself."""
+
+    section: str
+    """``plugins.providers`` or ``packages``."""
+
+    path: str
+    """As written: relative to the project's folder."""
+
+
+def find(folder: Path) -> Path:
+    """Return the project file in *folder*. Raises `errors.NomadCsiError` when there is none."""
+    for name in NAMES:
+        if (folder / name).is_file():
+            return folder / name
+    raise errors.NomadCsiError(f"no Pulumi.yaml in {folder}; name the project's folder with --project")
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """Return the document. Raises `errors.RefusedError` when it is no YAML mapping."""
+    return _document(_text(path), path)
+
+
+def named(document: Mapping[str, Any], name: str) -> Provider | None:
+    """Return what *document* says of the provider plugin *name*; ``None`` when it says nothing."""
+    section = document.get(_SECTION)
+    listed = section.get(_LIST) if isinstance(section, Mapping) else None
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, Mapping) and item.get("name") == name:
+            return Provider(section=f"{_SECTION}.{_LIST}", path=str(item.get("path", "")))
+    packages = document.get("packages")
+    package = packages.get(name) if isinstance(packages, Mapping) else None
+    source = package.get("source") if isinstance(package, Mapping) else package
+    return Provider(section="packages", path=str(source)) if source else None
+
+
+def by_hand(name: str, folder: str) -> str:
+    """Return the lines that name the plugin *name* in *folder*."""
+    return "\n".join([f"{_SECTION}:", f"  {_LIST}:", f"    - name: {name}", f"      path: {folder}"])
+
+
+def add(path: Path, name: str, folder: str) -> bool:
+    """
+    Name the plugin *name* in *folder*; return whether the file changed. The other bytes of it stay as they are.
+
+    Raises `errors.RefusedError`, and changes nothing, where the file names another place or is written in a way that
+    cannot be extended line by line.
+    """
+    before = _text(path)
+    document = _document(before, path)
+    found = named(document, name)
+    if found is not None and Path(found.path) == Path(folder):
+        return False
+    if found is not None:
+        raise errors.RefusedError(
+            f"{path.name} names {name} already, in {found.section}, at {found.path}; remove that, and run this again"
+        )
+    after = _extended(before, name, folder)
+    if after is None or _load(after) != _expected(document, name, folder):
+        hand = "\n".join(f"  {line}" for line in by_hand(name, folder).splitlines())
+        raise errors.RefusedError(
+            f"{path.name} is written in a way that this command does not change; add by hand:\n{hand}"
+        )
+    path.write_bytes(after.encode())
+    return True
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()  # newlines as they are
+    except UnicodeDecodeError:
+        raise errors.RefusedError(f"{path} is not text in UTF-8") from None
+
+
+def _document(text: str, path: Path) -> Mapping[str, Any]:
+    document = _load(text)
+    if not isinstance(document, Mapping):
+        raise errors.RefusedError(f"{path} is not a YAML mapping, which a Pulumi project file is")
+    return document
+
+
+def _load(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return None
+
+
+def _expected(document: Mapping[str, Any], name: str, folder: str) -> dict[str, Any]:
+    section = document.get(_SECTION) or {}
+    listed = [{"name": name, "path": folder}, *(section.get(_LIST) or ())]
+    return {**document, _SECTION: {**section, _LIST: listed}}
+
+
+def _extended(text: str, name: str, folder: str) -> str | None:
+    """Return *text* with the entry: first in the list, else first in the section, else a new section at the end."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    if not _is_block(root, yaml.MappingNode):
+        return None
+    section = _value(root, _SECTION)
+    if section is None:
+        return _inserted(text, len(text.splitlines()), by_hand(name, folder).splitlines())
+    if not _is_block(section, yaml.MappingNode):
+        return None
+    providers = _value(section, _LIST)
+    item = [f"- name: {name}", f"  path: {folder}"]
+    if providers is None:
+        mark = section.start_mark
+        lines = [f"{_LIST}:", *(f"  {line}" for line in item)]
+    elif _is_block(providers, yaml.SequenceNode):
+        mark, lines = providers.start_mark, item
+    else:
+        return None
+    return _inserted(text, mark.line, [" " * mark.column + line for line in lines])
+
+
+def _is_block(node: Any, kind: type[Any]) -> bool:
+    return isinstance(node, kind) and not node.flow_style and bool(node.value)
+
+
+def _value(node: Any, key: str) -> Any:
+    return next((value for name, value in node.value if name.value == key), None)
+
+
+def _inserted(text: str, line: int, lines: list[str]) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    kept = text.splitlines(keepends=True)
+    if kept and not kept[-1].endswith("\n"):
+        kept[-1] += newline
+    return "".join([*kept[:line], *(item + newline for item in lines), *kept[line:]])

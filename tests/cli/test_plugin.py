@@ -1,0 +1,297 @@
+"""``nomad-csi plugin``: one line of a project file, one script, and nothing else touched."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.cli import plugin
+
+ENTRY = {"name": "nomad-csi", "path": "./.pulumi-plugins/nomad-csi"}
+BARE = "name: shop\nruntime: python\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Make a project folder with the text of its Pulumi.yaml."""
+
+    def make(text=BARE):
+        (tmp_path / "Pulumi.yaml").write_bytes(text.encode())
+        return tmp_path
+
+    return make
+
+
+def install(folder):
+    return cli.main(["plugin", "install", "--project", str(folder)])
+
+
+def text_of(folder):
+    return (folder / "Pulumi.yaml").read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "# mine\nname: shop   # ours\nruntime: {name: python}\n",
+            "# mine\nname: shop   # ours\nruntime: {name: python}\n"
+            "plugins:\n  providers:\n    - name: nomad-csi\n      path: ./.pulumi-plugins/nomad-csi\n",
+        ),
+        (
+            "name: shop\nruntime: python",
+            "name: shop\nruntime: python\n"
+            "plugins:\n  providers:\n    - name: nomad-csi\n      path: ./.pulumi-plugins/nomad-csi\n",
+        ),
+        (
+            "name: shop\r\nruntime: python\r\n",
+            "name: shop\r\nruntime: python\r\n"
+            "plugins:\r\n  providers:\r\n    - name: nomad-csi\r\n      path: ./.pulumi-plugins/nomad-csi\r\n",
+        ),
+        (
+            "name: shop\nplugins:\n    analyzers:   # policies\n    - {name: p, path: ./p}\nruntime: python\n",
+            "name: shop\nplugins:\n    providers:\n      - name: nomad-csi\n        path: ./.pulumi-plugins/nomad-csi\n"
+            "    analyzers:   # policies\n    - {name: p, path: ./p}\nruntime: python\n",
+        ),
+        (
+            "plugins:\n  providers:\n  # one more\n  - name: other\n    path: ./o   # o\nname: shop\nruntime: python\n",
+            "plugins:\n  providers:\n  # one more\n  - name: nomad-csi\n    path: ./.pulumi-plugins/nomad-csi\n"
+            "  - name: other\n    path: ./o   # o\nname: shop\nruntime: python\n",
+        ),
+    ],
+    ids=["no section", "no last newline", "crlf", "no list", "a list"],
+)
+def test_install_adds_lines_and_keeps_the_others(before, after, project, capsys):
+    """Comments, order, layout and line ends of the file stay; a second run changes nothing."""
+    folder = project(before)
+
+    assert install(folder) == 0
+    first = capsys.readouterr().out
+    assert text_of(folder) == after
+    assert install(folder) == 0
+    second = capsys.readouterr().out
+
+    assert text_of(folder) == after
+    assert (first.count("changed  "), first.count("wrote")) == (1, 1)
+    assert second.count("unchanged") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{name: shop, runtime: python}\n",
+        "name: shop\nruntime: python\nplugins: {providers: [{name: other, path: ./o}]}\n",
+        "name: shop\nruntime: python\nplugins:\n  providers: []\n",
+        "name: shop\nruntime: python\nplugins:\n",
+        "name: shop\nruntime: python\n...\n",
+        "name: shop\nplugins:\n  analyzers: []\nplugins:\n  languages: []\nruntime: python\n",
+        "name: shop\ntemplate: &all\n  providers:\n    - {name: o, path: o}\nplugins: *all\nruntime: python\n",
+    ],
+    ids=["flow", "flow section", "flow list", "empty section", "document end", "twice", "alias"],
+)
+def test_install_refuses_what_it_cannot_extend(text, project, capsys):
+    """The file stays as it is, no script is written, and the lines to add are shown."""
+    folder = project(text)
+
+    assert install(folder) == 1
+
+    assert text_of(folder) == text
+    assert not (folder / ".pulumi-plugins").exists()
+    shown = capsys.readouterr().err.partition("add by hand:\n")[2]
+    assert yaml.safe_load(shown) == {"plugins": {"providers": [ENTRY]}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        ("plugins:\n  providers:\n    - {name: nomad-csi, path: ./old}\n", "plugins.providers, at ./old"),
+        ("packages:\n  nomad-csi: ./plugin\n", "packages, at ./plugin"),
+        ("packages:\n  nomad-csi: {source: ./plugin}\n", "packages, at ./plugin"),
+    ],
+)
+def test_install_leaves_another_choice_alone(lines, where, project, capsys):
+    """Who names another plugin meant it."""
+    folder = project(BARE + lines)
+
+    assert install(folder) == 1
+
+    assert text_of(folder) == BARE + lines
+    expected = f"refused: Pulumi.yaml names nomad-csi already, in {where}; remove that, and run this again\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_install_takes_an_equal_path_for_equal(project):
+    """The path may be written without the dot."""
+    text = BARE + "plugins:\n  providers:\n    - {name: nomad-csi, path: .pulumi-plugins/nomad-csi/}\n"
+    folder = project(text)
+
+    assert install(folder) == 0
+
+    assert text_of(folder) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name: \xff\n", "is not text in UTF-8"),
+        (b"name: [\n", "is not a YAML mapping, which a Pulumi project file is"),
+        (b"- a\n", "is not a YAML mapping, which a Pulumi project file is"),
+    ],
+)
+def test_install_refuses_what_is_no_project_file(content, message, tmp_path, capsys):
+    """A broken file is named."""
+    (tmp_path / "Pulumi.yaml").write_bytes(content)
+
+    assert install(tmp_path) == 1
+
+    assert capsys.readouterr().err == f"refused: {tmp_path / 'Pulumi.yaml'} {message}\n"
+
+
+def test_without_a_project_file_the_folder_is_named(tmp_path, capsys):
+    """The command works on a Pulumi project only."""
+    assert install(tmp_path) == 2
+
+    assert capsys.readouterr().err == f"error: no Pulumi.yaml in {tmp_path}; name the project's folder with --project\n"
+
+
+def test_script_of_an_environment_elsewhere_names_it_and_says_so(project, capsys):
+    """Such a script is of this machine, and the command says what to do about that."""
+    folder = project()
+
+    install(folder)
+
+    assert str(sys.prefix) in (folder / plugin.FOLDER / plugin.PROGRAM).read_text()
+    assert str(sys.prefix) not in text_of(folder)
+    assert "put .pulumi-plugins/ into .gitignore" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"), [(".venv", "../../.venv/bin/python"), ("../.venv", "../../../.venv/bin/python")]
+)
+def test_script_of_an_environment_in_the_repository_is_the_same_on_every_machine(at, expected, tmp_path, capsys):
+    """It names the environment from where the script is, and can be committed."""
+    folder = tmp_path / "repository" / "stack"
+    folder.mkdir(parents=True)
+    (folder.parent / ".git").mkdir()
+    (folder / "Pulumi.yaml").write_text(BARE)
+    (folder / at).symlink_to(sys.prefix)
+
+    install(folder)
+
+    script = (folder / plugin.FOLDER / plugin.PROGRAM).read_text()
+    assert f'python="$(dirname "$0")"/{expected}\n' in script
+    assert "/repository" not in script
+    assert ".gitignore" not in capsys.readouterr().out
+    assert _first_line(folder / plugin.FOLDER / plugin.PROGRAM).isdigit()
+
+
+def test_script_without_its_environment_takes_the_program_on_path(project, tmp_path):
+    """A clone elsewhere works where the environment is active; else it says what to do."""
+    folder = project()
+    install(folder)
+    script = folder / plugin.FOLDER / plugin.PROGRAM
+    script.write_text(script.read_text().replace(sys.executable, "/nonexistent/python"))
+    programs = tmp_path / "bin"
+    programs.mkdir()
+
+    without = subprocess.run([script], capture_output=True, text=True, env={"PATH": str(programs)}, check=False)
+    (programs / plugin.PROGRAM).write_text('#!/bin/sh\necho "$1"\n')
+    (programs / plugin.PROGRAM).chmod(0o755)
+    with_it = subprocess.run([script, "x"], capture_output=True, text=True, env={"PATH": str(programs)}, check=False)
+
+    assert (without.returncode, with_it.stdout) == (1, "x\n")
+    assert without.stderr == (
+        "no nomad-csi in /nonexistent/python or on PATH; run 'nomad-csi plugin install' in the program's environment\n"
+    )
+
+
+def test_a_broken_script_is_mended(project):
+    """A script that lost its executable bit, or its text, is written again."""
+    folder = project()
+    install(folder)
+    script = folder / plugin.FOLDER / plugin.PROGRAM
+    whole = script.read_text()
+    script.write_text("")
+    script.chmod(0o644)
+
+    install(folder)
+
+    assert (script.read_text(), os.access(script, os.X_OK)) == (whole, True)
+
+
+def status(folder):
+    return cli.main(["plugin", "status", "--project", str(folder)])
+
+
+def test_status_starts_what_is_installed(project, capsys):
+    """What the command says was tried."""
+    folder = project()
+    install(folder)
+    capsys.readouterr()
+
+    assert status(folder) == 0
+
+    where = f"./{plugin.FOLDER}, named in plugins.providers of {folder / 'Pulumi.yaml'}"
+    assert capsys.readouterr().out == f"{where}\nit starts\n"
+
+
+def test_status_says_why_a_plugin_does_not_start(project, capsys):
+    """The last line of what it says, as a person would look for it."""
+    folder = project()
+    install(folder)
+    script = folder / plugin.FOLDER / plugin.PROGRAM
+    script.write_text("#!/bin/sh\necho 'first' >&2\necho 'no such module' >&2\n")
+    capsys.readouterr()
+
+    assert status(folder) == 1
+
+    assert capsys.readouterr().out.splitlines()[1] == "it does not start: no such module"
+
+
+def test_status_without_the_script(project, capsys):
+    """A fresh clone has the line in Pulumi.yaml and not the script."""
+    folder = project()
+    install(folder)
+    script = folder / plugin.FOLDER / plugin.PROGRAM
+    script.unlink()
+    capsys.readouterr()
+
+    assert status(folder) == 1
+
+    assert capsys.readouterr().out.splitlines()[1] == f"no program {script}; type `nomad-csi plugin install`"
+
+
+def test_status_of_a_plugin_on_path(project, monkeypatch, capsys):
+    """It works, with a warning of Pulumi's that the command tells how to end; one variable turns PATH off."""
+    programs = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", str(programs))
+    folder = project()
+
+    assert status(folder) == 0
+    found = capsys.readouterr().out
+    monkeypatch.setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
+    assert status(folder) == 1
+
+    assert found.startswith(f"{programs / plugin.PROGRAM}, from PATH: pulumi warns of that in every operation")
+    assert capsys.readouterr().out.startswith("none: ")
+
+
+def test_status_of_an_attached_plugin(project, monkeypatch, capsys):
+    """A plugin that runs already goes first."""
+    monkeypatch.setenv("PULUMI_DEBUG_PROVIDERS", "aws:1,nomad-csi:4711")
+    folder = project()
+
+    assert status(folder) == 0
+
+    assert capsys.readouterr().out == "the process that listens on port 4711, as PULUMI_DEBUG_PROVIDERS says\n"
+
+
+def _first_line(program):
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as child:
+        line = child.stdout.readline()
+        child.terminate()
+    return line.strip()
