@@ -153,6 +153,17 @@ def test_register_many_volumes_with_one_request_for_each_namespace(agent, client
     assert sent == [("/v1/volume/csi/x", "default", ["x"]), ("/v1/volumes", "storage", ["mysql", "a"])]
 
 
+def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
+    """Not even the half of it that is left where a long sentence is cut."""
+    document = dataclasses.replace(MYSQL, secrets={"password": "canary-of-the-volume"})
+    agent.answer("PUT", "/v1/volume/csi/mysql", "x" * 500 + " canary-of-the-volume", status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        volumes.register(client, [document])
+
+    assert caught.value.message == "x" * 500 + " [secret]"
+
+
 def test_register_nothing_asks_nothing(agent, client):
     """No volume, no request: Nomad would refuse an empty list."""
     assert volumes.register(client, []) == ()

@@ -3,14 +3,14 @@
 import json
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
-from nomad_csi.nomad import classify, connection, transport
+from nomad_csi.nomad import classify, connection, masking, transport
 
 TIMEOUT_S = 30.0
 """Deadline of a call that names none."""
@@ -80,14 +80,16 @@ class Nomad:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         timeout_s: float | None = None,
+        secrets: Iterable[str] = (),
     ) -> Reply:
         """
         Send one request, once, and return the reply.
 
         *path* comes from `path_of`; namespace and region of the connection are added to *query* where it has none;
-        *body* is sent as JSON. Raises `errors.NomadApiError` for everything but a success, and
-        `errors.RefusedError` for a volume *delete*: on a volume in use, Nomad lets the driver delete the data first
-        and refuses afterwards (tried on Nomad 2.0.6-dev, 2026-08).
+        *body* is sent as JSON; *secrets* are those of its texts that no error may show, even where Nomad repeats them.
+        Raises `errors.NomadApiError` for everything but a success, and `errors.RefusedError` for a volume *delete*:
+        on a volume in use, Nomad lets the driver delete the data first and refuses afterwards (tried on Nomad
+        2.0.6-dev, 2026-08).
         """
         _refuse_volume_delete(method, path)
         wanted = self._query(query or {})
@@ -100,17 +102,19 @@ class Nomad:
         answer = self._transport.exchange(
             call, f"{path}?{parse.urlencode(wanted)}", content, self._timeout_s if timeout_s is None else timeout_s
         )
-        return self._reply(call, answer)
+        own = (self.connection.token, self.connection.http_auth)
+        return self._reply(call, answer, (*own, *secrets))
 
     def _query(self, query: Mapping[str, str]) -> dict[str, str]:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
-    def _reply(self, call: classify.Call, answer: transport.Answer) -> Reply:
+    def _reply(self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str]) -> Reply:
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             verdict = classify.answered(call, answer.status, text)
-            raise self._error(call, answer.status, _sentence(text), verdict)
+            # Before it is cut: half a secret would not be found any more.
+            raise _error(call, answer.status, masking.without_secrets(_sentence(text), secrets), verdict)
         try:
             data = json.loads(text) if text.strip() else None
         except ValueError as error:
@@ -118,16 +122,15 @@ class Nomad:
                 kind="refused" if classify.changes_nothing(call) else "ambiguous",
                 advice=f"look whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
             )
-            raise self._error(call, answer.status, "the answer is not JSON", verdict) from error
+            raise _error(call, answer.status, "the answer is not JSON", verdict) from error
         index = answer.headers.get("X-Nomad-Index", "")
         return Reply(status=answer.status, index=int(index) if index.isdecimal() else 0, data=data, text=text)
 
-    def _error(self, call: classify.Call, status: int, message: str, verdict: classify.Verdict) -> errors.NomadApiError:
-        for secret in filter(None, (self.connection.token, self.connection.http_auth)):
-            message = message.replace(secret, "[secret]")
-        return errors.NomadApiError(
-            call.method, call.path, message, status=status, kind=verdict.kind, advice=verdict.advice
-        )
+
+def _error(call: classify.Call, status: int, message: str, verdict: classify.Verdict) -> errors.NomadApiError:
+    return errors.NomadApiError(
+        call.method, call.path, message, status=status, kind=verdict.kind, advice=verdict.advice
+    )
 
 
 def path_of(*segments: str) -> str:

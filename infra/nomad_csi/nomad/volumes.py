@@ -176,7 +176,8 @@ def _register(
     """Send one group. A single volume goes by its own path, so that an error names it; Nomad reads the body only."""
     path = request.path_of("volume", "csi", group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
     body = {"Volumes": [payload(document) for document in group]}
-    reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s)
+    secrets = [secret for document in group for secret in document.secrets.values()]
+    reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s, secrets=secrets)
     # Nomad before 1.10.5 answers with an empty body.
     if reply.data is not None and (warnings := replies.text(replies.checked("PUT", path, reply), "Warnings")):
         yield warnings

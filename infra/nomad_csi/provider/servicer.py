@@ -16,6 +16,7 @@ from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import registry, resource, sandbox
+from nomad_csi.nomad import masking
 from nomad_csi.provider import configuration, replies, status, wire, wording
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
@@ -243,7 +244,7 @@ class Servicer(ProviderServicer):
         return dict(outputs) | ({sandbox.OUTPUT: self._mark} if self._mark else {})
 
     def _clean(self, request: message.Message, text: str) -> str:
-        return wording.without_secrets(text, [*_secrets(request), *self._own_secrets()])
+        return masking.without_secrets(text, [*_secrets(request), *self._own_secrets()])
 
     def _own_secrets(self) -> Iterator[str]:
         for name in configuration.SECRET:

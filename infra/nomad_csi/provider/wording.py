@@ -1,16 +1,11 @@
 """What an operator gets to read of an error: one clean line, without a secret."""
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-
-HIDDEN = "[secret]"
-
-SHORTEST_SECRET = 4
-"""Characters from which on a secret is looked for in a text; shorter ones are part of ordinary words."""
 
 
 def sentence(error: errors.NomadCsiError) -> str:
@@ -18,14 +13,6 @@ def sentence(error: errors.NomadCsiError) -> str:
     if isinstance(error, errors.SpecError):
         return f"{error.source or 'the resource'}: {'; '.join(str(problem) for problem in error.problems)}"
     return str(error)
-
-
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return *text* with every one of *secrets* replaced, the longest first."""
-    for secret in sorted(set(secrets), key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, HIDDEN)
-    return text
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -1,0 +1,49 @@
+"""No secret stands in a text that somebody reads."""
+
+import json
+from urllib import parse
+
+import pytest
+
+from nomad_csi.nomad import masking
+
+ODD = 'p"<&>\\\u00e9 q/r'
+"""What JSON, Go and a URL each write differently."""
+
+
+def test_secrets_are_replaced_longest_first():
+    """A secret that contains another is replaced whole."""
+    assert masking.without_secrets("a hunter2-long and hunter2", ["hunter2", "hunter2-long"]) == (
+        "a [secret] and [secret]"
+    )
+
+
+def test_short_secrets_do_not_tear_words_apart():
+    """An empty or tiny secret would make every sentence unreadable."""
+    assert masking.without_secrets("an answer", ["", "an", "n"]) == "an answer"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ODD,
+        json.dumps({"a": ODD}),
+        json.dumps({"a": ODD}, ensure_ascii=False),
+        r"p\"\u003c\u0026\u003e\\\u00e9 q/r",
+        r"p\"\u003c\u0026\u003e\\é q/r",
+        parse.quote(ODD, safe=""),
+        parse.urlencode({"a": ODD}),
+    ],
+)
+def test_a_secret_is_found_however_it_is_escaped(written):
+    """A reply may repeat it in JSON, in quotes or in a URL."""
+    shown = masking.without_secrets(f"bad: {written}!", [ODD])
+
+    assert masking.HIDDEN in shown
+    assert "q" not in shown
+    assert "r" not in shown.replace(masking.HIDDEN, "")
+
+
+def test_a_secret_of_several_lines_is_found_on_one():
+    """Sentences of errors have one line."""
+    assert masking.without_secrets("key BEGIN x END", ["BEGIN\nx\nEND\n"]) == "key [secret]"
