@@ -4,19 +4,25 @@ import copy
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+import boto3
 import pytest
 import yaml
 
 from nomad_csi import nomad
+from nomad_csi.plan import volumes as volume_plans
+from nomad_csi_sandbox.session import folder, processes
 
 PROJECT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).parent / "nomad-csi"
 DEADLINE_S = 240
+OWNER_TAG = volume_plans.OWNER_TAG
 
 
 class Sandbox:
@@ -30,6 +36,11 @@ class Sandbox:
     @property
     def config(self):
         return self.project / "Pulumi.sandbox.yaml"
+
+    @property
+    def state(self):
+        """The state file of the engine stand-in."""
+        return self.project / ".sandbox/state.json"
 
     def run(self, *words, check=False, environment=None):
         """Run ``nomad-csi sandbox ...`` and return what it did."""
@@ -74,6 +85,41 @@ class Sandbox:
         """Return a client of the sandbox's Nomad."""
         return nomad.Nomad(nomad.Connection.from_environment({"NOMAD_ADDR": self.variables()["NOMAD_ADDR"]}))
 
+    def engine(self, operation, *words):
+        """Run the engine stand-in itself, which starts nothing that has ended. Return what it did."""
+        place = ("--project", self.project, "--stack", "sandbox", "--state", self.state)
+        return self.exec(sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *place, *words, check=False)
+
+    def aws(self, service):
+        """Return a boto3 client of the sandbox's AWS."""
+        found = self.variables()
+        return boto3.client(
+            service,
+            region_name=found["AWS_REGION"],
+            endpoint_url=found["AWS_ENDPOINT_URL"],
+            aws_access_key_id=found["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=found["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def owned(self):
+        """Return the ids of the EBS volumes and of the file systems in AWS that carry our owner tag."""
+        volumes = self.aws("ec2").describe_volumes(Filters=[{"Name": "tag-key", "Values": [OWNER_TAG]}])["Volumes"]
+        systems = self.aws("efs").describe_file_systems()["FileSystems"]
+        return (
+            [volume["VolumeId"] for volume in volumes],
+            [system["FileSystemId"] for system in systems if OWNER_TAG in {tag["Key"] for tag in system["Tags"]}],
+        )
+
+    def process(self, name):
+        """Return the recorded process ``moto``, ``aws-provider`` or ``nomad``."""
+        return folder.Folder(self.project).load().processes[name]
+
+    def kill(self, name):
+        """End one of the sandbox's processes outright, and wait until it has ended."""
+        process = self.process(name)
+        os.kill(process.pid, signal.SIGKILL)
+        until(lambda: not processes.alive(process))
+
     def requests(self):
         """Return every request that Nomad has seen."""
         with self.nomad() as client:
@@ -81,7 +127,7 @@ class Sandbox:
 
     def resources(self):
         """Return the resources in the engine stand-in's state, by ``type name``."""
-        state = json.loads((self.project / ".sandbox/state.json").read_text())
+        state = json.loads(self.state.read_text())
         found = state["deployment"]["resources"]
         return {f"{item['type']} {item['urn'].rpartition('::')[2]}": item for item in found}
 
@@ -109,6 +155,21 @@ def move(storage, data_dir):
         plugin.setdefault("verify", {})["stable_s"] = 0.5
 
 
+def until(look):
+    """Call *look* until it returns something true, and return that."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not (found := look()):
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture(name="until")
+def _until():
+    """Wait for something: ``until(lambda: ...)``."""
+    return until
+
+
 @pytest.fixture
 def sandbox(tmp_path):
     """A sandbox of the test's own, not up yet; taken down at the end."""
@@ -134,12 +195,18 @@ def running(_shared):
     _shared.up(check=True)
 
 
+@pytest.fixture
+def untouched(_shared):
+    """The sandbox that tests share, for tests whose commands change nothing: only the config is put back."""
+    before = _shared.config.read_text()
+    yield _shared
+    _shared.config.write_text(before)
+
+
 def take_down(made):
     """End it, whatever state it is in: processes by their recorded pids, then the folders."""
     done = made.run("down")
     if done.returncode != 0:
-        from nomad_csi_sandbox.session import folder, processes  # noqa: PLC0415  # only the failing path
-
         record = folder.Folder(made.project).load()
         for process in copy.copy(record.processes).values() if record else ():
             processes.stop(process)
