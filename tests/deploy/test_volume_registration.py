@@ -101,10 +101,7 @@ def test_preview_knows_the_id():
     """What uses the id is known before the volume is registered, unless its parts are not."""
     assert VOLUME.preview(NEWS)[0] == IDENTITY
     assert VOLUME.preview(NEWS | {"volumeId": resource.UNKNOWN})[0] == resource.UNKNOWN
-    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | {
-        "schedulable": resource.UNKNOWN,
-        "controllerRequired": resource.UNKNOWN,
-    }
+    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | {"controllerRequired": resource.UNKNOWN}
 
 
 def test_create_registers_what_is_absent(context, scripted, writes):
@@ -116,7 +113,7 @@ def test_create_registers_what_is_absent(context, scripted, writes):
     identity, outputs = VOLUME.create(context, NEWS | {"adopt": True})
 
     assert identity == IDENTITY
-    assert outputs == NEWS | {"schedulable": True, "controllerRequired": True}
+    assert outputs == NEWS | {"controllerRequired": True}
     [sent] = writes()
     assert (sent["ID"], sent["Namespace"], sent["ExternalID"]) == ("mysql", "prod", "vol-1")
     assert sent["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
@@ -217,7 +214,7 @@ def test_create_seen_no_more_keeps_its_id(context, scripted):
         VOLUME.create(context, NEWS)
 
     assert failed.value.identity == IDENTITY
-    assert failed.value.outputs == NEWS | {"schedulable": False, "controllerRequired": False}
+    assert failed.value.outputs == NEWS | {"controllerRequired": False}
 
 
 @pytest.mark.parametrize(
@@ -307,10 +304,20 @@ def test_read_of_a_dropped_registration_is_nothing(context, scripted):
     assert VOLUME.read(context, IDENTITY, NEWS, {}) is None
 
 
+def test_read_of_an_unschedulable_volume_is_no_drift(context, scripted):
+    """Whether a plugin is healthy at this moment is not in the state, where it would be wrong the next moment."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"Schedulable": False})
+
+    before = VOLUME.read(context, IDENTITY, NEWS, NEWS)
+
+    assert VOLUME.read(context, IDENTITY, NEWS, NEWS) == before
+
+
 def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
     """A preview without Nomad says what it could not compare, and goes on."""
     scripted.reply("GET", PATH, 0)
-    outputs = NEWS | {"schedulable": True}
+    outputs = NEWS | {"controllerRequired": True}
 
     assert VOLUME.read(context, IDENTITY, NEWS, outputs) == (NEWS, outputs)
     assert heard["warn"] == [f"{scripted.address} is not reachable: volume prod/mysql was not compared"]
@@ -349,7 +356,7 @@ def test_update_sends_the_whole_registration(context, scripted, writes):
     [sent] = writes()
     assert sent["Secrets"] == {"password": PASSWORD}
     assert sent["MountOptions"]["MountFlags"] == ["noatime"]
-    assert outputs["schedulable"] is True
+    assert outputs["controllerRequired"] is True
 
 
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):

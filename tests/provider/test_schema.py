@@ -31,7 +31,7 @@ def test_a_registration_reads_as_declared():
     assert volume["inputProperties"]["capabilities"]["items"] == {"$ref": "#/types/nomad-csi:index:VolumeCapability"}
     assert merged["types"]["nomad-csi:index:VolumeCapability"]["required"] == ["accessMode", "attachmentMode"]
     assert "adopt" not in volume["properties"]
-    assert {"schedulable", "sandbox"} <= set(volume["properties"])
+    assert {"controllerRequired", "sandbox"} <= set(volume["properties"])
 
 
 def test_defaults_are_scalars():

@@ -226,7 +226,7 @@ def test_read_without_nomad_keeps_what_is_recorded_and_warns(serve, engine):
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "secrets": {"password": PASSWORD},
     }
-    outputs = inputs | {"schedulable": True}
+    outputs = inputs | {"controllerRequired": True}
 
     answer = plugin.Read(
         provider_pb2.ReadRequest(

@@ -127,13 +127,8 @@ class VolumeRegistration(pulumi.CustomResource):
             "secrets": pulumi.Output.secret(secrets) if secrets else None,
             "adopt": adopt,
         }
-        outputs = {"schedulable": None, "controllerRequired": None}
+        outputs = {"controllerRequired": None}
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
-
-    @property
-    def schedulable(self) -> pulumi.Output[bool]:
-        """Whether Nomad would place an allocation that claims the volume now."""
-        return pulumi.get(self, "schedulable")
 
 
 class RenderedFile(pulumi.CustomResource):

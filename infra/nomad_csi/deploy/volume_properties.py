@@ -103,9 +103,6 @@ INPUTS: Mapping[str, properties.Property] = {
 }
 
 OUTPUTS: Mapping[str, properties.Property] = {
-    "schedulable": properties.Property(
-        kind="flag", required=True, description="Whether Nomad sees enough healthy plugin instances to use it."
-    ),
     "controllerRequired": properties.Property(
         kind="flag", required=True, description="Whether the plugin has a controller that publishes the volume."
     ),

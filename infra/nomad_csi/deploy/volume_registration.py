@@ -50,7 +50,7 @@ class VolumeRegistration:
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what Nomad will say of the volume is not known."""
-        unknown = {"schedulable": resource.UNKNOWN, "controllerRequired": resource.UNKNOWN}
+        unknown = {"controllerRequired": resource.UNKNOWN}
         return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -120,10 +120,7 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properti
 
 
 def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | None) -> resource.Properties:
-    return _recorded(inputs) | {
-        "schedulable": volume is not None and volume.schedulable,
-        "controllerRequired": volume is not None and volume.controller_required,
-    }
+    return _recorded(inputs) | {"controllerRequired": volume is not None and volume.controller_required}
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
