@@ -6,6 +6,18 @@ from pathlib import Path
 
 from nomad_csi import errors
 
+Raw = argparse.RawDescriptionHelpFormatter
+
+EXEC = """\
+run a command in the sandbox's environment: its Nomad, its AWS, its Pulumi backend and stack
+
+  nomad-csi sandbox exec -- pulumi up
+  nomad-csi sandbox exec -- nomad volume status
+
+Pulumi reads .sandbox/Pulumi.sandbox.yaml there (PULUMI_OPTION_CONFIG_FILE says so). The sandbox writes it from
+Pulumi.sandbox.yaml for each command, with no more controllers than it has clients; so edit Pulumi.sandbox.yaml, or
+name it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
@@ -13,6 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     up = actions.add_parser("up", help="start it, make everything, show what was proven")
     up.add_argument("--engine", choices=("real", "stand-in"), default="", help="default: real when pulumi is on PATH")
+    text = "default: real when nomad is on PATH and you are root"
+    up.add_argument("--nomad", choices=("real", "stand-in"), default="", help=text)
     up.set_defaults(run=_up)
     for name, summary in {
         "preview": "show what up would change",
@@ -21,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "status": "show what runs, what was made and what is proven",
     }.items():
         actions.add_parser(name, help=summary).set_defaults(run=_action, action=name)
-    execute = actions.add_parser("exec", help="run a command in the sandbox's environment")
+    execute = actions.add_parser(
+        "exec", help="run a command in the sandbox's environment", description=EXEC, formatter_class=Raw
+    )
     execute.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...")
     execute.set_defaults(run=_execute)
 
@@ -38,7 +54,7 @@ def _up(arguments: argparse.Namespace) -> int:
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
 
     session = _session(arguments)
-    return session.up(engine_kind=arguments.engine) or report.show(session)
+    return session.up(engine_kind=arguments.engine, nomad_kind=arguments.nomad) or report.show(session)
 
 
 def _action(arguments: argparse.Namespace) -> int:

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(asked: argparse.Namespace) -> phase.Options:
     return phase.Options(
         kind=_KINDS[asked.operation],
-        project=project.read(asked.project, asked.stack, dict(asked.config)),
+        project=project.read(asked.project, asked.stack, dict(asked.config), asked.config_file),
         state=asked.state.resolve(),
         parallel=asked.parallel,
         clear_pending_creates=asked.clear_pending_creates,
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack", required=True)
     parser.add_argument("--state", type=Path, required=True, help="the file that holds the state; made if absent")
     parser.add_argument("--config", type=_pair, action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--config-file", type=Path, metavar="FILE", help="read this in place of Pulumi.STACK.yaml")
     parser.add_argument("--json", type=Path, help="write what was done to this file")
     parser.add_argument(
         "--parallel", type=int, default=deployment.PARALLEL, help="steps at once (default: %(default)s)"

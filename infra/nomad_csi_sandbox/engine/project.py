@@ -52,9 +52,11 @@ class Project:
 STACK_TYPE = "pulumi:pulumi:Stack"
 
 
-def read(root: Path, stack: str, overrides: Mapping[str, str]) -> Project:
+def read(root: Path, stack: str, overrides: Mapping[str, str], stack_file: Path | None = None) -> Project:
     """
     Return the project in *root*; *overrides* are the ``--config`` pairs, by key with or without a namespace.
+
+    *stack_file* is read in place of ``Pulumi.<stack>.yaml``.
 
     Raises `errors.SpecError` where a file is missing or is not understood, and for an encrypted value.
     """
@@ -63,7 +65,7 @@ def read(root: Path, stack: str, overrides: Mapping[str, str]) -> Project:
     if not name:
         raise _wrong("Pulumi.yaml", "name", "", "the name of the project")
     declared = document.get("config") or {}
-    config = _defaults(name, declared) | _stack_config(root / f"Pulumi.{stack}.yaml", name)
+    config = _defaults(name, declared) | _stack_config(stack_file or root / f"Pulumi.{stack}.yaml", name)
     config |= {_full_key(name, key): value for key, value in overrides.items()}
     secret_keys = (key for key, entry in declared.items() if isinstance(entry, dict) and entry.get("secret"))
     return Project(

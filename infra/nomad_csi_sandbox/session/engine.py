@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
 from nomad_csi import errors
 from nomad_csi_sandbox.session import folder
 
@@ -27,7 +29,7 @@ def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool)
 def resources(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> list[dict[str, Any]]:
     """Return the resources in the state, in the shape of ``pulumi stack export``; providers are left out."""
     if real:
-        _select(place, environment)
+        _make_stack(place, environment)
         command = ["pulumi", "stack", "export", "--stack", folder.STACK]
         done = subprocess.run(command, env=dict(environment), cwd=place.project, check=True, capture_output=True)
         state = json.loads(done.stdout)
@@ -44,20 +46,28 @@ def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) 
 
 def _stand_in(place: folder.Folder, operation: str) -> list[str]:
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
-    return [*command, "--stack", folder.STACK, "--state", str(place.state)]
+    stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
+    return [*command, *stack, "--state", str(place.state)]
 
 
 def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
-    _select(place, environment)
+    _make_stack(place, environment)
     answer = [] if operation == "preview" else ["--yes"]
-    return ["pulumi", operation, "--stack", folder.STACK, *answer]
+    return ["pulumi", operation, "--stack", folder.STACK, "--config-file", str(place.engine_config), *answer]
 
 
-def _select(place: folder.Folder, environment: Mapping[str, str]) -> None:
-    """Make the stack if it is not there. Raises `errors.NomadCsiError` when `pulumi` has gone from PATH."""
+def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:
+    """
+    Make the stack if it is not there. Raises `errors.NomadCsiError` when `pulumi` has gone from PATH.
+
+    Pulumi writes the salt of a new stack beside the project file, and takes no other file for it (3.260): so a project
+    of the same name in the sandbox's folder makes it, beside which is the config that the engine reads.
+    """
+    project = yaml.safe_load((place.project / "Pulumi.yaml").read_text())
+    (place.path / "Pulumi.yaml").write_text(yaml.safe_dump({"name": project["name"], "runtime": "python"}))
     command = ["pulumi", "stack", "select", "--create", folder.STACK]
     try:
-        subprocess.run(command, env=dict(environment), cwd=place.project, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, env=dict(environment), cwd=place.path, check=True, stdout=subprocess.DEVNULL)
     except FileNotFoundError:
         raise errors.NomadCsiError(
             "this sandbox was made with pulumi, which is not on PATH now; put it back, or take the sandbox down with it"

@@ -16,6 +16,13 @@ PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")
 
 MARK_VARIABLE = "NOMAD_CSI_SANDBOX"
 
+CONFIG_VARIABLE = "PULUMI_OPTION_CONFIG_FILE"
+"""
+Stands for ``--config-file`` of every Pulumi command that has it.
+
+Source: pulumi/pulumi, ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
+"""
+
 
 def mark(parts: Mapping[str, str]) -> str:
     """Return the word that says what is real: ``aws:moto,engine:stand-in,nomad:stand-in``."""
@@ -43,6 +50,8 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
         "PULUMI_HOME": str(place.path / "pulumi-home"),
+        "PULUMI_STACK": folder.STACK,
+        CONFIG_VARIABLE: str(place.engine_config),
         "PULUMI_BACKEND_URL": place.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": "sandbox",
         "PULUMI_SKIP_UPDATE_CHECK": "true",

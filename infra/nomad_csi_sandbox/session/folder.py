@@ -55,6 +55,11 @@ class Folder:
         return self.project / f"Pulumi.{STACK}.yaml"
 
     @property
+    def engine_config(self) -> Path:
+        """The stack's config as the engines of the sandbox read it."""
+        return self.path / f"Pulumi.{STACK}.yaml"
+
+    @property
     def state(self) -> Path:
         """The state file of the engine stand-in."""
         return self.path / "state.json"

@@ -1,10 +1,12 @@
 """Which part of a sandbox is real and which stands in, and what each of them is."""
 
+import os
 import shutil
 
 DESCRIPTIONS = {
     ("engine", "real"): "Pulumi's own engine, `pulumi` on PATH",
     ("engine", "stand-in"): "a small engine that runs the same program against the same providers; not Pulumi's own",
+    ("nomad", "real"): "HashiCorp's own agent with one client, `nomad` on PATH",
     ("nomad", "stand-in"): "a small agent with two clients that runs the plugins as processes; it mounts nothing",
     ("aws", "moto"): "moto's server, behind an aws provider of the sandbox; no account",
     (
@@ -14,11 +16,24 @@ DESCRIPTIONS = {
 }
 
 
-def decide(*, engine: str = "") -> dict[str, str]:
-    """Return what each part is: real where it is at hand, else a stand-in. *engine* overrides: real or stand-in."""
-    at_hand = shutil.which("pulumi") is not None and shutil.which("pulumi-language-python") is not None
-    chosen = engine or ("real" if at_hand else "stand-in")
-    return {"engine": chosen, "nomad": "stand-in", "aws": "moto", "plugins": "stand-in"}
+def decide(*, engine: str = "", nomad: str = "") -> dict[str, str]:
+    """
+    Return what each part is: real where it is at hand, else a stand-in. *engine* and *nomad* override.
+
+    Nomad's client mounts and makes cgroups, so that it is at hand for root only.
+    """
+    engine_at_hand = _on_path("pulumi") and _on_path("pulumi-language-python")
+    nomad_at_hand = _on_path("nomad") and os.geteuid() == 0
+    return {
+        "engine": engine or ("real" if engine_at_hand else "stand-in"),
+        "nomad": nomad or ("real" if nomad_at_hand else "stand-in"),
+        "aws": "moto",
+        "plugins": "stand-in",
+    }
+
+
+def _on_path(program: str) -> bool:
+    return shutil.which(program) is not None
 
 
 def describe(parts: dict[str, str]) -> str:

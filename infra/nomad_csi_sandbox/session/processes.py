@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
@@ -28,6 +28,21 @@ def start(
     ready = place.path / "run" / f"{name}.json"
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", module, "--port", "0", "--ready-file", str(ready), *arguments]
+    return launch(place, name, command, environment, lambda: _announced_port(ready))
+
+
+def _announced_port(ready: Path) -> int:
+    return int(json.loads(ready.read_text())["port"]) if ready.exists() else 0
+
+
+def launch(
+    place: folder.Folder, name: str, command: Sequence[str], environment: Mapping[str, str], answer: Callable[[], int]
+) -> folder.Process:
+    """
+    Start *command* and wait until *answer* gives the port on which it is ready; 0 means not yet.
+
+    Raises `errors.NomadCsiError` with the end of its log when it ends before, or is not ready at the deadline.
+    """
     with (place.logs / f"{name}.log").open("ab") as log:
         child = subprocess.Popen(
             command,
@@ -38,15 +53,29 @@ def start(
             cwd=place.path,
             start_new_session=True,
         )
+    try:
+        port = _wait_for_port(child, answer)
+    except BaseException:  # an interrupted command knows of no process afterwards
+        _end(child)
+        raise
+    if not port:
+        _end(child)
+        raise errors.NomadCsiError(f"{name} did not start: {log_end(place, name)}")
+    return folder.Process(name=name, pid=child.pid, started=_start_time(child.pid), port=port)
+
+
+def _wait_for_port(child: subprocess.Popen[bytes], answer: Callable[[], int]) -> int:
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and child.poll() is None:
-        if ready.exists():
-            port = json.loads(ready.read_text())["port"]
-            return folder.Process(name=name, pid=child.pid, started=_start_time(child.pid), port=port)
+        if port := answer():
+            return port
         time.sleep(0.05)
+    return 0
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
     child.kill()
     child.wait()
-    raise errors.NomadCsiError(f"{name} did not start: {log_end(place, name)}")
 
 
 def log_end(place: folder.Folder, name: str) -> str:
@@ -60,13 +89,53 @@ def alive(process: folder.Process) -> bool:
     return bool(process.started) and _start_time(process.pid) == process.started
 
 
-def stop(process: folder.Process) -> None:
-    """Ask *process* to end, and end it at the deadline. One that is gone is no error."""
-    for signum, patience_s in ((signal.SIGTERM, STOP_DEADLINE_S), (signal.SIGKILL, STOP_DEADLINE_S)):
+def stop(process: folder.Process, signum: int = signal.SIGTERM) -> None:
+    """Ask *process* with *signum* to end, and end it at the deadline. One that is gone is no error."""
+    for each, patience_s in ((signum, STOP_DEADLINE_S), (signal.SIGKILL, STOP_DEADLINE_S)):
         if not alive(process):
             return
-        os.kill(process.pid, signum)
+        os.kill(process.pid, each)
         _wait(process, patience_s)
+
+
+def end_marked(variable: str, value: str) -> None:
+    """
+    End every process that has *value* for the environment variable *variable*, and all that these have started.
+
+    For what a killed process of ours leaves behind: nobody recorded these, and the variable is set by us alone.
+    Raises `errors.NomadCsiError` when one does not end.
+    """
+    left = [folder.Process(name="", pid=pid, started=_start_time(pid)) for pid in _marked(variable, value)]
+    for process in left:
+        if alive(process):
+            os.kill(process.pid, signal.SIGKILL)
+    for process in left:
+        _wait(process, STOP_DEADLINE_S)
+    if still := [str(process.pid) for process in left if alive(process)]:
+        raise errors.NomadCsiError(f"these processes of the sandbox do not end: {', '.join(still)}")
+
+
+def _marked(variable: str, value: str) -> set[int]:
+    parents = {int(path.name): _parent(path) for path in Path("/proc").iterdir() if path.name.isdecimal()}
+    mark = f"{variable}={value}".encode()
+    found = {pid for pid in parents if mark in _environment(pid)}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # ended since, or somebody else's
+        return []
+
+
+def _parent(path: Path) -> int:
+    try:
+        return int((path / "stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def _wait(process: folder.Process, patience_s: float) -> None:

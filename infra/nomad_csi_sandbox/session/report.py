@@ -13,7 +13,7 @@ What to type next:
   make preview                           see what a change would do: edit Pulumi.sandbox.yaml first
   make up                                make the change
   .venv/bin/nomad-csi sandbox status     this report again
-  .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify Pulumi.sandbox.yaml
+  .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify {config}
   make down                              remove everything"""
 
 
@@ -26,11 +26,11 @@ def show(session: Session) -> int:
         report = verification.verify(client, session.plan(), session.external_ids())
     rendered = [resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile"]
     sections = [
-        parts.describe(record.parts),
+        "\n".join([parts.describe(record.parts), *(f"  {lowered}" for lowered in session.lowered())]),
         "\n".join(["Made:", *_made(found)]),
         "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)]),
         report.as_table(),
-        NEXT,
+        NEXT.format(config=session.place.engine_config.relative_to(session.place.project)),
     ]
     for section in sections:
         session.say(f"\n{section}")

@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.plan import model, storage
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
-from nomad_csi_sandbox.session import engine, environment, folder, parts, processes
+from nomad_csi_sandbox.session import agent, engine, environment, folder, mounts, parts, processes, stack_config
 
 
 class Session:
@@ -22,14 +22,14 @@ class Session:
             raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
 
     def plan(self) -> model.StoragePlan:
-        """Return the plan of the stack's config. Raises `errors.SpecError` with all problems."""
-        return storage.plan_document(self._config("nomad-csi:storage"), source=self.place.config.name)
+        """Return the plan of the config that the engines read. Raises `errors.SpecError` with all problems."""
+        return storage.plan_document(self._config(stack_config.KEY), source=self.place.config.name)
 
-    def up(self, *, engine_kind: str = "") -> int:
+    def up(self, *, engine_kind: str = "", nomad_kind: str = "") -> int:
         """Start what is missing, make everything, return the engine's exit code."""
         plan = self.plan()
         with self.place.locked():
-            record = self._record(plan, engine_kind)
+            record = self._record(plan, {"engine": engine_kind, "nomad": nomad_kind})
             self.say(parts.describe(record.parts))
             self._start(record)
             before = _essence(self._state(record))
@@ -72,7 +72,12 @@ class Session:
     def environment(self) -> dict[str, str]:
         """Return the environment of a sandbox that is up."""
         record = self._up()
+        self._write_config(record)
         return environment.build(self.place, record, self._region())
+
+    def lowered(self) -> tuple[stack_config.Lowered, ...]:
+        """Return what of the project's config is more than this sandbox can run."""
+        return stack_config.fit(self._document(), self._clients(self._up()))[1]
 
     def record(self) -> folder.Record:
         """Return the record of a sandbox that is up."""
@@ -99,6 +104,8 @@ class Session:
             return self._run(operation, record)
 
     def _run(self, operation: str, record: folder.Record) -> int:
+        for lowered in self._write_config(record):
+            self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
         return engine.run(self.place, operation, environment.build(self.place, record, self._region()), real=real)
 
@@ -108,13 +115,14 @@ class Session:
             raise errors.NomadCsiError("there is no sandbox here; type `make up` first")
         return record
 
-    def _record(self, plan: model.StoragePlan, engine_kind: str) -> folder.Record:
+    def _record(self, plan: model.StoragePlan, kinds: Mapping[str, str]) -> folder.Record:
         """Return the record of this sandbox; what is real was decided when it was made."""
         record = self.place.load()
-        if record and engine_kind and record.parts["engine"] != engine_kind:
-            raise errors.RefusedError(
-                f"this sandbox runs with engine {record.parts['engine']}; take it down before you choose another"
-            )
+        for name, kind in kinds.items():
+            if record and kind and record.parts[name] != kind:
+                raise errors.RefusedError(
+                    f"this sandbox runs with {name} {record.parts[name]}; take it down before you choose another"
+                )
         data_dir = _data_dir(plan)
         if record and record.data_dir != data_dir:
             raise errors.RefusedError(
@@ -125,7 +133,7 @@ class Session:
             self._stop(record)
             self.place.forget_state()
             record = None
-        record = record or folder.Record(parts=parts.decide(engine=engine_kind), data_dir=data_dir)
+        record = record or folder.Record(parts=parts.decide(**kinds), data_dir=data_dir)
         self.place.make()
         folder.claim_data_dir(Path(record.data_dir), self.place.project)
         self.place.save(record)
@@ -143,13 +151,25 @@ class Session:
         if not self._runs(record, "aws-provider"):
             self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
         if not self._runs(record, "nomad"):
-            self.say(f"starting the Nomad stand-in with clients in {', '.join(sorted(record.instances))}")
-            nodes = [
-                argument
-                for index, (zone, instance) in enumerate(sorted(record.instances.items()), start=1)
-                for argument in ("--node", f"client-{index}={zone}={instance}")
-            ]
-            self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *nodes])
+            self._start_nomad(record)
+
+    def _start_nomad(self, record: folder.Record) -> None:
+        if record.processes.pop("nomad", None):
+            self.say("Nomad has ended, and with it all it knew of jobs, registrations and claims: starting it empty.")
+        clients = sorted(record.instances.items())
+        if record.parts["nomad"] == "real":
+            self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
+            variables = environment.build(self.place, record, self._region())
+            record.processes["nomad"] = agent.start(self.place, Path(record.data_dir), clients[0], variables)
+            self.place.save(record)
+            return
+        self.say(f"starting the Nomad stand-in with clients in {', '.join(zone for zone, _ in clients)}")
+        nodes = [
+            argument
+            for index, (zone, instance) in enumerate(clients, start=1)
+            for argument in ("--node", f"client-{index}={zone}={instance}")
+        ]
+        self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *nodes])
 
     def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
         variables = environment.build(self.place, record, self._region())
@@ -157,9 +177,12 @@ class Session:
         self.place.save(record)
 
     def _stop(self, record: folder.Record) -> None:
+        if record.parts["nomad"] == "real":
+            agent.stop(record.processes.pop("nomad", None), Path(record.data_dir))
         for name in ("nomad", "aws-provider", "moto"):
             if name in record.processes:
                 processes.stop(record.processes[name])
+        mounts.unmount_below(Path(record.data_dir))
         folder.release_data_dir(Path(record.data_dir), self.place.project)
 
     def _remove_rendered(self, record: folder.Record) -> None:
@@ -179,8 +202,19 @@ class Session:
     def _aws_is_alive(self, record: folder.Record) -> bool:
         return "moto" not in record.processes or self._runs(record, "moto")
 
+    def _write_config(self, record: folder.Record) -> tuple[stack_config.Lowered, ...]:
+        return stack_config.write(self.place, self._clients(record))
+
+    @staticmethod
+    def _clients(record: folder.Record | None) -> int | None:
+        """Return how many clients the engines' config must make do with; ``None`` where it is not to be changed."""
+        return 1 if record and record.parts["nomad"] == "real" else None
+
+    def _document(self) -> Any:
+        return draft.read_yaml(self.place.config.read_text(), self.place.config.name)
+
     def _config(self, key: str) -> Any:
-        document = draft.read_yaml(self.place.config.read_text(), self.place.config.name)
+        document, _ = stack_config.fit(self._document(), self._clients(self.place.load()))
         config = document.get("config") if isinstance(document, Mapping) else None
         if not isinstance(config, Mapping) or key not in config:
             problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")

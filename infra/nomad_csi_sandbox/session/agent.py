@@ -1,0 +1,119 @@
+"""
+HashiCorp's own Nomad agent in the sandbox: server and one client in one process, ``nomad agent -dev``.
+
+With ``-dev`` a client registers at once; without, it may wait half a minute for the keyring. What an agent needs to
+start fast, and the order in which it leaves nothing behind, was tried on Nomad 2.0.6-dev, 2026-08.
+"""
+
+import contextlib
+import json
+import shutil
+import signal
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import nodes
+from nomad_csi_sandbox.session import chroot, folder, mounts, processes, tasks
+
+MARK_VARIABLE = "NOMAD_CSI_SANDBOX_AGENT"
+"""Holds the data directory, for the agent and all it starts: by this what a killed agent left is known as ours."""
+
+POLL_TIMEOUT_S = 2.0
+
+NOT_LOOKED_FOR = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,bridge"
+"""What the client need not look for; looking for clouds takes seconds, and there is none."""
+
+
+def start(
+    place: folder.Folder, data_dir: Path, instance: tuple[str, str], environment: Mapping[str, str]
+) -> folder.Process:
+    """
+    Start the agent, wait until its client takes raw_exec tasks, and return it.
+
+    *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a
+    plugin learns from it whose role it has. Raises `errors.NomadCsiError` when there is no agent, or it does not get ready.
+    """
+    program = shutil.which("nomad", path=environment["PATH"])
+    if program is None:
+        raise errors.NomadCsiError(
+            "this sandbox was made with nomad, which is not on PATH now; put it back, or take the sandbox down with it"
+        )
+    clear(data_dir)
+    http, rpc, serf = _free_ports(3)
+    config = place.path / "run" / "nomad-agent.json"
+    config.write_text(json.dumps(configuration(data_dir, http=http, rpc=rpc, serf=serf), indent=2))
+    zone, instance_id = instance
+    own = {
+        "NOMAD_CSI_SANDBOX_ZONE": zone,
+        "NOMAD_CSI_SANDBOX_INSTANCE_ID": instance_id,
+        MARK_VARIABLE: str(data_dir),
+    }
+    command = [program, "agent", "-dev", f"-config={config}"]
+    return processes.launch(place, "nomad", command, {**environment, **own}, lambda: http if _is_ready(http) else 0)
+
+
+def stop(process: folder.Process | None, data_dir: Path) -> None:
+    """
+    End the agent and all it runs, and unmount what is left. One that is gone already is no error.
+
+    Jobs first: an agent that is stopped right behind them leaves tasks, and tasks leave mounts.
+    """
+    if process and processes.alive(process):
+        address = f"http://127.0.0.1:{process.port}"
+        # An agent that does not answer, or a task that does not end, is ended next.
+        with nomad.Nomad(nomad.Connection(address=address)) as client, contextlib.suppress(errors.NomadCsiError):
+            tasks.end_all(client)
+        processes.stop(process, signal.SIGINT)
+    clear(data_dir)
+
+
+def clear(data_dir: Path) -> None:
+    """End what an agent left running, unmount what it left mounted, and empty *data_dir* but for its owner's name."""
+    processes.end_marked(MARK_VARIABLE, str(data_dir))
+    mounts.unmount_below(data_dir)
+    for path in data_dir.iterdir() if data_dir.exists() else ():
+        if path.name == folder.OWNER_FILE:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str, Any]:
+    """Return the agent's configuration file; Nomad takes JSON too."""
+    return {
+        "data_dir": str(data_dir),
+        "bind_addr": "127.0.0.1",
+        "disable_update_check": True,
+        "log_level": "INFO",
+        "ports": {"http": http, "rpc": rpc, "serf": serf},
+        "server": {"raft_multiplier": 1},
+        "client": {
+            "chroot_env": chroot.contents(),
+            "options": {"fingerprint.denylist": NOT_LOOKED_FOR},
+        },
+    }
+
+
+def _is_ready(port: int) -> bool:
+    """Return whether the client is there. The agent's health is of no use: it is well before it has a client."""
+    connection = nomad.Connection(address=f"http://127.0.0.1:{port}")
+    with nomad.Nomad(connection, timeout_s=POLL_TIMEOUT_S) as client:
+        try:
+            found = nodes.list_nodes(client)
+        except errors.NomadApiError:
+            return False
+    return any(node.status == "ready" and node.eligible and node.drivers.get("raw_exec") for node in found)
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]

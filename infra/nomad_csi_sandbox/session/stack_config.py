@@ -1,0 +1,84 @@
+"""
+The stack config that the engines of a sandbox read: the project's own, as far as the sandbox can run it.
+
+It is a file of the sandbox's, ``.sandbox/Pulumi.sandbox.yaml``: Pulumi writes the salt of its passphrase into the file
+that it reads, and a real agent has one client, where two controllers cannot be placed.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from nomad_csi.drivers import catalogue
+from nomad_csi.spec import draft
+from nomad_csi_sandbox.session import folder
+
+KEY = "nomad-csi:storage"
+
+HEAD = f"# Written by the sandbox from Pulumi.{folder.STACK}.yaml: edit that one.\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lowered:
+    """A controller count that is more than the sandbox has clients."""
+
+    plugin_id: str
+    count: int
+    clients: int
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        client = "one client" if self.clients == 1 else f"{self.clients} clients"
+        return f"controllers of {self.plugin_id}: {self.clients} in place of {self.count}, as the agent has {client}"
+
+
+def fit(document: Any, clients: int | None) -> tuple[Any, tuple[Lowered, ...]]:
+    """
+    Return the stack config *document* with no more controllers than *clients*, and what was lowered.
+
+    ``None`` clients: as many as it takes. What is not understood stays as it is: reading the spec reports it.
+    """
+    fitting = copy.deepcopy(document)
+    storage = _storage(fitting)
+    if clients is None or storage is None:
+        return fitting, ()
+    read = draft.read(storage).plugins
+    lowered = []
+    for index, plugin in enumerate(storage["plugins"] if read else ()):
+        spec = read.get(f"plugins[{index}]")
+        if spec and "controller" in catalogue.DRIVERS[spec.driver].roles and spec.controller.count > clients:
+            lowered.append(Lowered(plugin_id=spec.id, count=spec.controller.count, clients=clients))
+            plugin["controller"] = {"count": clients}
+    return fitting, tuple(lowered)
+
+
+def write(place: folder.Folder, clients: int | None) -> tuple[Lowered, ...]:
+    """Write the config for the engines, and return what was lowered in it."""
+    text = place.config.read_text()
+    document = draft.read_yaml(text, place.config.name)
+    fitting, lowered = fit(document, clients)
+    if lowered:
+        text = yaml.safe_dump(fitting, sort_keys=False, allow_unicode=True)
+    kept = _kept(place, document)
+    text = "".join([HEAD, text.rstrip("\n"), "\n", yaml.safe_dump(kept) if kept else ""])
+    if not place.engine_config.exists() or place.engine_config.read_text() != text:
+        place.engine_config.write_text(text)
+    return lowered
+
+
+def _storage(document: Any) -> dict[str, Any] | None:
+    config = document.get("config") if isinstance(document, Mapping) else None
+    storage = config.get(KEY) if isinstance(config, Mapping) else None
+    return storage if isinstance(storage, dict) else None
+
+
+def _kept(place: folder.Folder, document: Any) -> dict[str, Any]:
+    """Return what Pulumi has written about its secrets into the last file: with another salt it could not read them."""
+    if not place.engine_config.exists() or not isinstance(document, Mapping):
+        return {}
+    before = draft.read_yaml(place.engine_config.read_text(), place.engine_config.name)
+    names = ("secretsprovider", "encryptedkey", "encryptionsalt")
+    return {name: before[name] for name in names if name in before and name not in document}
