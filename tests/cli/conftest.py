@@ -1,0 +1,54 @@
+"""What the commands ask: a stand-in CSI plugin on a socket, and a stand-in agent without jobs."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from nomad_csi_sandbox.csi_plugin import arguments, server
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+
+@pytest.fixture
+def short_folder():
+    """A folder with a path short enough for sockets, which tmp_path is not on every machine."""
+    path = Path(tempfile.mkdtemp(prefix="csi-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def plugin(short_folder):
+    """An EFS plugin that is served; call it to order a fault."""
+    environment = {
+        "AWS_REGION": "us-east-1",
+        "NOMAD_CSI_SANDBOX_INSTANCE_ID": "i-0123456789abcdef0",
+        "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a",
+        server.FAULT_FILE: str(short_folder / "faults.json"),
+    }
+    command = arguments.read(["--driver", "aws-efs", f"--endpoint=unix://{short_folder}/csi.sock"], environment)
+
+    def order(**faults):
+        (short_folder / "faults.json").write_text(json.dumps(faults))
+
+    with server.served(command, environment):
+        yield order
+
+
+@pytest.fixture
+def empty_agent(short_folder):
+    """Start a stand-in agent with one client and no jobs: ``empty_agent(token="...")``; return its address."""
+    running = []
+
+    def start(**settings):
+        specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+        made = cluster.Cluster(cluster.Settings(data_dir=short_folder, nodes=specs, **settings))
+        running.append(agent.Server(made))
+        return running[-1].url
+
+    yield start
+    for serving in running:
+        serving.close()

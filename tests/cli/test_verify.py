@@ -1,0 +1,84 @@
+"""``nomad-csi verify``: a failed verification is an answer, a broken call is none."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+
+CANARY = "canary-7c1f"
+SPEC = {
+    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
+}
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _no_nomad(monkeypatch):
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, capsys):
+    """Neither plugin nor volume is there."""
+    words = ["verify", spec, "--address", empty_agent()]
+
+    assert cli.main([*words, "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert cli.main(words) == 1
+    table = capsys.readouterr().out
+
+    assert report["ok"] is False
+    assert [volume["verdict"] for volume in report["volumes"]] == ["missing"]
+    assert "volume-missing" in {finding["code"] for finding in report["findings"]}
+    assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in table
+
+
+def test_verify_asks_with_the_token_of_the_environment(spec, empty_agent, monkeypatch, capsys):
+    """The address of an option, the token of NOMAD_TOKEN: options are seen by all users."""
+    address = empty_agent(token=CANARY)
+    monkeypatch.setenv("NOMAD_TOKEN", CANARY)
+
+    assert cli.main(["verify", spec, "--address", address]) == 1
+
+    assert CANARY not in "".join(capsys.readouterr())
+
+
+def test_verify_exits_2_where_the_token_is_refused(spec, empty_agent, monkeypatch, capsys):
+    """The capability that the call needs is named, the token is not."""
+    address = empty_agent(token="another")
+    monkeypatch.setenv("NOMAD_TOKEN", CANARY)
+
+    assert cli.main(["verify", spec, "--address", address]) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: GET /v1/")
+    assert "status 403: Permission denied; the token needs " in err
+    assert CANARY not in err
+
+
+def test_verify_exits_2_where_nobody_listens(spec, capsys):
+    """Nothing was found out, and nothing is claimed."""
+    assert cli.main(["verify", spec, "--address", "http://127.0.0.1:9"]) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "http://127.0.0.1:9: no connection: Connection refused; look at NOMAD_ADDR" in err
+
+
+def test_verify_exits_2_for_a_bad_address_before_asking(spec, capsys):
+    """A typing error in the address is told as one."""
+    assert cli.main(["verify", spec, "--address", "localhost:4646"]) == 2
+
+    assert "address (NOMAD_ADDR): expected http:// or https:// with host and port, got 'localhost:4646'" in (
+        capsys.readouterr().err
+    )

@@ -1,0 +1,220 @@
+"""`nomad-csi verify` and `nomad-csi probe` against a sandbox that is up."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.nomad import jobs, plugins, volumes
+
+
+@pytest.fixture
+def efs_only(sandbox):
+    """A sandbox of the test's own, up, with the EFS plugin and no volume."""
+
+    def keep_efs(storage):
+        storage["plugins"] = [plugin for plugin in storage["plugins"] if plugin["driver"] == "aws-efs"]
+        storage["volumes"] = []
+
+    sandbox.edit(keep_efs)
+    sandbox.up(check=True)
+    return sandbox
+
+
+@pytest.fixture
+def kept_dead():
+    """Return a function that ends every process of an allocation, again and again until the test is over."""
+    over = threading.Event()
+    threads = []
+
+    def keep(alloc_id):
+        ended = threading.Event()
+
+        def work():
+            while not over.is_set():
+                for pid in of_allocation(alloc_id):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                    ended.set()
+                over.wait(0.02)
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+        assert ended.wait(30)
+
+    yield keep
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
+def of_allocation(alloc_id):
+    """Return the pids of a plugin's processes: the endpoint on their command line names the allocation."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"/{alloc_id}/csi.sock".encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def sockets(sandbox, plugin_id, role):
+    """Return the sockets of a plugin's instances."""
+    with sandbox.nomad() as client:
+        plugin = plugins.get(client, plugin_id)
+    instances = plugin.controllers if role == "controller" else plugin.nodes
+    return [sandbox.data_dir / "client/csi/plugins" / item.alloc_id / "csi.sock" for item in instances]
+
+
+def verify(sandbox, *words):
+    return sandbox.exec("nomad-csi", "verify", sandbox.config, *words, check=False)
+
+
+def test_verify_proves_everything(untouched):
+    """Exit code 0; plugins and instances by their own answers, volumes by Nomad's word."""
+    done = verify(untouched)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = [line.split() for line in done.stdout.splitlines()]
+    assert ["aws-ebs0", "healthy", "2/2", "2/2", "csi", "ebs.csi.aws.com", "v1.64.0"] in table
+    assert ["aws-efs0", "healthy", "-", "2/2", "csi", "efs.csi.aws.com", "v3.4.1"] in table
+    assert [row[-1] for row in table if row[:1] in (["default/mysql"], ["default/shared"])] == ["nomad", "nomad"]
+    assert done.stderr == ""
+
+
+def test_verify_as_json_has_the_documented_keys(untouched):
+    """Scripts read these names."""
+    external_ids = untouched.resources()["pulumi:pulumi:Stack nomad-csi-sandbox"]["outputs"]["externalIds"]
+    outputs = untouched.project / ".sandbox/outputs.json"
+    outputs.write_text(json.dumps({"externalIds": external_ids}))
+
+    done = verify(untouched, "--json", "--stack-output", outputs)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert sorted(report) == ["findings", "ok", "plugins", "volumes"]
+    assert (report["ok"], report["findings"]) == (True, [])
+    assert [(plugin["plugin_id"], plugin["controllers"], plugin["nodes"]) for plugin in report["plugins"]] == [
+        ("aws-ebs0", {"healthy": 2, "expected": 2}, {"healthy": 2, "expected": 2}),
+        ("aws-efs0", {"healthy": 0, "expected": 0}, {"healthy": 2, "expected": 2}),
+    ]
+    [instance, _] = report["plugins"][1]["instances"]
+    assert sorted(instance) == [
+        "alloc_id", "detail", "extra", "node_id", "node_name", "proven_by", "role", "verdict", "zone",
+    ]  # fmt: skip
+    assert report["volumes"][0] == {
+        "namespace": "default",
+        "volume_id": "mysql",
+        "plugin_id": "aws-ebs0",
+        "external_id": external_ids["default/mysql"],
+        "verdict": "ok",
+        "proven_by": "nomad",
+    }
+
+
+def test_verify_exits_1_when_a_registration_was_dropped(running):
+    """A finding is a result: named, with what to do."""
+    with running.nomad() as client:
+        volumes.deregister(client, "default", "shared")
+
+    done = verify(running, "--json")
+
+    assert done.returncode == 1
+    report = json.loads(done.stdout)
+    assert [(finding["code"], finding["subject"]) for finding in report["findings"]] == [
+        ("volume-missing", "volume default/shared")
+    ]
+    assert [(volume["verdict"], volume["proven_by"]) for volume in report["volumes"]] == [
+        ("ok", "nomad"),
+        ("missing", "-"),
+    ]
+
+
+def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dead):
+    """Nomad may call it healthy for minutes; its socket does not answer. Without Nomad nothing can be found out."""
+    with efs_only.nomad() as client:
+        [first, second] = jobs.allocations(client, "default", "plugin-aws-efs0-nodes")
+    kept_dead(first.alloc_id)
+
+    done = verify(efs_only, "--json")
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    verdicts = {item["alloc_id"]: item["verdict"] for item in report["plugins"][0]["instances"] if item["alloc_id"]}
+    assert verdicts[second.alloc_id] == "healthy"
+    assert verdicts.get(first.alloc_id) != "healthy"
+    assert report["plugins"][0]["nodes"] == {"healthy": 1, "expected": 2}
+    assert [finding["severity"] for finding in report["findings"]] == ["error"]
+    assert "1/2" in verify(efs_only).stdout
+
+    record = json.loads((efs_only.project / ".sandbox/record.json").read_text())
+    os.kill(record["processes"]["nomad"]["pid"], signal.SIGKILL)
+    done = verify(efs_only)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no connection: Connection refused; look at NOMAD_ADDR (http://127.0.0.1:" in done.stderr
+
+
+def test_wrong_usage_exits_64(untouched):
+    """A typing error is neither an answer nor a failure."""
+    for words in (["verify"], ["verify", "x.yaml", "--jsno"], ["probe"], ["probe", "x", "--role", "driver"]):
+        done = untouched.exec("nomad-csi", *words, check=False)
+
+        assert done.returncode == 64, words
+        assert done.stderr.startswith("usage: nomad-csi")
+
+
+def test_probe_asks_a_live_controller(untouched):
+    """One line; as JSON everything that it answered."""
+    [endpoint, _] = sockets(untouched, "aws-ebs0", "controller")
+
+    line = untouched.exec("nomad-csi", "probe", f"unix://{endpoint}", "--expect-name", "ebs.csi.aws.com")
+    data = json.loads(untouched.exec("nomad-csi", "probe", endpoint, "--role", "controller", "--json").stdout)
+
+    assert line.stdout.startswith(f"unix://{endpoint} ready ebs.csi.aws.com v1.64.0 (")
+    assert line.stdout.count("\n") == 1
+    assert (data["verdict"], data["name"], data["vendor_version"]) == ("ready", "ebs.csi.aws.com", "v1.64.0")
+    assert "PUBLISH_UNPUBLISH_VOLUME" in data["controller_capabilities"]
+
+
+def test_probe_asks_a_live_node(untouched):
+    """Its place and its limit are what Nomad schedules by."""
+    endpoints = sockets(untouched, "aws-ebs0", "node")
+
+    answers = [json.loads(untouched.exec("nomad-csi", "probe", endpoint, "--json").stdout) for endpoint in endpoints]
+
+    zones = {answer["segments"]["topology.ebs.csi.aws.com/zone"] for answer in answers}
+    assert zones == {"us-east-1a", "us-east-1b"}
+    assert all(answer["node_id"].startswith("i-") and answer["max_volumes"] > 0 for answer in answers)
+
+
+def test_probe_exits_1_for_a_wrong_name(untouched):
+    """A healthy plugin is not the one that was meant."""
+    [endpoint, _] = sockets(untouched, "aws-efs0", "node")
+
+    done = untouched.exec("nomad-csi", "probe", endpoint, "--expect-name", "ebs.csi.aws.com", check=False)
+
+    assert done.returncode == 1
+    assert "wrong-name efs.csi.aws.com" in done.stdout
+    assert "name: expected ebs.csi.aws.com, got efs.csi.aws.com" in done.stdout
+
+
+def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monkeypatch):
+    """A socket that is missing and one that is silent are told apart, and neither is waited for beyond the deadline."""
+    monkeypatch.chdir(tmp_path)  # a socket's path may have 107 bytes
+    missing = untouched.exec("nomad-csi", "probe", tmp_path / "no.sock", "--timeout-s", "1", check=False)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind("silent.sock")
+        silent.listen()
+        hung = untouched.exec("nomad-csi", "probe", tmp_path / "silent.sock", "--timeout-s", "1", "--json", check=False)
+
+    assert (missing.returncode, hung.returncode) == (1, 1)
+    assert missing.stdout.startswith(f"{tmp_path}/no.sock missing (")
+    answer = json.loads(hung.stdout)
+    assert (answer["verdict"], answer["ready"], answer["name"]) == ("silent", False, "")
+    assert answer["detail"].startswith("DEADLINE_EXCEEDED: no answer within ")
