@@ -6,9 +6,11 @@ from typing import Any
 
 import pulumi
 from pulumi import provider
-from pulumi.provider.experimental import component
+from pulumi.provider import server
+from pulumi.provider.experimental import component, util
 
-from nomad_csi.provider import schema
+from nomad_csi import errors
+from nomad_csi.provider import component_inputs, schema
 
 
 class Hosted(provider.Provider):
@@ -25,7 +27,7 @@ class Hosted(provider.Provider):
     @property
     def schema(self) -> str:
         """The package schema, as JSON."""
-        return json.dumps(schema.merged(json.loads(self._components.schema or "{}")))
+        return json.dumps(schema.merged(self._components.described()))
 
     @schema.setter
     def schema(self, value: str | None) -> None:
@@ -34,11 +36,44 @@ class Hosted(provider.Provider):
     def construct(
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> provider.ConstructResult:
-        """Construct the component."""
-        return self._components.construct(name, resource_type, inputs, options)
+        """Construct the component. Raises `errors.SpecError` for what the rules of the spec refuse."""
+        try:
+            return self._components.construct(name, resource_type, inputs, options)
+        except server.ComponentInitError as error:
+            if isinstance(error.inner, errors.NomadCsiError):
+                raise error.inner from None
+            raise
 
     @functools.cached_property
-    def _components(self) -> component.ComponentProvider:
+    def _components(self) -> "_Components":
         from nomad_csi import components  # noqa: PLC0415  # see the class
 
-        return component.ComponentProvider(list(components.COMPONENTS), schema.PACKAGE, None, self.version or "")
+        return _Components(list(components.COMPONENTS), schema.PACKAGE, None, self.version or "")
+
+
+class _Components(component.ComponentProvider):
+    """Pulumi's host of components, with arguments that lose nothing and a schema that describes all of them."""
+
+    def map_inputs(self, inputs: Any, component_def: Any) -> Any:
+        """Return the arguments of a component."""
+        return component_inputs.arguments(inputs, component_def, self._type_defs)
+
+    def described(self) -> dict[str, Any]:
+        """
+        Return the schema, with the descriptions of what the volumes' arguments inherit.
+
+        Pulumi's analyzer looks for them in the class itself only, and before Python 3.12 a ``TypedDict`` does not tell
+        what it inherits from; so the class they have in common is named here.
+        """
+        from nomad_csi.components import volume  # noqa: PLC0415  # with the components, see `Hosted`
+
+        package: dict[str, Any] = json.loads(self.schema or "{}")
+        texts = {
+            util.camel_case(name): self.analyzer.get_docstring(volume.VolumeArgs, name)
+            for name in volume.VolumeArgs.__annotations__
+        }
+        for item in package["resources"].values():
+            arguments = item["inputProperties"]
+            for name in texts if texts.keys() <= arguments.keys() else ():
+                arguments[name].setdefault("description", texts[name])
+        return package

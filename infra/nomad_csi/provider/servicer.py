@@ -10,8 +10,7 @@ from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2, message
-from pulumi.provider import Provider
-from pulumi.provider.server import ProviderServicer
+from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
@@ -23,7 +22,7 @@ _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 """Fields of requests that hold properties."""
 
 
-class Servicer(ProviderServicer):
+class Servicer(server.ProviderServicer):
     """
     Serves the engine: each call is translated, done in a thread by a class of `deploy`, and translated back.
 
@@ -101,6 +100,15 @@ class Servicer(ProviderServicer):
     async def Delete(self, request: Any, context: Any) -> Any:
         """Remove an object."""
         return await self._answer(context, self._delete, request)
+
+    async def Construct(self, request: Any, context: Any) -> Any:
+        """Construct a component for a program in another language."""
+        try:
+            return await self._construct(request, context)
+        except errors.NomadCsiError as error:
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wording.sentence(error)))
+        except server.ComponentInitError as error:
+            await context.abort(grpc.StatusCode.INTERNAL, wording.bug(error.inner))
 
     async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
         try:
