@@ -1,10 +1,11 @@
 """Every row of the catalogue holds together."""
 
 import re
+from typing import get_args
 
 import pytest
 
-from nomad_csi.drivers import catalogue, ebs_limits
+from nomad_csi.drivers import catalogue, ebs_limits, model
 from nomad_csi.spec import access
 
 DRIVERS = list(catalogue.DRIVERS.values())
@@ -22,17 +23,44 @@ def test_row_is_dated_sourced_and_consistent(driver):
     assert all(trap.source for trap in driver.traps)
 
 
-@pytest.mark.parametrize(
+EACH_ROLE = pytest.mark.parametrize(
     ("driver", "name", "role"),
     [(driver, name, role) for driver in DRIVERS for name, role in driver.roles.items()],
     ids=lambda value: getattr(value, "name", value if isinstance(value, str) else ""),
 )
+
+
+@EACH_ROLE
+def test_role_says_how_far_it_is_proven(driver, name, role):
+    """A proof has a day, the versions it was made with, what was proven, and always what was not."""
+    proof = role.proof
+
+    assert proof.tier in get_args(model.ProofTier), (driver.name, name)
+    assert proof.not_proven
+    if proof.tier == "none":
+        assert (proof.as_of, proof.versions, proof.proven) == ("", (), ())
+    else:
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", proof.as_of)
+        assert any(version.startswith("Nomad ") for version in proof.versions)
+        assert proof.proven
+
+
+@EACH_ROLE
+def test_role_that_was_run_was_run_in_the_version_of_the_catalogue(driver, name, role):
+    """Whoever raises the version runs the driver again, or says that nobody did."""
+    ran = [version for version in role.proof.versions if driver.version in version.split()]
+
+    assert len(ran) == (role.proof.tier == "run"), (driver.name, name)
+
+
+@EACH_ROLE
 def test_role_renders_only_flags_that_it_accepts(driver, name, role):
     """An argument of the catalogue is one of the role's flags, or the mode word of the EBS driver."""
     words = [argument for argument in role.arguments if not argument.startswith("--")]
     flags = {argument.removeprefix("--").split("=")[0] for argument in role.arguments if argument.startswith("--")}
 
     assert flags <= role.flags
+    assert not role.flags & set(role.unfit_flags)
     assert words == ([name] if driver.name == "aws-ebs" else [])
     assert "--endpoint=${CSI_ENDPOINT}" in role.arguments
 

@@ -51,6 +51,7 @@ def test_the_tutorial_has_no_problem(document):
         ("volumes.1.efs.access_point.path", "shared", "volumes[1].efs.access_point.path: expected an absolute path of at most 100 characters, 4 folders and none of $#<>;`|&?{}^*, got 'shared'"),
         ("plugins.0.extra_arguments", {"controller": ["--extra-tags=${NOMAD_DC}"]}, "plugins[0].extra_arguments.controller[0]: expected text without ${ or %{: Nomad would evaluate it, twice, got '--extra-tags=${NOMAD_DC}'; write the value itself"),
         ("plugins.0.extra_arguments", {"node": ["--endpoint=x"]}, "plugins[0].extra_arguments.node[0]: expected no --endpoint: it is set already, got '--endpoint=x'"),
+        ("plugins.0.extra_arguments", {"node": ["--version"]}, "plugins[0].extra_arguments.node[0]: expected no --version: the driver prints its version and ends, so Nomad would restart it forever, got '--version'"),
         ("plugins.0.extra_arguments", {"node": ["--volume-attach-limit=9", "--reserved-volume-attachments=1"]}, "plugins[0].extra_arguments.node: expected one of --volume-attach-limit and --reserved-volume-attachments, got both"),
         ("plugins.1.extra_arguments", {"node": ["node"]}, "plugins[1].extra_arguments.node[0]: expected a flag such as --name=value; a bare word makes the driver ignore or misread what follows, got 'node'"),
         ("plugins.1.controller", {"count": 1}, "plugins[1].controller: expected no controller for aws-efs, which has only a node plugin, got one; remove it"),

@@ -5,7 +5,32 @@ import re
 from nomad_csi.drivers import model
 
 _LOG_FLAGS = frozenset({"v", "vmodule", "logging-format", "log-flush-frequency", "logtostderr"})
-_COMMON_FLAGS = _LOG_FLAGS | {"endpoint", "http-endpoint", "metrics-cert-file", "metrics-key-file"}
+_COMMON_FLAGS = _LOG_FLAGS | {
+    "enable-otel-tracing",
+    "endpoint",
+    "http-endpoint",
+    "metadata-sources",
+    "metrics-cert-file",
+    "metrics-key-file",
+}
+
+_ALPHA = "an alpha feature that the driver has no switch for: it drops its whole logging configuration then"
+_UNFIT_FLAGS = {
+    "kubeconfig": "it names a Kubernetes API, which nothing on Nomad has",
+    "log-json-info-buffer-size": _ALPHA,
+    "log-json-split-stream": _ALPHA,
+    "log-text-info-buffer-size": _ALPHA,
+    "log-text-split-stream": _ALPHA,
+    "version": "the driver prints its version and ends, so Nomad would restart it forever",
+}
+"""Source: ``cmd/main.go`` of v1.64.0, and the driver's own answer to each of the alpha ones, 2026-11-21."""
+
+_AS_OF = "2026-11-21"
+_VERSIONS = ("Nomad 2.0.6-dev", "aws-ebs-csi-driver v1.64.0 (commit 429e202e)", "moto 5.2.5 as EC2")
+_NOT_PROVEN = (
+    "the driver's own image under Docker, with its privileges and its way to the metadata service",
+    "EC2 itself: how long it takes, its limits, and the permissions of an instance role",
+)
 
 DRIVER = model.Driver(
     name="aws-ebs",
@@ -15,8 +40,8 @@ DRIVER = model.Driver(
     version="v1.64.0",
     as_of="2026-08-23",
     sources=(
-        "kubernetes-sigs/aws-ebs-csi-driver v1.64.0: cmd/main.go, cmd/options.go, pkg/driver, docs/parameters.md",
-        "run with Nomad 2.0.6-dev under raw_exec, with moto as EC2, 2026-08",
+        "kubernetes-sigs/aws-ebs-csi-driver v1.64.0: cmd/main.go, pkg/driver, docs/parameters.md",
+        "run with Nomad 2.0.6-dev under raw_exec, with moto as EC2, 2026-08 and 2026-11",
     ),
     roles={
         "controller": model.Role(
@@ -31,16 +56,31 @@ DRIVER = model.Driver(
             | {
                 "aws-sdk-debug-log",
                 "batching",
+                "deprecated-metrics",
                 "enable-node-local-volumes",
                 "extra-tags",
+                "extra-volume-tags",
                 "k8s-tag-cluster-id",
                 "modify-volume-request-handler-timeout",
                 "user-agent-extra",
                 "warn-on-invalid-tag",
             },
+            unfit_flags=_UNFIT_FLAGS,
             environment={"AWS_REGION": "{aws_region}"},
             needs=("an instance role with the policy of this plugin",),
             probe_proves="that EC2 answered DescribeAvailabilityZones to this controller within the last 3 hours",
+            proof=model.Proof(
+                tier="run",
+                as_of=_AS_OF,
+                versions=_VERSIONS,
+                proven=(
+                    "the rendered arguments and environment, under raw_exec, without Kubernetes",
+                    "Probe, name and version, asked over its socket by our gate",
+                    "registration: a volume that exists is validated, one that EC2 does not know is refused",
+                    "attachment to the node's instance, detachment when the consumer has gone, and both again",
+                ),
+                not_proven=(*_NOT_PROVEN, "two controllers at once, and what happens when one of them fails"),
+            ),
         ),
         "node": model.Role(
             job_type="system",
@@ -55,10 +95,11 @@ DRIVER = model.Driver(
             | {
                 "csi-mount-point-prefix",
                 "legacy-xfs",
-                "metadata-sources",
                 "reserved-volume-attachments",
                 "volume-attach-limit",
             },
+            unfit_flags=_UNFIT_FLAGS
+            | {"windows-host-process": "it is for Kubernetes' privileged containers on Windows"},
             environment={"AWS_REGION": "{aws_region}"},
             privileged=True,
             needs=(
@@ -66,6 +107,19 @@ DRIVER = model.Driver(
                 "an instance metadata hop limit of at least 2, because the container is one hop away",
             ),
             probe_proves="that the process answers",
+            proof=model.Proof(
+                tier="run",
+                as_of=_AS_OF,
+                versions=(*_VERSIONS, "a stand-in for the instance metadata service"),
+                proven=(
+                    "the rendered arguments and environment, under raw_exec, and the folder where Nomad and it meet",
+                    "Probe, name and version, asked over its socket by our gate; its zone, as Nomad has it from there",
+                    "ext4 made and mounted on a disk found by its volume id (a loop device), used by a task of the "
+                    "exec driver, unmounted, and mounted again with its data",
+                    "an attachment that brings no disk: the task fails with the driver's words, the claim is freed",
+                ),
+                not_proven=(*_NOT_PROVEN, "an NVMe disk that EC2 attaches, xfs, block devices, expansion"),
+            ),
         ),
     },
     modes=frozenset(

@@ -7,10 +7,21 @@ from nomad_csi.drivers import model
 _HEX = r"[0-9a-f]{8,40}"
 _LOG_FLAGS = frozenset(
     {
-        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
-        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+        "add_dir_header", "alsologtostderr", "legacy_stderr_threshold_behavior", "log_backtrace_at", "log_dir",
+        "log_file", "log_file_max_size", "logtostderr", "one_output", "skip_headers", "skip_log_headers",
+        "stderrthreshold", "v", "vmodule",
     }
 )  # fmt: skip
+"""Those of k8s.io/klog v2.140.0, which ``go.mod`` of v3.4.1 names."""
+
+_S3_FILES = "it is for mounts of S3 Files, whose ids no volume of this driver may have here"
+_UNFIT_FLAGS = {
+    "s3files-cloudwatch-log-enabled": _S3_FILES,
+    "s3files-cloudwatch-metrics-enabled": _S3_FILES,
+    "s3files-utils-conf-overrides": _S3_FILES,
+    "version": "the driver prints its version and ends, so Nomad would restart it forever",
+}
+"""Source: ``pkg/driver/options.go`` and ``cmd/main.go`` of v3.4.1, read 2026-11-21."""
 
 DRIVER = model.Driver(
     name="aws-efs",
@@ -20,7 +31,7 @@ DRIVER = model.Driver(
     version="v3.4.1",
     as_of="2026-08-23",
     sources=(
-        "kubernetes-sigs/aws-efs-csi-driver v3.4.1: cmd/main.go, pkg/driver/node.go, docs/README.md",
+        "kubernetes-sigs/aws-efs-csi-driver v3.4.1: cmd/main.go, pkg/driver, docs/README.md",
         "hashicorp/nomad: csi_plugin documentation and pull request 10821",
     ),
     roles={
@@ -42,6 +53,8 @@ DRIVER = model.Driver(
                 "http-endpoint",
                 "max-inflight-mount-calls",
                 "max-inflight-mount-calls-opt-in",
+                "metrics-cert-file",
+                "metrics-key-file",
                 "tags",
                 "unmount-timeout",
                 "vol-metrics-fs-rate-limit",
@@ -50,6 +63,7 @@ DRIVER = model.Driver(
                 "volume-attach-limit",
                 "volume-attach-limit-opt-in",
             },
+            unfit_flags=_UNFIT_FLAGS,
             environment={"AWS_REGION": "{aws_region}"},
             privileged=True,
             network_mode="host",
@@ -59,6 +73,17 @@ DRIVER = model.Driver(
                 "no amazon-efs-utils of its own on the client: both would manage the same state",
             ),
             probe_proves="that the process answers; nothing about IAM or the network",
+            proof=model.Proof(
+                tier="parsed",
+                as_of="2026-11-21",
+                versions=("Nomad 2.0.6-dev",),
+                proven=(
+                    "the agent parses the job file into the job that was meant and finds it valid; it does not look "
+                    "into what is Docker's",
+                    "`nomad volume register` reads from the volume file what our own registration sends",
+                ),
+                not_proven=("the driver itself, which never ran here: its start, its Probe, a mount, its permissions",),
+            ),
         ),
     },
     modes=frozenset({("single-node-writer", "file-system"), ("multi-node-multi-writer", "file-system")}),

@@ -7,6 +7,25 @@ from typing import Literal
 
 RoleName = Literal["controller", "node"]
 
+ProofTier = Literal["run", "parsed", "none"]
+"""``run``: the driver itself ran; ``parsed``: only its files went through the real parser; ``none``: neither."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """How far somebody went with one role of a driver, on a machine without an AWS account."""
+
+    tier: ProofTier
+    as_of: str = ""
+    """Day of the last time; empty for ``none``."""
+
+    versions: tuple[str, ...] = ()
+    """With what: each program and its version."""
+
+    proven: tuple[str, ...] = ()
+    not_proven: tuple[str, ...]
+    """What an operator must still see for themselves."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
@@ -17,7 +36,10 @@ class Role:
     """Arguments in order. ``{log_verbosity}`` is filled in; ``${...}`` are Nomad's runtime variables."""
 
     flags: frozenset[str]
-    """Every flag that this role accepts, without the dashes."""
+    """Every flag that this role accepts and that does something on Nomad, without the dashes."""
+
+    unfit_flags: Mapping[str, str] = field(default_factory=dict)
+    """Flags that the driver accepts too and that do harm or nothing on Nomad, each with the reason."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     """Environment; ``{aws_region}`` is filled in."""
@@ -34,6 +56,8 @@ class Role:
 
     probe_proves: str
     """What an answer to ``Probe`` proves of this role."""
+
+    proof: Proof
 
 
 @dataclass(frozen=True, kw_only=True)

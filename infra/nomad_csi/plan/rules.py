@@ -81,6 +81,9 @@ def _argument(
         yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif _flag(argument) in rendered:
         yield Problem(path=path, got=repr(argument), allowed=f"no --{_flag(argument)}: it is set already")
+    elif _flag(argument) in role.unfit_flags:
+        allowed = f"no --{_flag(argument)}: {role.unfit_flags[_flag(argument)]}"
+        yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif _flag(argument) not in role.flags:
         allowed = f"a flag of {driver.name} {driver.version}: {', '.join(sorted(role.flags - rendered))}"
         yield Problem(path=path, got=repr(argument), allowed=allowed)

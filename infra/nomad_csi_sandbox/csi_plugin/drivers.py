@@ -15,7 +15,9 @@ FlagKind = Literal["text", "bool", "count", "int", "float", "duration"]
 
 _EBS_COMMON: dict[str, FlagKind] = {
     "enable-otel-tracing": "bool", "endpoint": "text", "http-endpoint": "text", "kubeconfig": "text",
-    "log-flush-frequency": "duration", "logging-format": "text", "logtostderr": "bool", "metadata-sources": "text",
+    "log-flush-frequency": "duration", "log-json-info-buffer-size": "text", "log-json-split-stream": "bool",
+    "log-text-info-buffer-size": "text", "log-text-split-stream": "bool", "logging-format": "text",
+    "logtostderr": "bool", "metadata-sources": "text",
     "metrics-cert-file": "text", "metrics-key-file": "text", "v": "count", "version": "bool", "vmodule": "text",
 }  # fmt: skip
 

@@ -1,0 +1,116 @@
+"""Our files in the real parsers: a job as the agent reads it, a volume as the nomad command sends it."""
+
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import storage
+from nomad_csi.plan import volumes as volume_plans
+from nomad_csi.render import documents
+
+NOMAD = shutil.which("nomad")
+pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to parse with")]
+
+GO_ZERO_TIME = "0001-01-01T00:00:00Z"
+SPEC = {
+    "plugins": [
+        {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"},
+        {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"},
+    ],
+    "volumes": [
+        {
+            "id": "mysql",
+            "plugin_id": "aws-ebs0",
+            "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"},
+            "mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]},
+        },
+        {
+            "id": "shared",
+            "plugin_id": "aws-efs0",
+            "existing": {"external_id": "fs-0123456789abcdef0:/a b:fsap-0123456789abcdef0"},
+            "context": {"encryptInTransit": "true", "mounttargetip": "10.0.0.1"},
+            "mount_options": {"mount_flags": ["az=us-east-1a", "iam"]},
+        },
+    ],
+}
+PLAN = storage.plan_document(SPEC)
+JOBS = [job for plugin in PLAN.plugins for job in plugin.jobs]
+
+
+@pytest.fixture
+def received():
+    """An address that takes what is sent to it, and the list of what was."""
+    bodies = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            bodies.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            reply = b"{}"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_):
+            """Stay silent."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", bodies
+        server.shutdown()
+        thread.join()
+
+
+def run(address, *words):
+    environment = {"PATH": os.environ["PATH"], "NOMAD_ADDR": address}
+    done = subprocess.run([NOMAD, *words], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def said(value):
+    """Return *value* without what says nothing: empty values, and Go's first moment of time."""
+    if isinstance(value, dict):
+        found = {name: said(item) for name, item in value.items()}
+        return {name: item for name, item in found.items() if item not in ({}, [], "", None, 0, False, GO_ZERO_TIME)}
+    return [said(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("volume", PLAN.volumes, ids=lambda volume: volume.key)
+def test_command_sends_of_a_volume_file_what_our_client_sends(tmp_path, received, volume):
+    """`nomad volume register` reads from our file the volume that our own registration is."""
+    address, bodies = received
+    document = volume_plans.with_external_id(volume, volume.registration.external_id)
+    file = tmp_path / "v.volume.hcl"
+    file.write_text(documents.volume_file(document), encoding="utf-8")
+
+    run(address, "volume", "register", str(file))
+
+    [(path, body)] = bodies
+    assert path.partition("?")[0] == f"/v1/volume/csi/{document.volume_id}"
+    assert said(body["Volumes"]) == said([volumes.payload(document)])
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.job_id)
+def test_agent_accepts_a_job_file(agent, tmp_path, job):
+    """Parsed into the job that was meant, and valid; whether Docker would take its config no agent says."""
+    file = tmp_path / "j.nomad.hcl"
+    file.write_text(documents.job_file(job), encoding="utf-8")
+
+    parsed = jobs.parse(agent.client, file.read_text(encoding="utf-8"))
+    answer = run(agent.address, "job", "validate", str(file))
+
+    assert "Job validation successful" in answer
+    [group] = parsed["TaskGroups"]
+    [task] = group["Tasks"]
+    assert (parsed["ID"], parsed["Type"], task["Driver"]) == (job.job_id, job.job_type, "docker")
+    assert (task["CSIPluginConfig"]["ID"], task["CSIPluginConfig"]["Type"]) == (job.plugin_id, job.role)
+    assert task["Config"]["args"] == list(job.arguments)
+    assert task["Config"].get("volumes", []) == [f"{folder}:{folder}" for folder in job.host_folders]
