@@ -66,6 +66,14 @@ def test_placeholder_closes_to_the_digest_it_came_from(seal):
     assert seal.close(seal.open(closed)) == closed
 
 
+def test_placeholders_that_a_refresh_read_back_open_as_what_is_known(seal):
+    """A provider returns what it was handed; once the program says the value, nothing looks changed."""
+    read_back = seal.open(seal.close(NESTED))
+
+    assert seal.open(read_back, NESTED) == NESTED
+    assert seal.open(read_back, {}) == read_back
+
+
 def test_another_salt_gives_another_digest(seal):
     """Digests of two states tell nothing about each other."""
     assert seal.close(values.secret("x")) != values.Seal("ee" * 16).close(values.secret("x"))
