@@ -14,7 +14,7 @@ _LOG_FLAGS = frozenset(
 )  # fmt: skip
 """Those of k8s.io/klog v2.140.0, which ``go.mod`` of v3.4.1 names."""
 
-_S3_FILES = "it is for mounts of S3 Files, whose ids no volume of this driver may have here"
+_S3_FILES = "for mounts of S3 Files, whose ids no volume of this driver may have here"
 _UNFIT_FLAGS = {
     "s3files-cloudwatch-log-enabled": _S3_FILES,
     "s3files-cloudwatch-metrics-enabled": _S3_FILES,

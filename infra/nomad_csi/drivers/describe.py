@@ -1,0 +1,117 @@
+"""The catalogue as text, as JSON values and as a page of the documentation. Pure."""
+
+import dataclasses
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nomad_csi.drivers import facts, model
+
+WIDTH = 100
+"""Columns of the text."""
+
+_LABEL_WIDTH = 23
+_LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
+"""Labels of what stands in a job file as it is."""
+
+_MADE_BY = "nomad-csi drivers docs > docs/drivers.md"
+_INTRODUCTION = (
+    "What each driver needs on Nomad, how it surprises people there, and how far it was proven on a machine without an "
+    f"AWS account. Tiers of proof: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "
+    "Words in braces are filled in from the spec."
+)
+
+
+def rows(drivers: Iterable[model.Driver]) -> tuple[tuple[str, ...], ...]:
+    """Return a heading, and one row for each driver: name, title, version, roles, proof tier, day of the proof."""
+    found = (
+        (item.name, item.title, item.version, ", ".join(item.roles), facts.tier(item), facts.proof_as_of(item))
+        for item in drivers
+    )
+    return (("driver", "title", "version", "roles", "proof", "as of"), *found)
+
+
+def as_text(driver: model.Driver) -> str:
+    """Return all about *driver* for a terminal, ending in a newline."""
+    head = f"{driver.name}: the {driver.title} CSI driver"
+    return "\n\n".join([head, *map(_section, facts.sections(driver))]) + "\n"
+
+
+def as_json(driver: model.Driver) -> dict[str, Any]:
+    """Return *driver* as values for `json.dumps`: the fields of `model.Driver`, sets as sorted lists."""
+    pattern = driver.external_id.pattern.pattern
+    values = {name: _plain(value) for name, value in _fields(driver).items() if name != "external_id"}
+    external_id = {"pattern": pattern, "allowed": driver.external_id.allowed, "shared": driver.external_id.shared}
+    return values | {"external_id": external_id}
+
+
+def page(drivers: Iterable[model.Driver]) -> str:
+    """Return the page of the documentation, in Markdown."""
+    described = tuple(drivers)
+    heading, *body = rows(described)
+    table = [heading, tuple("---" for _ in heading), *body]
+    parts = [
+        f"<!-- Generated from the catalogue in infra/nomad_csi/drivers by `{_MADE_BY}`: edit that, not this. -->",
+        "# CSI drivers",
+        _INTRODUCTION,
+        "\n".join(f"| {' | '.join(row)} |" for row in table),
+        *(part for driver in described for part in _chapter(driver)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _chapter(driver: model.Driver) -> Iterator[str]:
+    yield f"## {driver.title}: `{driver.name}`"
+    for section in facts.sections(driver):
+        yield f"### {driver.title}: {section.title[0].lower()}{section.title[1:]}"
+        yield "\n".join(line for fact in section.facts for line in _bullets(fact))
+
+
+def _bullets(fact: facts.Fact) -> Iterator[str]:
+    if fact.label and len(fact.lines) == 1:
+        yield f"- **{fact.label}**: {_quoted(fact, fact.lines[0])}"
+        return
+    if fact.label:
+        yield f"- **{fact.label}**:"
+    for line in fact.lines:
+        yield f"{'  ' if fact.label else ''}- {_quoted(fact, line)}"
+
+
+def _quoted(fact: facts.Fact, line: str) -> str:
+    return f"`{line}`" if fact.label in _LITERAL else line
+
+
+def _section(section: facts.Section) -> str:
+    return "\n".join([section.title, *(line for fact in section.facts for line in _labelled(fact))])
+
+
+def _labelled(fact: facts.Fact) -> Iterator[str]:
+    """Yield the lines of *fact* in two columns; without a label there is one."""
+    head = f"  {fact.label:<{_LABEL_WIDTH}}" if fact.label else "  "
+    mark = "- " if len(fact.lines) > 1 or not fact.label else ""
+    for line in fact.lines:
+        yield from textwrap.wrap(
+            line,
+            WIDTH,
+            initial_indent=head + mark,
+            subsequent_indent=" " * len(head + mark),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        head = " " * len(head)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {name: _plain(item) for name, item in _fields(value).items()}
+    if isinstance(value, frozenset):
+        return sorted(_plain(item) for item in value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,55 @@
+"""``nomad-csi drivers``: the catalogue on the command line."""
+
+import json
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.drivers import catalogue, describe
+
+
+def test_list_shows_how_far_each_driver_is_proven(capsys):
+    """One line for each, under a heading."""
+    assert cli.main(["drivers"]) == 0
+
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["driver", "title", "version", "roles", "proof", "as", "of"]
+    assert [line.split()[0] for line in lines] == list(catalogue.DRIVERS)
+
+
+def test_show_explains_one_driver(capsys):
+    """What the catalogue says of it, and nothing more."""
+    assert cli.main(["drivers", "show", "aws-efs"]) == 0
+
+    assert capsys.readouterr().out == describe.as_text(catalogue.DRIVERS["aws-efs"])
+
+
+@pytest.mark.parametrize("words", [["show", "aws-efs", "--json"], ["--json", "show", "aws-efs"]])
+def test_show_prints_json_wherever_it_is_asked_for(words, capsys):
+    """The option is understood before and behind the name."""
+    assert cli.main(["drivers", *words]) == 0
+
+    assert json.loads(capsys.readouterr().out) == describe.as_json(catalogue.DRIVERS["aws-efs"])
+
+
+def test_list_prints_the_whole_catalogue_as_json(capsys):
+    """For programs, in one document."""
+    assert cli.main(["drivers", "--json"]) == 0
+
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(catalogue.DRIVERS)
+
+
+def test_docs_prints_the_page(capsys):
+    """What goes into docs/drivers.md."""
+    assert cli.main(["drivers", "docs"]) == 0
+
+    assert capsys.readouterr().out == describe.page(catalogue.DRIVERS.values())
+
+
+def test_unknown_driver_is_a_typing_error_that_names_the_known_ones(capsys):
+    """Exit code 64, and what could have been meant."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["drivers", "show", "ebs"])
+
+    assert caught.value.code == 64
+    assert "aws-ebs" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+"""The catalogue as people and programs read it."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.drivers import catalogue, describe, facts, model
+
+DRIVERS = tuple(catalogue.DRIVERS.values())
+EBS = catalogue.DRIVERS["aws-ebs"]
+EFS = catalogue.DRIVERS["aws-efs"]
+PAGE = Path(__file__).parents[2] / "docs" / "drivers.md"
+
+
+def test_page_of_the_documentation_is_that_of_the_catalogue():
+    """Whoever changes a row writes the page again: nomad-csi drivers docs > docs/drivers.md."""
+    assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS)
+
+
+def test_page_says_first_that_it_is_generated():
+    """Nobody edits it by hand without having been told."""
+    first = describe.page(DRIVERS).partition("\n")[0]
+
+    assert "Generated" in first
+    assert "nomad-csi drivers docs > docs/drivers.md" in first
+
+
+def test_list_has_a_row_for_each_driver():
+    """Name, title, version, roles, tier of proof and its day."""
+    assert describe.rows(DRIVERS) == (
+        ("driver", "title", "version", "roles", "proof", "as of"),
+        ("aws-ebs", "AWS EBS", "v1.64.0", "controller, node", "run", "2026-11-21"),
+        ("aws-efs", "AWS EFS", "v3.4.1", "node", "parsed", "2026-11-21"),
+    )
+
+
+def test_roles_that_are_proven_differently_are_told_apart():
+    """The better half does not speak for the other."""
+    unproven = model.Proof(tier="none", not_proven=("all of it",))
+    node = dataclasses.replace(EBS.roles["node"], proof=unproven)
+    driver = dataclasses.replace(EBS, roles={"controller": EBS.roles["controller"], "node": node})
+
+    assert facts.tier(driver) == "controller run, node none"
+    assert facts.proof_as_of(driver) == "2026-11-21"
+    assert facts.proof_as_of(dataclasses.replace(EBS, roles={"node": node})) == "-"
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+@pytest.mark.parametrize("write", [describe.as_text, lambda driver: describe.page([driver])], ids=["text", "page"])
+def test_nothing_of_a_row_is_left_out(driver, write):
+    """Every fact, trap, source and open question is told."""
+    told = " ".join(write(driver).replace("\n  - ", " ").split())
+
+    wanted = [driver.image, driver.minimum_nomad, f"{driver.health_timeout_s} s", driver.external_id.allowed]
+    wanted += [driver.topology_key or "none: volumes are not bound to a zone", driver.modes_advice, *driver.sources]
+    wanted += [" ".join(mode) for mode in driver.modes]
+    wanted += [text for trap in driver.traps for text in (trap.text, trap.source)]
+    for role in driver.roles.values():
+        wanted += [" ".join(role.arguments), role.probe_proves, *role.needs, *role.unfit_flags.values()]
+        wanted += [*role.proof.versions, *role.proof.proven, *role.proof.not_proven, role.proof.as_of]
+        wanted += [*role.host_folders, *(f"--{flag}" for flag in role.flags | set(role.unfit_flags))]
+    assert [text for text in wanted if text not in told] == []
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+def test_text_fits_a_terminal(driver):
+    """No line is longer than it may be, none ends in spaces."""
+    lines = describe.as_text(driver).splitlines()
+
+    assert max(map(len, lines)) <= describe.WIDTH
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+def test_json_has_every_field_of_the_row(driver):
+    """Programs get all of it, in plain values."""
+    values = json.loads(json.dumps(describe.as_json(driver)))
+
+    assert set(values) == {field.name for field in dataclasses.fields(driver)}
+    assert values["external_id"]["pattern"] == driver.external_id.pattern.pattern
+    assert sorted(map(tuple, values["modes"])) == sorted(driver.modes)
+    assert values["roles"]["node"]["proof"]["tier"] == driver.roles["node"].proof.tier
+    assert values["traps"][0]["source"] == driver.traps[0].source
+
+
+def test_keys_that_look_right_come_with_the_fix():
+    """What EFS refuses since v3 is explained where its context keys stand."""
+    told = " ".join(describe.as_text(EFS).split())
+
+    assert "crossaccount, encryptInTransit, mounttargetip; no other" in told
+    assert "not path: put the path into the external id" in told
