@@ -35,7 +35,7 @@ def start(
     Start the agent, wait until its client takes raw_exec tasks, and return it.
 
     *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a
-    plugin learns from it whose role it has. Raises `errors.NomadCsiError` when there is no agent, or it does not get ready.
+    plugin learns from it whose role it has. Raises `errors.NomadCsiError` when there is no agent, or it gets not ready.
     """
     program = shutil.which("nomad", path=environment["PATH"])
     if program is None:

@@ -47,13 +47,27 @@ def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) 
 def _stand_in(place: folder.Folder, operation: str) -> list[str]:
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
     stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
-    return [*command, *stack, "--state", str(place.state)]
+    return [*command, *stack, "--state", str(place.state), *_options(operation)]
 
 
 def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
     _make_stack(place, environment)
     answer = [] if operation == "preview" else ["--yes"]
-    return ["pulumi", operation, "--stack", folder.STACK, "--config-file", str(place.engine_config), *answer]
+    return [
+        "pulumi",
+        operation,
+        "--stack",
+        folder.STACK,
+        "--config-file",
+        str(place.engine_config),
+        *answer,
+        *_options(operation),
+    ]
+
+
+def _options(operation: str) -> list[str]:
+    """Return what both engines are told. Creates of a killed run are forgotten: storage is found by its tags."""
+    return ["--clear-pending-creates"] if operation == "refresh" else []
 
 
 def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:

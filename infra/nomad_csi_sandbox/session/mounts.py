@@ -15,14 +15,13 @@ DEADLINE_S = 20.0
 
 def below(folder: Path, table: str | None = None) -> list[Path]:
     """
-    Return what is mounted below *folder*, in the order in which it can be unmounted.
+    Return what is mounted below *folder*, in the order in which it can be unmounted: the last mounted first.
 
     *table* has the form of ``/proc/self/mountinfo``, which it is by default. Source: proc_pid_mountinfo(5).
     """
     text = Path("/proc/self/mountinfo").read_text() if table is None else table
     points = [_unescape(line.split()[4]) for line in text.splitlines()]
-    inside = [Path(point) for point in points if point.startswith(f"{folder}/")]
-    return sorted(inside[::-1], key=lambda path: len(path.parts), reverse=True)
+    return [Path(point) for point in reversed(points) if point.startswith(f"{folder}/")]
 
 
 def unmount_below(folder: Path) -> None:
