@@ -1,5 +1,7 @@
 # The one command surface. `make` lists it.
 PYTHON ?= python3
+# What leads a Python astray, or keeps it from starting.
+unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP
 VENV   := .venv
 BIN    := $(VENV)/bin
 

@@ -58,7 +58,10 @@ def seed(
     settings = {
         "endpoint_url": process.loopback_url(endpoint_url),
         "region_name": region,
-        "config": botocore.config.Config(connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}),
+        # No proxies: those of the operator's environment are not asked for what is on this machine.
+        "config": botocore.config.Config(
+            connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}, proxies={}
+        ),
     }
     ec2, iam = isolated.client("ec2", **settings), isolated.client("iam", **settings)
     _ensure_role(iam, role_name)

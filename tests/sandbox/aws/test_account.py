@@ -54,3 +54,13 @@ def test_seed_reads_no_file_of_the_operator(endpoint_url, monkeypatch, tmp_path)
     monkeypatch.setenv("AWS_PROFILE", "production")
 
     assert account.seed(endpoint_url).role_name == "nomad-client"
+
+
+def test_seed_asks_no_proxy(endpoint_url, monkeypatch):
+    """The operator's proxy would be asked for what is on this machine."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert account.seed(endpoint_url).role_name == "nomad-client"
