@@ -64,7 +64,9 @@ def write(place: folder.Folder, clients: int | None) -> tuple[Lowered, ...]:
         text = yaml.safe_dump(fitting, sort_keys=False, allow_unicode=True)
     kept = _kept(place, document)
     text = "".join([HEAD, text.rstrip("\n"), "\n", yaml.safe_dump(kept) if kept else ""])
-    if not place.engine_config.exists() or place.engine_config.read_text() != text:
+    # The project's own file may hold secrets in clear, as the stand-in engine cannot decrypt: its copy is for no other.
+    place.engine_config.touch(mode=0o600)
+    if place.engine_config.read_text() != text:
         place.engine_config.write_text(text)
     return lowered
 
