@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from nomad_csi import errors
-from nomad_csi_sandbox.session import folder
+from nomad_csi_sandbox.session import folder, foreground
 
 OPERATIONS = ("preview", "up", "refresh", "destroy")
 
@@ -17,7 +17,7 @@ OPERATIONS = ("preview", "up", "refresh", "destroy")
 def run(place: folder.Folder, operation: str, environment: Mapping[str, str], *, real: bool) -> int:
     """Run *operation* with its output passed through. Return its exit code."""
     command = _real(place, operation, environment) if real else _stand_in(place, operation)
-    return subprocess.run(command, env=dict(environment), cwd=place.project, check=False).returncode
+    return foreground.run(command, environment, place.project)
 
 
 def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:
