@@ -172,7 +172,7 @@ def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
     """The rule holds once the value is known."""
     args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
 
-    with pytest.raises(ValueError, match="kms_key_arn: expected the full ARN of a KMS key, got 'alias/x'"):
+    with pytest.raises(ValueError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"):
         cloud.settle(lambda: EbsVolume("mysql", args) and None)
 
 
@@ -185,8 +185,8 @@ def test_rejects_bad_arguments_before_anything_is_declared(cloud):
 
     text = str(caught.value)
     assert text.startswith("EbsVolume mysql: ")
-    assert "ebs.size_gib: expected a value that is known when the program runs, not an output" in text
-    assert "ebs.availability_zone: expected an Availability Zone such as us-east-1a" in text
+    assert "size_gib: expected a value that is known when the program runs, not an output" in text
+    assert "availability_zone: expected an Availability Zone such as us-east-1a" in text
     assert "plugin_id: expected at most 63 letters" in text
     assert "sise: expected one of" in text
     assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
@@ -202,3 +202,47 @@ def test_secrets_are_marked_and_in_no_file(cloud):
     assert marker["value"] == {"token": "CANARY"}
     assert "4dabf18193072939515e22adb298388d" in marker
     assert "CANARY" not in cloud.inputs("nomad-csi:index:RenderedFile", "mysql")["content"]
+
+
+def test_secrets_may_be_one_output(cloud):
+    """As a config secret is, or what another language marks; their names are not known when the file is written."""
+    args = EBS | {"secrets": pulumi.Output.secret({"token": "CANARY"}), "render_to": "out"}
+
+    cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+    marker = cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")["secrets"]
+    content = cloud.inputs("nomad-csi:index:RenderedFile", "mysql")["content"]
+    assert marker["value"] == {"token": "CANARY"}
+    assert "# Its secrets (known when registered) are sent" in content
+    assert "CANARY" not in content
+
+
+@pytest.mark.parametrize("arns", [["arn:aws:kms:x"], pulumi.Output.from_input(["arn:aws:kms:x"])])
+def test_keys_in_the_policy_are_no_outputs(cloud, arns):
+    """The policy is written when the program runs: a key that is not known then would be missing in it."""
+    late = [pulumi.Output.from_input(arn) for arn in arns] if isinstance(arns, list) else arns
+    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "r", "kms_key_arns": late}}
+
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
+
+    path = "iam.kms_key_arns[0]" if isinstance(arns, list) else "iam.kms_key_arns"
+    expected = f"{path}: expected a value that is known when the program runs, not an output, got an output"
+    assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {expected}"
+
+
+def test_a_list_as_a_whole_is_no_output(cloud):
+    """Its items may be outputs, so that their number is known."""
+    clients = {"cidr_blocks": pulumi.Output.from_input(["10.0.0.0/8"])}
+    args = {"plugin_id": "aws-efs0", "mount_targets": [{"availability_zone": "us-east-1a"}], "clients": clients}
+
+    with pytest.raises(errors.SpecError, match=r"clients\.cidr_blocks: expected a value that is known when the program"):
+        cloud.settle(lambda: EfsVolume("shared", args) and None)
+
+
+def test_problems_have_the_names_of_the_arguments(cloud):
+    """The parts of the spec are no parts of the arguments."""
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: EbsVolume("mysql", EBS | {"volume_type": "gp9"}) and None)
+
+    assert str(caught.value).startswith("EbsVolume mysql: 1 problem\n  volume_type: expected one of gp3, gp2,")

@@ -1,10 +1,14 @@
 """The components are hosted beside the custom resources, and imported only when somebody asks for them."""
 
+import functools
 import json
 import subprocess
 import sys
 
-from nomad_csi import components
+import pulumi
+import pytest
+
+from nomad_csi import components, errors
 from nomad_csi.deploy import registry
 from nomad_csi.provider import hosting, schema
 
@@ -28,3 +32,36 @@ def test_a_start_does_not_wait_for_the_components():
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
     assert answer.stdout == "False\n"
+
+
+@pytest.mark.parametrize("component", ["EbsVolume", "EfsVolume", "ExistingVolume"])
+def test_inherited_arguments_are_described(component):
+    """Pulumi's analyzer reads only the argument class itself, and not what it inherits from."""
+    package = json.loads(hosting.Hosted().schema)
+
+    inputs = package["resources"][f"nomad-csi:index:{component}"]["inputProperties"]
+
+    assert inputs["volumeId"]["description"] == "Nomad's id of the volume. Default: the component's name."
+    assert not [name for name, declared in inputs.items() if not declared.get("description")]
+
+
+def test_refused_arguments_are_an_error_of_ours():
+    """It reaches the servicer as it is, which makes one line of it."""
+    inputs = {"pluginId": "aws-ebs0", "availabilityZone": "us-east-1a", "sizeGib": 0.5}
+
+    with pytest.raises(errors.SpecError, match=r"size_gib: expected a whole number, got 0\.5"):
+        _constructed(inputs)
+
+
+class _Mocks(pulumi.runtime.Mocks):
+    def new_resource(self, args):
+        return args.name, args.inputs
+
+    def call(self, args):
+        raise AssertionError(args.token)
+
+
+def _constructed(inputs):
+    pulumi.runtime.set_mocks(_Mocks(), project="shop", stack="dev")
+    program = functools.partial(hosting.Hosted().construct, "mysql", "nomad-csi:index:EbsVolume", inputs)
+    pulumi.runtime.test(lambda: program() and None)()

@@ -5,6 +5,7 @@ An output of another resource cannot be checked when the program runs. A stand-i
 place for the rules; the output itself goes to the resources through `checked`, which checks it once it is known.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,16 +20,22 @@ from nomad_csi.spec import model as spec
 
 _LATE = {
     "kms_key_arn": (spec.KmsKeyArn, "arn:aws:kms:us-east-1:000000000000:key/known-later"),
-    "kms_key_arns": (spec.KmsKeyArn, "arn:aws:kms:us-east-1:000000000000:key/known-later"),
     "subnet_id": (spec.SubnetId, "subnet-00000000"),
     "security_group_ids": (spec.SecurityGroupId, "sg-00000000"),
     "cidr_blocks": (spec.CidrBlock, "192.0.2.0/24"),
     "role_name": (spec.RoleName, "known-later"),
     "plugin_id": (spec.PluginId, "known-later"),
     "external_id": (spec.Text, ""),
-    "secrets": (spec.Text, "known-later"),
+    "secrets": (dict[str, spec.Text], {"known when registered": "known-later"}),
+    "secret": (spec.Text, "known-later"),
 }
-"""Arguments that may be outputs of other resources: their type, and a value of that type."""
+"""Arguments that may be outputs of other resources: their type, and a value of that type; ``secret`` is one of many."""
+
+_ITEMS = ("security_group_ids", "cidr_blocks")
+"""Those of them that are lists: their items may be outputs, and not the lists."""
+
+_PARTS = ("ebs.", "efs.", "existing.")
+"""Parts of a volume in the spec whose fields are arguments of the component."""
 
 
 def owner() -> str:
@@ -52,7 +59,7 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
         found += rules.check_plugin(plugin, driver, "")
         if not found:
             return jobs.plan_plugin(plugin, driver)
-    raise errors.SpecError(tuple(found), f"CsiPlugin {name}")
+    raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"CsiPlugin {name}")
 
 
 def volume_plan(  # noqa: PLR0917  # called by our own components only
@@ -74,7 +81,14 @@ def volume_plan(  # noqa: PLR0917  # called by our own components only
         found += [problem for problem in rules.check_volume(volume, driver, "", "") if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
-    raise errors.SpecError(tuple(found), f"{component} {name}")
+    raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"{component} {name}")
+
+
+def _of_component(problem: errors.Problem) -> errors.Problem:
+    """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
+    path = problem.path.removeprefix(".")
+    part = next((part for part in _PARTS if path.startswith(part)), "")
+    return dataclasses.replace(problem, path=path.removeprefix(part))
 
 
 def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:
@@ -106,13 +120,13 @@ def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[error
 def _plain(value: Any, key: str, path: str, found: list[errors.Problem]) -> Any:
     """Return *value* with a stand-in for each output; *key* is the argument it belongs to."""
     if isinstance(value, pulumi.Output):
-        if key in _LATE:
+        if key in _LATE and (key not in _ITEMS or path.endswith("]")):
             return _LATE[key][1]
         allowed = "a value that is known when the program runs, not an output"
         found.append(errors.Problem(path=path, got="an output", allowed=allowed))
         return None
     if isinstance(value, Mapping):
-        inside = {name: key if key == "secrets" else name for name in value}
+        inside = {name: "secret" if key == "secrets" else name for name in value}
         return {name: _plain(item, inside[name], f"{path}.{name}".lstrip("."), found) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, key, f"{path}[{index}]", found) for index, item in enumerate(value)]

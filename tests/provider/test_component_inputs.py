@@ -1,0 +1,69 @@
+"""What a program in another language gives a component arrives whole, in the names and types of Python."""
+
+import pulumi
+import pytest
+from pulumi.output import UNKNOWN
+
+from nomad_csi import components
+from nomad_csi.provider import component_inputs, hosting
+
+
+@pytest.fixture(scope="module")
+def arguments():
+    """Map inputs of a component of ours: ``arguments("EbsVolume", given)``."""
+    host = hosting._Components(list(components.COMPONENTS), "nomad-csi", None, "0")
+    return lambda name, given: component_inputs.arguments(given, host._component_defs[name], host._type_defs)
+
+
+def test_names_of_records_are_translated_and_keys_of_maps_are_not(arguments):
+    """A map's keys are the operator's, at any depth."""
+    given = {
+        "awsRegion": "us-east-1",
+        "taskDriver": {"name": "raw_exec", "clientDataDir": "/d"},
+        "extraArguments": {"node": ["--a"]},
+        "environment": {"someName": "x"},
+    }
+
+    assert arguments("CsiPlugin", given) == {
+        "aws_region": "us-east-1",
+        "task_driver": {"name": "raw_exec", "client_data_dir": "/d"},
+        "extra_arguments": {"node": ["--a"]},
+        "environment": {"someName": "x"},
+    }
+
+
+def test_whole_numbers_are_whole_again_at_any_depth(arguments):
+    """The wire has floats only; a number that is not whole stays for the rules to refuse."""
+    point = {"path": "/a", "uid": 1000.0, "gid": 0.5}
+
+    assert arguments("EfsVolume", {"accessPoint": point}) == {"access_point": {"path": "/a", "uid": 1000, "gid": 0.5}}
+    assert isinstance(arguments("EbsVolume", {"sizeGib": 40.0})["size_gib"], int)
+    assert isinstance(arguments("CsiPlugin", {"verify": {"stableS": 3.0}})["verify"]["stable_s"], float)
+
+
+def test_records_in_lists_are_translated(arguments):
+    """Each item is a record of its own."""
+    given = {"capabilities": [{"accessMode": "a"}, {"accessMode": "b", "attachmentMode": "c"}]}
+
+    assert arguments("EbsVolume", given) == {
+        "capabilities": [{"access_mode": "a"}, {"access_mode": "b", "attachment_mode": "c"}]
+    }
+
+
+def test_unknown_names_stay_for_the_rules(arguments):
+    """A typing error is refused, not dropped; what is absent stays absent."""
+    assert arguments("EbsVolume", {"sise": 3.0, "iops": None}) == {"sise": 3.0}
+
+
+def test_outputs_stay_outputs_wherever_they_are(arguments):
+    """Nothing is taken out of one, and none becomes an empty object."""
+    late = pulumi.Output.from_input("role")
+
+    assert arguments("CsiPlugin", {"taskDriver": late}) == {"task_driver": late}
+    assert arguments("CsiPlugin", {"iam": {"roleName": late}}) == {"iam": {"role_name": late}}
+    assert arguments("EfsVolume", {"clients": {"cidrBlocks": [late]}}) == {"clients": {"cidr_blocks": [late]}}
+
+
+def test_an_unknown_value_is_an_output(arguments):
+    """The engine sends a marker for what a preview does not know."""
+    assert isinstance(arguments("EbsVolume", {"kmsKeyArn": UNKNOWN})["kms_key_arn"], pulumi.Output)
