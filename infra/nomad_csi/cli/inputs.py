@@ -72,7 +72,16 @@ def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
         got = "nothing" if document is None else "an encrypted value"
         problem = errors.Problem(path=f"config.{STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
         raise errors.SpecError((problem,), str(path))
-    return document
+    return _without_encrypted(document)
+
+
+def _without_encrypted(value: Any) -> Any:
+    """Return *value* with a placeholder for each encrypted text: files and verdicts name secrets, and need none."""
+    if isinstance(value, Mapping):
+        if set(value) == {"secure"}:
+            return "[encrypted]"
+        return {key: _without_encrypted(item) for key, item in value.items()}
+    return [_without_encrypted(item) for item in value] if isinstance(value, list) else value
 
 
 def _text(path: Path) -> str:

@@ -24,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     changed = files.write_all(arguments.out, rendered)
     for path in rendered:
         print(f"{'wrote' if path in changed else 'unchanged':9}  {arguments.out / path}")
+    for path in files.left_over(arguments.out, rendered):
+        print(f"left over  {arguments.out / path}: its volume or plugin is not in the spec any more; delete it")
     return 0
 
 

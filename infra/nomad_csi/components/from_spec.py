@@ -9,8 +9,8 @@ from nomad_csi.spec import model as spec
 
 
 def component_name(namespace: str, name: str) -> str:
-    """Return a name that is unique in the stack: ``mysql`` in the default namespace, ``prod-mysql`` in ``prod``."""
-    return name if namespace == "default" else f"{namespace}-{name}"
+    """Return a name that is unique in the stack: ``mysql`` in the default namespace, ``prod/mysql`` in ``prod``."""
+    return name if namespace == "default" else f"{namespace}/{name}"
 
 
 def plugin_args(
@@ -18,7 +18,7 @@ def plugin_args(
 ) -> plugin.CsiPluginArgs:
     """Return the arguments of the plugin *written*, whose policy must also do for the volumes *served*."""
     args = {key: value for key, value in written.items() if key != "id"}
-    if "iam" in args:
+    if args.get("iam"):
         served = tuple(served)
         args["iam"] = dict(args["iam"]) | {
             "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *jobs.kms_key_arns(served)],

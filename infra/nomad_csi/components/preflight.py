@@ -11,7 +11,7 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.aws import tagged
-from nomad_csi.components import arguments
+from nomad_csi.components import arguments, from_spec
 from nomad_csi.plan import orphans
 
 
@@ -32,7 +32,8 @@ def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None)
 
 
 def _sentence(item: tagged.Tagged) -> str:
-    name = item.key.rpartition("/")[2] or "NAME"
+    namespace, _, volume_id = item.key.rpartition("/")
+    name = from_spec.component_name(namespace, volume_id) if volume_id else "NAME"
     return (
         f"  {item.external_id} for volume {item.key or 'unknown'}; take it in with "
         f"`pulumi import {item.resource_type} {name} {item.external_id} --parent ...`, or delete it if it is empty"

@@ -45,21 +45,25 @@ def declare(config: pulumi.Config) -> None:
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
-    plugins = {
-        path: plugin.CsiPlugin(
-            spec.id,
-            from_spec.plugin_args(
-                written,
-                [volume for volume in read.volumes.values() if volume.plugin_id == spec.id],
-                render_to=render_to,
-            ),
-            after,
-        )
-        for (path, spec), written in zip(read.plugins.items(), document["plugins"], strict=True)
-    }
-    volumes = _volumes(document, read, plugins, render_to, opts)
-    made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
+    try:
+        plugins = _plugins(document, read, render_to, after)
+        volumes = _volumes(document, read, plugins, render_to, opts)
+        made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
+    finally:
+        made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
+
+
+def _plugins(
+    document: Mapping[str, Any], read: draft.Draft, render_to: str, opts: pulumi.ResourceOptions
+) -> dict[str, plugin.CsiPlugin]:
+    """Declare the plugins. Return them by their path in the document."""
+    declared = {}
+    for (path, spec), written in zip(read.plugins.items(), document.get("plugins") or (), strict=True):
+        served = [volume for volume in read.volumes.values() if volume.plugin_id == spec.id]
+        args = from_spec.plugin_args(written, served, render_to=render_to)
+        declared[path] = plugin.CsiPlugin(spec.id, args, opts)
+    return declared
 
 
 def _look_first(read: draft.Draft) -> None:
@@ -96,7 +100,7 @@ def _volumes(
 ) -> dict[str, from_spec.VolumeComponent]:
     by_id = {spec.id: (spec.driver, plugins[path].plugin_id) for path, spec in read.plugins.items()}
     volumes = {}
-    for spec, written in zip(read.volumes.values(), document.get("volumes", ()), strict=True):
+    for spec, written in zip(read.volumes.values(), document.get("volumes") or (), strict=True):
         driver, plugin_id = by_id[spec.plugin_id]
         component, args = from_spec.volume_component(
             written, driver, plugin_id=plugin_id, protect=read.protect, render_to=render_to

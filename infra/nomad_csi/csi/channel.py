@@ -79,9 +79,10 @@ def call(connection: Connection, method: Callable[..., Any], request: Any, *, ti
     future.add_done_callback(lambda _: ended.set())
     try:
         _wait(connection, ended, time.monotonic() + timeout_s)
-        if not ended.is_set():  # gRPC keeps the deadline as well; whichever notices first
-            raise _error(connection, "DEADLINE_EXCEEDED", f"no answer within {timeout_s:.3g} s")
-        code = future.code()
+        # gRPC keeps the deadline as well, and has several sentences for it; whichever notices first.
+        code = future.code() if ended.is_set() else grpc.StatusCode.DEADLINE_EXCEEDED
+        if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise _error(connection, code.name, f"no answer within {timeout_s:.3g} s")
         if code is not grpc.StatusCode.OK:
             raise _error(connection, code.name, future.details() or "no details")
         return future.result()

@@ -1,19 +1,17 @@
 """What EFS would refuse of a file system, said before anything is made."""
 
 import collections
+import re
 from collections.abc import Iterator
 
 from nomad_csi.errors import Problem
 from nomad_csi.spec import model as spec
 
 PATH_LIMIT = 100
-"""Characters of an access point's root path. Source: EFS API, ``RootDirectory``, 2026-08."""
+"""Characters of an access point's root path. Source: EFS API model in botocore 1.44.5, ``Path``."""
 
-DEPTH_LIMIT = 4
-"""Folders in an access point's root path. Source: as above."""
-
-FORBIDDEN = frozenset("$#<>;`|&?{}^*\n")
-"""Characters that EFS refuses in a root path. Source: as above."""
+ROOT_PATH = re.compile(r"/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4}")
+"""An access point's root path. Source: as above."""
 
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
@@ -38,7 +36,7 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
 
 
 def _root_path(root: str, path: str) -> Iterator[Problem]:
-    folders = [part for part in root.split("/") if part]
-    allowed = f"an absolute path of at most {PATH_LIMIT} characters, {DEPTH_LIMIT} folders and none of $#<>;`|&?{{}}^*"
-    if not root.startswith("/") or len(root) > PATH_LIMIT or len(folders) > DEPTH_LIMIT or FORBIDDEN & set(root):
+    if len(root) > PATH_LIMIT or not ROOT_PATH.fullmatch(root):
+        forbidden = "no . in front, none of $#<>;`|&?{}^*"
+        allowed = f"a path from / of at most {PATH_LIMIT} characters, at most 4 folders, {forbidden}"
         yield Problem(path=path, got=repr(root), allowed=allowed)

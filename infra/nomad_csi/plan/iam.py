@@ -23,10 +23,24 @@ _TAGGED = {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": "true"}}
 _TAGGING = {"StringEquals": {f"aws:RequestTag/{CLUSTER_TAG}": "true"}}
 
 
+PARTITIONS = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+    "us-isof-": "aws-iso-f",
+    "eu-isoe-": "aws-iso-e",
+    "eusc-": "aws-eusc",
+}
+"""ARN partitions by the beginning of a region's name; ``aws`` else. Source: botocore 1.44.5, ``partitions.json``."""
+
+POLICY_LIMIT = 6144
+"""Characters of a managed policy, white space not counted. Source: IAM quotas, 2026-08."""
+
+
 def partition(aws_region: str) -> str:
     """Return the ARN partition of *aws_region*: ``partition("cn-north-1")`` is ``"aws-cn"``."""
-    prefixes = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b"}
-    return next((name for prefix, name in prefixes.items() if aws_region.startswith(prefix)), "aws")
+    return next((name for prefix, name in PARTITIONS.items() if aws_region.startswith(prefix)), "aws")
 
 
 def ebs_policy(

@@ -15,6 +15,10 @@ EXTERNAL_ID_LIMIT_BYTES = 128
 """Source: as above."""
 
 
+RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-csi:")
+"""Source: EC2 API (``aws:``); aws-ebs-csi-driver, ``pkg/cloud/cloud.go``; `plan.volumes`."""
+
+
 def check_plugin(plugin: spec.PluginSpec, driver: drivers.Driver, path: str) -> Iterator[Problem]:
     """Yield what is wrong with *plugin* under *driver*."""
     yield from _task_driver(plugin, f"{path}.task_driver")
@@ -34,11 +38,21 @@ def check_plugin(plugin: spec.PluginSpec, driver: drivers.Driver, path: str) -> 
         yield from _job_text(argument, f"{path}.task_driver.arguments[{index}]")
     for field in ("image", "node_pool"):
         yield from _job_text(getattr(plugin, field) or "", f"{path}.{field}")
+    for index, datacenter in enumerate(plugin.datacenters):
+        yield from _job_text(datacenter, f"{path}.datacenters[{index}]")
+    yield from _verify(plugin.verify, f"{path}.verify")
+
+
+def _verify(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
+    if verify.stable_s >= verify.timeout_s:
+        allowed = f"less than timeout_s ({verify.timeout_s:g})"
+        yield Problem(path=f"{path}.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
 
 
 def _task_driver(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     task = plugin.task_driver
     yield from _job_text(task.command or "", f"{path}.command")
+    yield from _job_text(task.client_data_dir or "", f"{path}.client_data_dir")
     if task.name == "raw_exec":
         if task.command is None:
             fix = "name the driver's binary on the clients"
@@ -118,7 +132,12 @@ def check_volume(volume: spec.VolumeSpec, driver: drivers.Driver, aws_region: st
                 allowed=f"{allowed} for {driver.name}",
                 fix=driver.modes_advice,
             )
+        elif volume.ebs and capability.access_mode.startswith("multi-node"):
+            allowed = "a volume made elsewhere for multi-node access: only io1 and io2 volumes can be attached twice"
+            fix = "make it with Multi-Attach and register it as existing"
+            yield Problem(path=f"{path}.capabilities[{index}]", got=" ".join(mode), allowed=allowed, fix=fix)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
+    yield from _tags(volume, path)
     yield from _context(volume, driver, f"{path}.context")
     for name in ("context", "parameters", "secrets"):
         yield from _map_size(getattr(volume, name), f"{path}.{name}")
@@ -161,6 +180,16 @@ def _zones(volume: spec.VolumeSpec, aws_region: str, path: str) -> Iterator[Prob
             yield Problem(
                 path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {aws_region}, the plugin's region"
             )
+
+
+def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
+        for key in source.tags if source else ():
+            if key.startswith(RESERVED_TAG_PREFIXES):
+                allowed = (
+                    f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
+                )
+                yield Problem(path=f"{path}.{name}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
 
 
 def _mount_options(volume: spec.VolumeSpec, driver: drivers.Driver, path: str) -> Iterator[Problem]:
@@ -212,7 +241,7 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], shared: frozenset[str]
     *shared* are the ids of plugins whose external ids may stand under several volume ids.
     """
     ids: dict[tuple[str, str], str] = {}
-    external_ids: dict[tuple[str, str], str] = {}
+    external_ids: dict[str, str] = {}
     for path, volume in volumes.items():
         key = (volume.namespace, volume.id)
         if key in ids:
@@ -221,10 +250,9 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], shared: frozenset[str]
         ids.setdefault(key, path)
         if volume.existing is None or volume.plugin_id in shared:
             continue
-        external = (volume.plugin_id, volume.existing.external_id)
+        external = volume.existing.external_id
         if external in external_ids:
             allowed = f"an external id of its own: {external_ids[external]} has it already"
             fix = "two ids for one volume would let two jobs mount it as if they were alone"
-            where = f"{path}.existing.external_id"
-            yield Problem(path=where, got=repr(external[1]), allowed=allowed, fix=fix)
+            yield Problem(path=f"{path}.existing.external_id", got=repr(external), allowed=allowed, fix=fix)
         external_ids.setdefault(external, path)

@@ -1,11 +1,12 @@
 """From a draft of the spec to the plan, or to all of its problems at once."""
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, rules, volumes
+from nomad_csi.plan import iam, jobs, model, rules, volumes
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import model as spec
 
@@ -25,10 +26,13 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     served: dict[str, list[spec.VolumeSpec]] = {name: [] for name in plugins}
     for volume in draft.volumes.values():
         served[volume.plugin_id].append(volume)
+    planned = tuple(
+        jobs.plan_plugin(plugin, catalogue.DRIVERS[plugin.driver], served[plugin.id]) for plugin in plugins.values()
+    )
+    if large := tuple(_large_policies(planned)):
+        raise errors.SpecError(large, source)
     return model.StoragePlan(
-        plugins=tuple(
-            jobs.plan_plugin(plugin, catalogue.DRIVERS[plugin.driver], served[plugin.id]) for plugin in plugins.values()
-        ),
+        plugins=planned,
         volumes=tuple(
             volumes.plan_volume(
                 volume,
@@ -69,3 +73,13 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
     shared = frozenset(plugin.id for plugin in plugins.values() if catalogue.DRIVERS[plugin.driver].external_id.shared)
     yield from rules.check_volumes(all_volumes, shared)
+
+
+def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:
+    """Yield each policy that IAM would not take: volumes that lack the cluster tag are named in it one by one."""
+    for index, plugin in enumerate(plugins):
+        size = len(json.dumps(plugin.iam_policy.document, separators=(",", ":"))) if plugin.iam_policy else 0
+        if size > iam.POLICY_LIMIT:
+            allowed = f"a policy of at most {iam.POLICY_LIMIT} characters"
+            fix = f"it names each existing volume; tag them {iam.CLUSTER_TAG}=true and use an iam policy of your own"
+            yield errors.Problem(path=f"plugins[{index}].iam", got=str(size), allowed=allowed, fix=fix)

@@ -66,8 +66,16 @@ def write_all(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def stale(folder: Path, files: Mapping[str, str]) -> tuple[Stale, ...]:
-    """Return what differs below *folder* from *files*, missing ones included."""
-    return tuple(_stale(folder, path, text) for path, text in sorted(files.items()) if disk.read(folder / path) != text)
+    """Return what differs below *folder* from *files*: changed, missing, and left over from an earlier spec."""
+    differing = [_stale(folder, path, text) for path, text in sorted(files.items()) if disk.read(folder / path) != text]
+    return (*differing, *(_stale(folder, path, "") for path in left_over(folder, files)))
+
+
+def left_over(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths of files that nomad-csi wrote below *folder* and that are not among *files* any more."""
+    found = (path for part in ("jobs", "volumes") for path in (folder / part).rglob("*.hcl"))
+    names = {str(path.relative_to(folder)): path for path in found}
+    return tuple(name for name in sorted(names) if name not in files and disk.is_ours(disk.read(names[name]) or ""))
 
 
 def _foreign(path: Path) -> bool:
@@ -83,4 +91,4 @@ def _stale(folder: Path, path: str, text: str) -> Stale:
 def _diff(path: str, found: str | None, text: str) -> Iterable[str]:
     old = [] if found is None else found.splitlines(keepends=True)
     name = "nothing" if found is None else f"{path} (on disk)"
-    return difflib.unified_diff(old, text.splitlines(keepends=True), name, f"{path} (rendered)")
+    return difflib.unified_diff(old, text.splitlines(keepends=True), name, f"{path} (rendered)" if text else "nothing")

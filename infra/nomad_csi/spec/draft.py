@@ -40,6 +40,8 @@ def read_yaml(text: str, source: str) -> Any:
     """Return the document in *text*. Raises `errors.SpecError` with line and column; a key given twice is refused."""
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader that also refuses a key given twice
+    except ValueError as error:  # a date or number that is none
+        raise errors.SpecError((_yaml_problem("", str(error)),), source) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -147,6 +149,8 @@ class _Loader(yaml.SafeLoader):
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, "a key that is not text", key_node.start_mark)
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands twice", key_node.start_mark

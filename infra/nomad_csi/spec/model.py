@@ -4,6 +4,7 @@ The spec: what an operator writes, in a YAML file or under ``nomad-csi:storage``
 Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`.
 """
 
+import ipaddress
 import re
 from typing import Annotated, Literal
 
@@ -34,7 +35,16 @@ def _plain(value: str) -> str:
     return value
 
 
+def _network(value: str) -> str:
+    try:
+        ipaddress.IPv4Network(value)
+    except ValueError:
+        raise ValueError("an IPv4 network such as 10.0.0.0/16, with no bits set behind the prefix") from None
+    return value
+
+
 Text = Annotated[str, pydantic.AfterValidator(_plain)]
+Word = Annotated[Text, pydantic.Field(min_length=1)]
 VolumeId = Annotated[
     str,
     _matching(names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end"),
@@ -45,7 +55,7 @@ Zone = Annotated[str, _matching(names.AVAILABILITY_ZONE, "an Availability Zone s
 Region = Annotated[str, _matching(names.AWS_REGION, "an AWS region such as us-east-1")]
 KmsKeyArn = Annotated[
     str,
-    _matching(re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+"), "the full ARN of a KMS key"),
+    _matching(re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+"), "the full ARN of a KMS key, not of an alias"),
 ]
 SubnetId = Annotated[str, _matching(re.compile(r"subnet-[0-9a-f]{8,17}"), "a subnet id such as subnet-0abc12345")]
 SecurityGroupId = Annotated[
@@ -55,10 +65,10 @@ EbsVolumeId = Annotated[
     str, _matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
 ]
 RoleName = Annotated[str, _matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
-CidrBlock = Annotated[str, _matching(re.compile(r"[0-9a-f.:]+/\d{1,3}"), "a CIDR block such as 10.0.0.0/16")]
+CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
 Directory = Annotated[str, _matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
-Seconds = Annotated[float, pydantic.Field(gt=0, strict=False)]
+Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
 EnvironmentName = Annotated[str, _matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 
@@ -92,7 +102,7 @@ class TaskDriverSpec(Model):
     name: Literal["docker", "raw_exec"] = "docker"
     """``docker``, or ``raw_exec`` for clients without it."""
 
-    command: Text | None = None
+    command: Word | None = None
     """``raw_exec``: the driver's binary, an absolute path or a name on the client agent's PATH. Required there."""
 
     arguments: tuple[Text, ...] = ()
@@ -125,7 +135,7 @@ class VerifySpec(Model):
     timeout_s: Seconds = 300.0
     """How long to wait for the proof."""
 
-    stable_s: Annotated[float, pydantic.Field(ge=0, strict=False)] = 3.0
+    stable_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False, strict=False)] = 3.0
     """How long every instance must stay healthy, without a restart."""
 
 
@@ -142,15 +152,15 @@ class PluginSpec(Model):
     namespace: Namespace = "default"
     """Nomad namespace of the plugin jobs. The plugin itself is global."""
 
-    datacenters: Annotated[tuple[Text, ...], pydantic.Field(min_length=1)] = ("*",)
-    node_pool: Text = "default"
+    datacenters: Annotated[tuple[Word, ...], pydantic.Field(min_length=1)] = ("*",)
+    node_pool: Word = "default"
     priority: Annotated[int, pydantic.Field(ge=1, le=100)] = 80
     """Above the 50 of other jobs: consumers cannot run without their plugin."""
 
     iam: IamSpec | None = None
     controller: ControllerSpec = ControllerSpec()
     task_driver: TaskDriverSpec = TaskDriverSpec()
-    image: Text | None = None
+    image: Word | None = None
     """Container image in place of the catalogue's, for a mirror or another version."""
 
     extra_arguments: ExtraArgumentsSpec = ExtraArgumentsSpec()

@@ -22,5 +22,5 @@ NAMESPACE = re.compile(r"[a-zA-Z0-9-]{1,128}")
 AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 """An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""
 
-AWS_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+AWS_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
 """An AWS region name: ``us-east-1``, ``eu-isoe-west-1``."""

@@ -46,7 +46,7 @@ def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: st
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
     location, code, context = item["loc"], item["type"], item.get("ctx") or {}
     where = _path(path, location)
-    hidden = bool(SECRET_KEYS.intersection(location))
+    hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
         return _unknown_key(where, location, kind)
