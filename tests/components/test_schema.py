@@ -1,31 +1,81 @@
-"""What programs in other languages see of the components."""
+"""What programs in other languages see of the package: names and types that a release has promised."""
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 
-from pulumi.provider.experimental.component import ComponentProvider
+import pytest
 
-from nomad_csi import COMPONENTS
+from nomad_csi.provider import hosting
 
-SCHEMA = json.loads(ComponentProvider(list(COMPONENTS), "nomad-csi", None, "0.0.0").schema)
-
-
-def test_every_component_can_be_analysed():
-    """Pulumi's analyzer reads the argument classes; a future import in their modules would break it."""
-    assert sorted(SCHEMA["resources"]) == [
-        "nomad-csi:index:CsiPlugin",
-        "nomad-csi:index:EbsVolume",
-        "nomad-csi:index:EfsVolume",
-        "nomad-csi:index:ExistingVolume",
-    ]
+GOLDEN = Path(__file__).with_name("schema.json")
+FREE = ("description", "version")
+"""What may change in every release."""
 
 
-def test_required_inputs_are_those_without_a_default():
+@pytest.fixture(scope="module")
+def package():
+    """The schema, as the plugin answers it."""
+    return json.loads(hosting.Hosted().schema)
+
+
+def shape(value):
+    """Return *value* without its texts; what is a name of a property stays, also where it is called as a text is."""
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items() if not (key in FREE and isinstance(item, str))}
+    return value
+
+
+def test_a_released_name_does_not_change_unseen(package):
+    """Names, types, requirements and tokens are those of the golden file, which is changed by hand and on purpose."""
+    found = shape(package)
+
+    expected = json.loads(GOLDEN.read_text())
+    assert found == expected, f"write it anew when the change is meant: {GOLDEN}\n{json.dumps(found, indent=2)}"
+
+
+def test_required_inputs_are_those_without_a_default(package):
     """What must be given is what the spec demands."""
-    required = {name: sorted(item["requiredInputs"]) for name, item in SCHEMA["resources"].items()}
+    components = {name: item for name, item in package["resources"].items() if item.get("isComponent")}
 
-    assert required == {
+    assert {name: sorted(item["requiredInputs"]) for name, item in components.items()} == {
         "nomad-csi:index:CsiPlugin": ["awsRegion", "driver"],
         "nomad-csi:index:EbsVolume": ["availabilityZone", "pluginId", "sizeGib"],
         "nomad-csi:index:EfsVolume": ["clients", "mountTargets", "pluginId"],
         "nomad-csi:index:ExistingVolume": ["driver", "externalId", "pluginId"],
     }
+
+
+def test_everything_has_a_description(package):
+    """A reader of the schema, or of an editor's help, finds what each name means."""
+    resources, types = package["resources"], package["types"]
+
+    named = {**resources, **types}
+    bare = [token for token, item in named.items() if not item.get("description")]
+    for token, item in named.items():
+        for part in ("inputProperties", "properties"):
+            bare += [f"{token} {name}" for name, one in item.get(part, {}).items() if not one.get("description")]
+    assert bare == []
+
+
+@pytest.mark.real_pulumi
+@pytest.mark.skipif(shutil.which("pulumi") is None, reason="not on PATH: pulumi")
+def test_pulumi_accepts_the_schema(package, tmp_path):
+    """The check that Pulumi's own packages pass."""
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(package))
+    environment = {"HOME": str(tmp_path), "PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_HOME": str(tmp_path)}
+
+    done = subprocess.run(
+        [shutil.which("pulumi"), "schema", "check", str(path)],
+        env=environment | {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
