@@ -54,20 +54,39 @@ def seed(
 
     Raises `errors.RefusedError` when *endpoint_url* is not on this machine, botocore's errors when moto refuses.
     """
-    isolated = session.isolated(CREDENTIAL, CREDENTIAL)
-    settings = {
-        "endpoint_url": process.loopback_url(endpoint_url),
-        "region_name": region,
-        # No proxies: those of the operator's environment are not asked for what is on this machine.
-        "config": botocore.config.Config(
-            connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}, proxies={}
-        ),
-    }
-    ec2, iam = isolated.client("ec2", **settings), isolated.client("iam", **settings)
+    ec2, iam = _client("ec2", endpoint_url, region), _client("iam", endpoint_url, region)
     _ensure_role(iam, role_name)
     known = _instances(ec2)
     instances = {zone: known.get(zone) or _run_instance(ec2, zone, role_name) for zone in zones}
     return SeededAccount(instances=instances, role_name=role_name)
+
+
+def detach_volumes(endpoint_url: str, region: str, instance_ids: Sequence[str]) -> tuple[str, ...]:
+    """
+    Detach what is attached to the clients beside their system disks, and return these volume ids.
+
+    For clients that have ended with everything they ran: nobody is left who would detach.
+    """
+    ec2 = _client("ec2", endpoint_url, region)
+    pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=list(instance_ids))
+    found = [item for page in pages for reservation in page["Reservations"] for item in reservation["Instances"]]
+    attached = sorted(
+        (mapping["Ebs"]["VolumeId"], instance["InstanceId"])
+        for instance in found
+        for mapping in instance["BlockDeviceMappings"]
+        if mapping["DeviceName"] != instance["RootDeviceName"]
+    )
+    for volume_id, instance_id in attached:
+        ec2.detach_volume(VolumeId=volume_id, InstanceId=instance_id)
+    return tuple(volume_id for volume_id, _ in attached)
+
+
+def _client(service: str, endpoint_url: str, region: str) -> Any:
+    # No proxies: those of the operator's environment are not asked for what is on this machine.
+    config = botocore.config.Config(connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3}, proxies={})
+    address = process.loopback_url(endpoint_url)
+    isolated = session.isolated(CREDENTIAL, CREDENTIAL)
+    return isolated.client(service, endpoint_url=address, region_name=region, config=config)
 
 
 def _ensure_role(iam: Any, role_name: str) -> None:

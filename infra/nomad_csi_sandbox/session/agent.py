@@ -24,6 +24,9 @@ MARK_VARIABLE = "NOMAD_CSI_SANDBOX_AGENT"
 
 POLL_TIMEOUT_S = 2.0
 
+CGROUPS = ("*/nomad", "nomad.slice/*")
+"""Where below /sys/fs/cgroup a client keeps the groups of its tasks: version 1 and 2."""
+
 NOT_LOOKED_FOR = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,bridge"
 """What the client need not look for; looking for clouds takes seconds, and there is none."""
 
@@ -75,6 +78,7 @@ def clear(data_dir: Path) -> None:
     """End what an agent left running, unmount what it left mounted, and empty *data_dir* but for its owner's name."""
     processes.end_marked(MARK_VARIABLE, str(data_dir))
     mounts.unmount_below(data_dir)
+    _remove_cgroups(data_dir)
     for path in data_dir.iterdir() if data_dir.exists() else ():
         if path.name == folder.OWNER_FILE:
             continue
@@ -82,6 +86,14 @@ def clear(data_dir: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _remove_cgroups(data_dir: Path) -> None:
+    """Remove the groups of allocations in *data_dir*; only an agent that was killed leaves any."""
+    for allocation in (data_dir / "alloc").glob("*-*-*-*-*"):
+        for where in CGROUPS:
+            for group in Path("/sys/fs/cgroup").glob(f"{where}/{allocation.name}.*"):
+                group.rmdir()
 
 
 def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str, Any]:

@@ -145,8 +145,7 @@ class Session:
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS stand-in")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
-            address = f"http://127.0.0.1:{record.processes['moto'].port}"
-            record.instances = dict(account.seed(address, region=region).instances)
+            record.instances = dict(account.seed(_moto(record), region=region).instances)
             self.place.save(record)
         if not self._runs(record, "aws-provider"):
             self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
@@ -156,6 +155,9 @@ class Session:
     def _start_nomad(self, record: folder.Record) -> None:
         if record.processes.pop("nomad", None):
             self.say("Nomad has ended, and with it all it knew of jobs, registrations and claims: starting it empty.")
+            instances = tuple(record.instances.values())
+            for volume_id in account.detach_volumes(_moto(record), self._region(), instances):
+                self.say(f"detached {volume_id}, which was attached to a client")
         clients = sorted(record.instances.items())
         if record.parts["nomad"] == "real":
             self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
@@ -228,6 +230,10 @@ class Session:
 def _say(text: str) -> None:
     """Print *text* at once: the engine writes to the same place from a process of its own."""
     print(text, flush=True)
+
+
+def _moto(record: folder.Record) -> str:
+    return f"http://127.0.0.1:{record.processes['moto'].port}"
 
 
 def _data_dir(plan: model.StoragePlan) -> str:

@@ -40,6 +40,24 @@ def test_seed_replaces_a_terminated_instance(endpoint_url, by_hand, unique):
     assert second != first
 
 
+def test_volumes_of_clients_are_detached_and_their_system_disks_stay(endpoint_url, by_hand, unique):
+    """What a client that has ended leaves attached can be deleted again."""
+    ec2, zone = by_hand("ec2"), "us-east-1f"
+    instance_id = account.seed(endpoint_url, role_name=unique, zones=(zone,)).instances[zone]
+    volume_id = ec2.create_volume(AvailabilityZone=zone, Size=1)["VolumeId"]
+    ec2.attach_volume(VolumeId=volume_id, InstanceId=instance_id, Device="/dev/xvdaa")
+
+    detached = account.detach_volumes(endpoint_url, "us-east-1", [instance_id])
+
+    assert detached == (volume_id,)
+    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"
+    [mapping] = ec2.describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"][0][
+        "BlockDeviceMappings"
+    ]
+    assert mapping["DeviceName"] == "/dev/sda1"
+    assert account.detach_volumes(endpoint_url, "us-east-1", [instance_id]) == ()
+
+
 def test_rejects_seeding_a_real_account():
     """The seed is for this machine only."""
     with pytest.raises(errors.RefusedError, match="loopback addresses only"):

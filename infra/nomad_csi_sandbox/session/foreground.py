@@ -1,0 +1,27 @@
+"""Running a command that answers Ctrl-C itself: the sandbox waits for it, however long that takes."""
+
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def run(command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None) -> int:
+    """
+    Run *command* with its output passed through. Return its exit code; 128 and more where a signal ended it.
+
+    A terminal sends Ctrl-C to this process and to the command. Only the command answers: `subprocess` alone would kill
+    it a quarter of a second later, and an engine would have no time to record what it has made.
+    """
+    # A handler and not SIG_IGN, which the command would inherit.
+    before = signal.signal(signal.SIGINT, _leave_it_to_the_command)
+    try:
+        code = subprocess.run(command, env=dict(environment), cwd=folder, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
+
+
+def _leave_it_to_the_command(_number: int, _frame: Any) -> None:
+    """Do nothing."""
