@@ -172,7 +172,9 @@ def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
     """The rule holds once the value is known."""
     args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
 
-    with pytest.raises(ValueError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"):
+    with pytest.raises(
+        ValueError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"
+    ):
         cloud.settle(lambda: EbsVolume("mysql", args) and None)
 
 
@@ -236,7 +238,9 @@ def test_a_list_as_a_whole_is_no_output(cloud):
     clients = {"cidr_blocks": pulumi.Output.from_input(["10.0.0.0/8"])}
     args = {"plugin_id": "aws-efs0", "mount_targets": [{"availability_zone": "us-east-1a"}], "clients": clients}
 
-    with pytest.raises(errors.SpecError, match=r"clients\.cidr_blocks: expected a value that is known when the program"):
+    with pytest.raises(
+        errors.SpecError, match=r"clients\.cidr_blocks: expected a value that is known when the program"
+    ):
         cloud.settle(lambda: EfsVolume("shared", args) and None)
 
 
@@ -246,3 +250,21 @@ def test_problems_have_the_names_of_the_arguments(cloud):
         cloud.settle(lambda: EbsVolume("mysql", EBS | {"volume_type": "gp9"}) and None)
 
     assert str(caught.value).startswith("EbsVolume mysql: 1 problem\n  volume_type: expected one of gp3, gp2,")
+
+
+@pytest.mark.parametrize("place", ["context", "tags"])
+def test_an_output_stands_only_where_another_resource_decides(cloud, place):
+    """A key of a map that happens to be called like an argument is not one."""
+    args = EBS | {place: {"plugin_id": pulumi.Output.from_input("x")}}
+
+    with pytest.raises(errors.SpecError, match="expected a value that is known when the program runs, not an output"):
+        cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+
+def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
+    """What another resource gives is held to the same rule."""
+    args = {"plugin_id": "p", "driver": "aws-ebs", "availability_zone": "us-east-1a"}
+    args["external_id"] = pulumi.Output.from_input("../evil")
+
+    with pytest.raises(ValueError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"):
+        cloud.settle(lambda: ExistingVolume("legacy", args) and None)

@@ -6,6 +6,7 @@ place for the rules; the output itself goes to the resources through `checked`, 
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,13 +27,24 @@ _LATE = {
     "role_name": (spec.RoleName, "known-later"),
     "plugin_id": (spec.PluginId, "known-later"),
     "external_id": (spec.Text, ""),
-    "secrets": (dict[str, spec.Text], {"known when registered": "known-later"}),
+    "secrets": (dict[str, spec.Text], {"known when registered": "later"}),
     "secret": (spec.Text, "known-later"),
 }
-"""Arguments that may be outputs of other resources: their type, and a value of that type; ``secret`` is one of many."""
+"""Values that other resources may decide: their type, and a value of that type; ``secret`` is one of the secrets."""
 
-_ITEMS = ("security_group_ids", "cidr_blocks")
-"""Those of them that are lists: their items may be outputs, and not the lists."""
+_PLACES = {
+    "plugin_id": "plugin_id",
+    "secrets": "secrets",
+    "secrets.*": "secret",
+    "iam.role_name": "role_name",
+    "ebs.kms_key_arn": "kms_key_arn",
+    "efs.kms_key_arn": "kms_key_arn",
+    "efs.mount_targets[].subnet_id": "subnet_id",
+    "efs.clients.cidr_blocks[]": "cidr_blocks",
+    "efs.clients.security_group_ids[]": "security_group_ids",
+    "existing.external_id": "external_id",
+}
+"""Where they may stand in the spec's document. Anywhere else a value is needed when the program runs."""
 
 _PARTS = ("ebs.", "efs.", "existing.")
 """Parts of a volume in the spec whose fields are arguments of the component."""
@@ -49,6 +61,21 @@ def checked(name: str, value: pulumi.Input[Any]) -> pulumi.Input[Any]:
         return value
     adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_LATE[name][0])
     return value.apply(lambda known: _validated(adapter, name, known))
+
+
+def checked_external_id(driver_name: str, value: pulumi.Input[str]) -> pulumi.Input[str]:
+    """Return the external id *value*; where it is an output, one that fails if the driver has no such ids."""
+    if not isinstance(value, pulumi.Output):
+        return value
+    rule = catalogue.DRIVERS[driver_name].external_id
+
+    def known(external_id: str) -> str:
+        if not rule.pattern.fullmatch(external_id):
+            problem = errors.Problem(path="external_id", got=problems.shown(external_id), allowed=rule.allowed)
+            raise errors.SpecError((problem,))
+        return external_id
+
+    return value.apply(known)
 
 
 def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
@@ -109,7 +136,7 @@ def _is_late(problem: errors.Problem, document: Mapping[str, Any]) -> bool:
 
 def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[errors.Problem]]:
     found: list[errors.Problem] = []
-    plain = _plain(document, "", "", found)
+    plain = _plain(document, "", found)
     late = {problem.path for problem in found}
     ruled: list[errors.Problem] = []
     value = draft.check(kind, plain, "", ruled)
@@ -117,19 +144,19 @@ def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[error
     return (None if found else value), found
 
 
-def _plain(value: Any, key: str, path: str, found: list[errors.Problem]) -> Any:
-    """Return *value* with a stand-in for each output; *key* is the argument it belongs to."""
+def _plain(value: Any, path: str, found: list[errors.Problem]) -> Any:
+    """Return *value*, which stands at *path*, with a stand-in for each output."""
     if isinstance(value, pulumi.Output):
-        if key in _LATE and (key not in _ITEMS or path.endswith("]")):
-            return _LATE[key][1]
+        place = re.sub(r"^secrets\..*", "secrets.*", re.sub(r"\[\d+\]", "[]", path))
+        if place in _PLACES:
+            return _LATE[_PLACES[place]][1]
         allowed = "a value that is known when the program runs, not an output"
         found.append(errors.Problem(path=path, got="an output", allowed=allowed))
         return None
     if isinstance(value, Mapping):
-        inside = {name: "secret" if key == "secrets" else name for name in value}
-        return {name: _plain(item, inside[name], f"{path}.{name}".lstrip("."), found) for name, item in value.items()}
+        return {name: _plain(item, f"{path}.{name}".lstrip("."), found) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, key, f"{path}[{index}]", found) for index, item in enumerate(value)]
+        return [_plain(item, f"{path}[{index}]", found) for index, item in enumerate(value)]
     return value
 
 

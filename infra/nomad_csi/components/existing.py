@@ -33,6 +33,6 @@ class ExistingVolume(pulumi.ComponentResource):
         document = arguments.chosen(args, *volume.COMMON) | {"existing": existing}
         volume_id, driver = args.get("volume_id") or name, args.get("driver", "")
         plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, driver, document)
-        self.external_id = pulumi.Output.from_input(args["external_id"])
+        self.external_id = pulumi.Output.from_input(arguments.checked_external_id(driver, args["external_id"]))
         self.registration_id = volume.register(self, name, plan, args, self.external_id, []).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from nomad_csi.components import resources
+from nomad_csi.components import arguments, resources
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents
 
@@ -79,6 +79,7 @@ def register(  # noqa: PLR0917  # called by our own components only
 ) -> resources.VolumeRegistration:
     """Register the volume of *plan* and write its file, as children of *component*, once *storage* is there."""
     document = plan.registration
+    plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     child = pulumi.ResourceOptions(parent=component)
     registration = resources.VolumeRegistration(
         name,
@@ -86,7 +87,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         namespace=document.namespace,
         name=document.name,
         external_id=external_id,
-        plugin_id=args["plugin_id"],
+        plugin_id=plugin_id,
         capabilities=[
             {"accessMode": mode.access_mode, "attachmentMode": mode.attachment_mode} for mode in document.capabilities
         ],
@@ -102,7 +103,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
     )
     if args.get("render_to"):
-        content = pulumi.Output.all(external_id, args["plugin_id"]).apply(lambda known: _file(plan, *known))
+        content = pulumi.Output.all(external_id, plugin_id).apply(lambda known: _file(plan, *known))
         resources.RenderedFile(name, path=f"{args['render_to']}/{plan.file_name}", content=content, opts=child)
     return registration
 
