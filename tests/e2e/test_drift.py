@@ -129,7 +129,7 @@ def test_protected_volume_is_neither_moved_nor_removed(running, mysql):
     running.edit(lambda storage: storage["volumes"].pop(0))
     removed = running.run("preview")
 
-    assert (moved.returncode, removed.returncode) == (255, 255)
+    assert (moved.returncode, removed.returncode) == (1, 1)
     assert '::mysql"\n    as it is currently marked for protection.' in moved.stdout
     assert '::mysql" cannot be deleted\n    because it is protected.' in removed.stdout
     for said in (moved.stdout, removed.stdout):

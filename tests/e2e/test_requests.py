@@ -1,0 +1,109 @@
+"""Every request of a whole life: what Nomad saw of it, in which order, and that nobody else saw any."""
+
+import json
+import re
+import socket
+import threading
+
+import pytest
+
+PLUGINS = {"mysql": "aws-ebs0", "shared": "aws-efs0"}
+
+
+@pytest.fixture
+def canary():
+    """Listen where no request may arrive; gives the port and the list of those that came."""
+    came = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen():
+            while True:
+                try:
+                    connection, peer = server.accept()
+                except OSError:
+                    return
+                came.append(peer)
+                connection.close()
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield server.getsockname()[1], came
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def life(sandbox, canary, tmp_path):
+    """Up, up, preview, refresh, destroy, among variables of an operator that name other end points."""
+    address = f"http://127.0.0.1:{canary[0]}"
+    names = ("NOMAD_ADDR", "AWS_ENDPOINT_URL", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY")
+    sandbox.environment |= dict.fromkeys(names, address)
+    record = tmp_path / "destroyed.json"
+    said = sandbox.up(check=True).stdout
+    indexes = indexes_in_nomad(sandbox)
+    sandbox.up(check=True)
+    sandbox.run("preview", check=True)
+    sandbox.run("refresh", check=True)
+    done = sandbox.engine("destroy", "--json", record)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return said, indexes, json.loads(record.read_text()), sandbox.requests()
+
+
+def indexes_in_nomad(sandbox):
+    """Return for each volume Nomad's index of its registration, and of the last change of its plugin before it."""
+    with sandbox.nomad() as client:
+        return {
+            volume_id: (
+                client.request("GET", f"/v1/volume/csi/{volume_id}").data["CreateIndex"],
+                client.request("GET", f"/v1/plugin/csi/{plugin_id}").data["ModifyIndex"],
+            )
+            for volume_id, plugin_id in PLUGINS.items()
+        }
+
+
+def test_life_of_a_sandbox_keeps_to_the_rules(life, canary):
+    """No delete, no force, no other host; registered after the proof; torn down from the consumers' end."""
+    said, indexes, destroyed, requests = life
+
+    writes = [request for request in requests if request["method"] != "GET"]
+    assert {re.sub(r"(/job|/csi)/[^/]+", r"\1/ID", f"{each['method']} {each['path']}") for each in writes} == {
+        "POST /v1/jobs/parse",
+        "POST /v1/job/ID/plan",
+        "POST /v1/jobs",
+        "PUT /v1/volume/csi/ID",
+        "DELETE /v1/volume/csi/ID",
+        "DELETE /v1/job/ID",
+    }
+    assert not [each for each in requests if each["path"].endswith("/delete") or "force" in each["query"]]
+    assert canary[1] == []
+
+    for volume_id, plugin_id in PLUGINS.items():
+        registered, proven = indexes[volume_id]
+        assert registered > proven
+        proof = re.search(rf"PluginHealth {plugin_id} created \(", said)
+        begun = re.search(rf"VolumeRegistration {volume_id} creating \(", said)
+        assert proof.start() < begun.start()
+
+    assert order(destroyed) == sorted(order(destroyed))
+    assert set(order(destroyed)) == {0, 1, 2, 3}
+    assert ordered_jobs(requests) == ["plugin-aws-ebs0-nodes", "plugin-aws-ebs0-controller"]
+
+
+STAGES = (
+    r"VolumeRegistration",
+    r"PluginJob aws-\w+-node",
+    r"PluginJob aws-\w+-controller",
+    r"aws:(ebs/volume|efs/\w+):",
+)
+
+
+def order(destroyed):
+    """Return the stages of a tear-down as they came: registrations, node jobs, controllers, storage."""
+    names = [f"{step['type']} {step['name']}" for step in destroyed["operations"] if step["op"] == "delete"]
+    return [stage for name in names for stage, pattern in enumerate(STAGES) if re.search(pattern, name)]
+
+
+def ordered_jobs(requests):
+    """Return which jobs of the EBS plugin were stopped, in the order of the first request for each."""
+    paths = [
+        each["path"] for each in requests if each["method"] == "DELETE" and "/v1/job/plugin-aws-ebs0" in each["path"]
+    ]
+    return list(dict.fromkeys(path.rpartition("/")[2] for path in paths))
