@@ -1,0 +1,151 @@
+"""The components from a Pulumi YAML program, through the same plugin: the same children as in a Python program."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+UNTOLD = re.compile(r"warning|error|Traceback|Diagnostics", re.IGNORECASE)
+SECRET = "canary-secret-3f1a"
+HOST = "pulumi-language-yaml"
+
+pytestmark = pytest.mark.skipif(shutil.which(HOST) is None, reason=f"not on PATH: {HOST}")
+
+
+def camel(values):
+    """Return *values* with the names that the schema has."""
+    return {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in values.items()}
+
+
+@pytest.fixture
+def project(stack, world, tmp_path):
+    """Make a stack of the YAML example in this world, after *change* of the document, with the plugin installed."""
+
+    def make(change=lambda _: None, name="ebs-volume"):
+        folder = tmp_path / name
+        folder.mkdir()
+        document = yaml.safe_load((EXAMPLES / "yaml" / "Pulumi.yaml").read_text())
+        document["name"] = name
+        document["resources"]["aws-ebs0"]["properties"]["taskDriver"] = camel(world.task_driver)
+        change(document["resources"])
+        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
+        made = stack(folder)
+        made.command("plugin", "install")
+        return made
+
+    return make
+
+
+@pytest.fixture
+def python_program(stack, world, tmp_path):
+    """The example in Python, with a stack of the same name."""
+    folder = tmp_path / "python"
+    shutil.copytree(EXAMPLES / "ebs-volume", folder)
+    made = stack(folder, PATH=world.environment["PATH"])
+    made.run("config", "set", "taskDriver", json.dumps(world.task_driver))
+    made.command("plugin", "install")
+    return made
+
+
+def test_life_of_a_program_and_the_children_of_a_python_program(project, python_program):
+    """Preview, up, no-op and destroy; the resources are those of the Python program, up to ids and order."""
+    written = project()
+
+    told = [
+        written.run("preview"),
+        written.run("up", "--yes", "--skip-preview"),
+        written.run("up", "--yes", "--skip-preview", "--expect-no-changes"),
+    ]
+    ours = essence(written)
+    told.append(written.run("destroy", "--yes", "--skip-preview"))
+    python_program.run("up", "--yes", "--skip-preview")
+
+    assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
+    assert ours == essence(python_program)
+    assert "8 deleted" in told[3], told[3]
+    order = [
+        told[3].index(f" -  nomad-csi:index:{line}") for line in ("VolumeRegistration mysql deleted", "PluginHealth")
+    ]
+    assert order == sorted(order), told[3]
+
+
+def test_nested_names_numbers_and_secrets_arrive(project):
+    """Names in camelCase, numbers that the wire makes floats, and secrets that neither state nor output shows."""
+
+    def change(resources):
+        resources["aws-ebs0"]["properties"] |= {
+            "controller": {"count": 1},
+            "resources": {"cpuMhz": 50, "memoryMib": 64},
+            "verify": {"timeoutS": 60, "stableS": 0.5},
+        }
+        resources["mysql"] = {
+            "type": "nomad-csi:index:ExistingVolume",
+            "properties": {
+                "driver": "aws-ebs",
+                "externalId": "vol-0123456789abcdef0",
+                "availabilityZone": "us-east-1a",
+                "pluginId": "${aws-ebs0.pluginId}",
+                "capabilities": [{"accessMode": "single-node-writer"}],
+                "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
+                "secrets": {"fn::secret": {"key": SECRET}},
+            },
+        }
+
+    written = project(change, "nested")
+
+    told = [written.run("up", "--yes", "--skip-preview"), written.run("up", "--yes", "--expect-no-changes", "--diff")]
+    found = {item["type"]: item for item in written.resources().values()}
+    told += [json.dumps(list(found.values())), written.run("destroy", "--yes", "--skip-preview")]
+
+    assert not [text for text in told if SECRET in text]
+    volume = found["nomad-csi:index:VolumeRegistration"]["inputs"]
+    assert volume["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
+    assert volume["mountOptions"] == {"fsType": "ext4", "mountFlags": ["noatime"]}
+    assert "ciphertext" in volume["secrets"]
+    health = found["nomad-csi:index:PluginHealth"]
+    assert (health["inputs"]["timeoutS"], health["outputs"]["expectedNodes"]) == (60, 2)
+
+
+def test_what_the_rules_refuse_is_one_clean_line(project):
+    """All problems of a component, in the words of the spec, without a traceback; on one line."""
+    written = project(
+        lambda resources: resources["mysql"]["properties"].update(sizeGib=0.5, availabilityZone="us-east-1"), "bad"
+    )
+
+    text = written.run("preview", code=1)
+
+    line = "error: nomad-csi:index:EbsVolume resource 'mysql' has a problem: EbsVolume mysql: "
+    assert line in text
+    assert "size_gib: expected a whole number, got 0.5" in text
+    assert "availability_zone: expected an Availability Zone such as us-east-1a" in text
+    assert "Traceback" not in text
+    assert "File " not in text
+
+
+def essence(stack):
+    """
+    Return what the two programs must agree in: URNs, parents, inputs and dependencies, without ids of AWS.
+
+    A YAML program says that a volume depends on the component of its plugin, where a Python program says on the proof
+    inside; so both are taken for the component. The components themselves record nothing in a Python program.
+    """
+    found = {
+        urn: {
+            "parent": item.get("parent"),
+            "inputs": item.get("inputs") if item["custom"] else None,
+            "dependencies": sorted(item.get("dependencies") or ()) if item["custom"] else None,
+            "protect": item.get("protect", False),
+        }
+        for urn, item in stack.resources().items()
+    }
+    for item in found.values():
+        (item["inputs"] or {}).pop("jobs", None)  # Nomad's index of each job, which grows
+    text = json.dumps(found, sort_keys=True)
+    text = re.sub(
+        r"(?<=\"dependencies\": \[)[^]]+", lambda one: one[0].replace("$nomad-csi:index:PluginHealth", ""), text
+    )
+    return json.loads(re.sub(r"vol-[0-9a-f]+", "vol-", text))
