@@ -17,8 +17,19 @@ def read(data: Any, index: int) -> flask.Response:
 
 def written(data: Any, index: int) -> flask.Response:
     """Return the answer of a change; null data is an empty body."""
-    response = flask.Response("", 200) if data is None else flask.jsonify(data)
-    return _with_index(response, index, known_leader=False)
+    return _with_index(empty() if data is None else flask.jsonify(data), index, known_leader=False)
+
+
+def forgotten(index: int) -> flask.Response:
+    """Return the answer of a deregistration: an empty body, with the headers of a query."""
+    return _with_index(empty(), index, known_leader=True)
+
+
+def empty(status: int = 200) -> flask.Response:
+    """Return an answer without a body, and so without a type of it."""
+    response = flask.Response("", status)
+    del response.headers["Content-Type"]
+    return response
 
 
 def _with_index(response: flask.Response, index: int, *, known_leader: bool) -> flask.Response:
@@ -44,7 +55,7 @@ def body() -> Json:
     """Return the JSON object of the request. Raises `RefusalError` with Go's words."""
     text = flask.request.get_data(as_text=True)
     if not text:
-        raise refusals.RefusalError(refusals.BAD_REQUEST, "EOF")
+        raise refusals.RefusalError(refusals.BAD_REQUEST, "Request body is empty")
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:

@@ -49,4 +49,4 @@ def _method_not_allowed(_: Exception) -> flask.Response:
 
 
 def _not_found(_: Exception) -> flask.Response:
-    return answers.refusal(refusals.RefusalError(refusals.NOT_FOUND, "404 page not found"))
+    return answers.empty(refusals.NOT_FOUND)

@@ -1,5 +1,7 @@
 """The stand-in for Nomad but for its HTTP side: state, scheduler thread, running allocations."""
 
+import base64
+import hashlib
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -160,8 +162,9 @@ def _inherited(spec: nodes.NodeSpec) -> dict[str, str]:
 def namespace(given: Json, *, index: int) -> Json:
     """Return the body of one namespace."""
     empty = (
-        *("Capabilities", "ConsulConfiguration", "Hash", "Meta", "NodePoolConfiguration", "OptionalExtraClaims"),
+        *("Capabilities", "ConsulConfiguration", "Meta", "NodePoolConfiguration", "OptionalExtraClaims"),
         *("RequiredExtraClaims", "VaultConfiguration"),
     )
     own = {"Description": given.get("Description") or "", "Name": given["Name"], "Quota": ""}
+    own["Hash"] = base64.b64encode(hashlib.sha256(repr(own).encode()).digest()).decode()  # not Nomad's, but as long
     return dict.fromkeys(empty) | own | {"CreateIndex": index, "ModifyIndex": index}

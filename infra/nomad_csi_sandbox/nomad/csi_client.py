@@ -59,7 +59,8 @@ class PluginClient:
             return method(request, timeout=self._timeout_s)
         except grpc.RpcError as error:
             code = "".join(word.capitalize() for word in error.code().name.split("_"))
-            raise CsiCallError(f"rpc error: code = {code} desc = {error.details()}", code) from error
+            words = "context deadline exceeded" if code == "DeadlineExceeded" else error.details()
+            raise CsiCallError(f"rpc error: code = {code} desc = {words}", code) from error
 
     def probe(self) -> bool:
         """Tell whether the plugin is ready; an answer without ``ready`` counts as ready."""

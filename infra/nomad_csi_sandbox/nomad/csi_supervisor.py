@@ -62,6 +62,8 @@ class Supervisor:
         self._restart = restart
         self._stop = threading.Event()
         self._identity: tuple[str, str] | None = None
+        self.unready = ""
+        """Why the plugin is not ready yet; empty once it is, and after it was said."""
         self._thread = threading.Thread(target=self._run, name=f"csi-{watched.alloc_id[:8]}", daemon=True)
         self._thread.start()
 
@@ -81,16 +83,17 @@ class Supervisor:
     def _await_ready(self) -> bool:
         timeout_ns = self._watched.config["HealthTimeout"]
         deadline = time.monotonic() + timeout_ns / 1e9
-        error = ""
         while not self._stop.is_set():
-            error = self._try_register(max(0.05, min(csi_client.PROBE_TIMEOUT_S, deadline - time.monotonic())))
-            if not error:
+            left_s = max(0.05, deadline - time.monotonic())
+            self.unready = self._try_register(min(csi_client.PROBE_TIMEOUT_S, left_s))
+            if not self.unready:
                 return True
             if time.monotonic() + self._pace.start_s >= deadline:
                 break
             self._stop.wait(self._pace.start_s)
         if not self._stop.is_set():
-            self._record(events.plugin_unhealthy(f"CSI plugin failed probe: {error}"))
+            self._record(events.plugin_never_ready(self.unready))
+            self.unready = ""
             self._restart()
         return False
 

@@ -118,12 +118,17 @@ def job_stub(record: state.JobRecord, allocs: list[state.Allocation]) -> Json:
 
 
 def job_status(record: state.JobRecord, allocs: list[state.Allocation]) -> str:
-    """Return ``pending``, ``running`` or ``dead``."""
-    if any(not one.terminal for one in allocs):
+    """
+    Return ``pending``, ``running`` or ``dead``.
+
+    As measured, what is told to stop does not count any more, and a job that waits for a place is ``running``.
+    """
+    if record.spec["Type"] == "system":
+        return "dead" if record.spec["Stop"] else "running"
+    if any(not one.terminal and one.desired_status == "run" for one in allocs):
         return "running"
     if record.spec["Stop"]:
         return "dead"
-    if record.spec["Type"] in {"system", "sysbatch"} and record.evaluated:
-        return "running"
-    waiting = not record.evaluated or any(record.queued.values())
-    return "pending" if waiting else "dead"
+    if not record.evaluated:
+        return "pending"
+    return "running" if any(record.queued.values()) else "dead"

@@ -21,7 +21,7 @@ class Outcome:
 def decision(known: state.State, job: Json) -> scheduler.Decision:
     """Return what the scheduler would do about *job* now."""
     with known.lock:
-        own = [alloc for alloc in known.allocs_of(job["Namespace"], job["ID"]) if _counts(alloc)]
+        own = [alloc for alloc in known.allocs_of(job["Namespace"], job["ID"]) if _counts(alloc, job)]
         existing = [_existing(alloc) for alloc in own]
         nodes = [node for node in known.nodes.values() if _ready(node)]
         return scheduler.decide(job, nodes, existing, lambda node, group: claims.problem(known, node, job, group))
@@ -31,9 +31,10 @@ def _ready(node: Json) -> bool:
     return node["Status"] == "ready" and node["SchedulingEligibility"] == "eligible"
 
 
-def _counts(alloc: state.Allocation) -> bool:
-    """Tell whether an allocation still holds its place: not those that were stopped or replaced."""
-    return alloc.desired_status == "run" and not alloc.next_alloc_id
+def _counts(alloc: state.Allocation, job: Json) -> bool:
+    """Tell whether an allocation holds a place of *job*: not a stopped or replaced one, nor an older batch's run."""
+    is_old_run = job["Type"] == "batch" and alloc.terminal and alloc.job["Version"] < job["Version"]
+    return alloc.desired_status == "run" and not alloc.next_alloc_id and not is_old_run
 
 
 def _existing(alloc: state.Allocation) -> scheduler.Existing:
@@ -70,9 +71,10 @@ def apply(known: state.State, key: state.Key) -> Outcome:
             return Outcome(stop=_stop(known, own))
         found = decision(known, record.spec)
         by_id = {alloc.alloc_id: alloc for alloc in own}
-        outcome = Outcome(again_in_s=_soonest(own))
+        outcome = Outcome(again_in_s=_soonest(own, record.spec))
         for group in found.groups.values():
             outcome.stop.extend(_stop(known, [by_id[alloc_id] for alloc_id in (*group.stop, *group.replace)]))
+            _give_up(known, [by_id[alloc_id] for alloc_id in group.replace])
             outcome.start.extend(_place(known, record, place, group, by_id) for place in group.place)
             for alloc_id in (*group.keep, *group.update):
                 _take_over(by_id[alloc_id], record.spec)
@@ -91,19 +93,27 @@ def _take_over(alloc: state.Allocation, job: Json) -> None:
     alloc.group = next(group for group in job["TaskGroups"] if group["Name"] == alloc.group["Name"])
 
 
-def _soonest(allocs: list[state.Allocation]) -> float | None:
-    waiting = [replaced_in_s(alloc) for alloc in allocs if alloc.client_status == "failed" and _counts(alloc)]
+def _soonest(allocs: list[state.Allocation], job: Json) -> float | None:
+    waiting = [replaced_in_s(alloc) for alloc in allocs if alloc.client_status == "failed" and _counts(alloc, job)]
     return min((seconds for seconds in waiting if seconds), default=None)
 
 
 def _stop(known: state.State, allocs: list[state.Allocation]) -> list[str]:
-    stopped = [alloc for alloc in allocs if alloc.desired_status == "run"]
+    stopped = [alloc for alloc in allocs if alloc.desired_status == "run" and not alloc.terminal]
     for alloc in stopped:
         alloc.desired_status = "stop"
         alloc.desired_description = "alloc not needed due to job update"
         alloc.modify_index = known.commit("allocs")
         plugins.drop_instances(known, alloc.alloc_id)
     return [alloc.alloc_id for alloc in stopped]
+
+
+def _give_up(known: state.State, allocs: list[state.Allocation]) -> None:
+    """Note of ended allocations that others replace them."""
+    for alloc in allocs:
+        if alloc.terminal and alloc.desired_status == "run":
+            alloc.desired_status = "stop"
+            alloc.modify_index = known.commit("allocs")
 
 
 def _place(

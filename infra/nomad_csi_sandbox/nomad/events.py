@@ -77,14 +77,13 @@ def driver_failure(message: str) -> Json:
 
 def setup_failure(message: str) -> Json:
     """Return a failed preparation, such as a volume that could not be claimed."""
-    details = {"setup_error": message, "fails_task": "true"}
-    return _event("Setup Failure", message, details, SetupError=message, FailsTask=True)
+    kept = {"FailsTask": True, "KillReason": "Failed Restoring Task"}
+    return _event("Setup Failure", message, {"message": message}, **kept)
 
 
 def failed_validation(message: str) -> Json:
     """Return a configuration that the driver cannot read."""
-    details = {"validation_error": message, "fails_task": "true"}
-    return _event("Failed Validation", message, details, ValidationError=message, FailsTask=True)
+    return _event("Failed Validation", message, {"validation_error": message}, ValidationError=message)
 
 
 def killing(timeout_ns: int) -> Json:
@@ -104,7 +103,12 @@ def plugin_healthy(plugin_id: str) -> Json:
     return _event("Plugin became healthy", message, {"message": message}, Message=message)
 
 
+def plugin_never_ready(error: str) -> Json:
+    """Return the end of the health timeout, or of a task whose plugin never became ready."""
+    return plugin_unhealthy(f"CSI plugin failed probe: {error}")
+
+
 def plugin_unhealthy(error: str) -> Json:
-    """Return a failed probe after a good one, or the end of the health timeout; *error* may be empty."""
+    """Return a failed probe after a good one; *error* may be empty."""
     message = f"Error: {error}" if error else "Unknown Reason"
     return _event("Plugin became unhealthy", message, {"message": message}, Message=message)

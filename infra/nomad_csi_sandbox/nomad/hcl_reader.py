@@ -7,7 +7,7 @@ Source: hashicorp/nomad, ``jobspec2/types.config.go`` and ``jobspec2/parse.go``,
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -33,12 +33,20 @@ class Span:
         line, column = token.line or 1, token.column or 1
         return cls(line=line, start=column, end=column + len(token))
 
+    def __str__(self) -> str:
+        """Return it as Nomad writes it."""
+        return f"input.hcl:{self.line},{self.start}-{self.end}"
+
 
 class HclError(Exception):
-    """The text is not what Nomad accepts. Reads as Nomad's own sentence: ``input.hcl:2,3-8: Summary; detail``."""
+    """
+    The text is not what Nomad accepts. Reads as Nomad's own sentence: ``input.hcl:2,3-8: Summary; detail``.
 
-    def __init__(self, span: Span, summary: str, detail: str) -> None:
-        super().__init__(f"input.hcl:{span.line},{span.start}-{span.end}: {summary}; {detail}")
+    Without a place, which Nomad writes as ``<nil>``, where the text lacks something.
+    """
+
+    def __init__(self, span: Span | None, summary: str, detail: str) -> None:
+        super().__init__(f"{span or '<nil>'}: {summary}; {detail}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +56,10 @@ class Attribute:
     name: str
     value: Any
     span: Span
+    """Of the name."""
+
+    value_span: Span
+    """Of the value; within the quotes of a string, of a list or map the bracket."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +70,16 @@ class Block:
     labels: tuple[str, ...]
     body: "Body"
     span: Span
+    """Of the type."""
+
+    label_spans: tuple[Span, ...]
+    brace: Span
+
+    @property
+    def head(self) -> Span:
+        """The place of type and labels."""
+        last = (self.span, *self.label_spans)[-1]
+        return Span(line=self.span.line, start=self.span.start, end=last.end)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +123,17 @@ def read_body(tree: Node, scope: Scope, *, skip: str = "") -> Body:
     return Body(attributes=attributes, blocks=blocks)
 
 
+def outermost(tree: Node) -> Iterator[tuple[str, Span, Node]]:
+    """Yield name, place and unread node of each attribute and block that stands in no other block."""
+    [body] = _trees(tree)
+    for node in _trees(body):
+        if node.data in {"attribute", "block"}:
+            yield str(_leaf(node)), Span.of(_leaf(node)), node
+
+
 def block_trees(tree: Node, block_type: str) -> list[Node]:
     """Return the nodes of the outermost blocks of *block_type*, unread."""
-    [body] = _trees(tree)
-    blocks = [node for node in _trees(body) if node.data == "block"]
-    return [node for node in blocks if _leaf(_trees(node)[0]) == block_type]
+    return [node for name, _, node in outermost(tree) if node.data == "block" and name == block_type]
 
 
 def read_block(node: Node, scope: Scope, *, skip: str = "") -> Block:
@@ -113,7 +141,15 @@ def read_block(node: Node, scope: Scope, *, skip: str = "") -> Block:
     *head, body = _trees(node)
     labels = tuple(_label(label, scope) for label in head[1:])
     place = _leaf(head[0])
-    return Block(type=str(place), labels=labels, body=read_body(body, scope, skip=skip), span=Span.of(place))
+    brace = next(token for token in node.children if isinstance(token, Token) and token.type == "LBRACE")
+    return Block(
+        type=str(place),
+        labels=labels,
+        body=read_body(body, scope, skip=skip),
+        span=Span.of(place),
+        label_spans=tuple(_whole(label) for label in head[1:]),
+        brace=Span.of(brace),
+    )
 
 
 def _trees(node: Node) -> list[Node]:
@@ -129,18 +165,39 @@ def _leaf(node: Node) -> Token:
 
 
 def _refuse_duplicates(attributes: tuple[Attribute, ...]) -> None:
-    seen: set[str] = set()
+    seen: dict[str, Span] = {}
     for attribute in attributes:
         if attribute.name in seen:
-            detail = f'The argument "{attribute.name}" was already set. Each argument may be set only once.'
-            raise HclError(attribute.span, "Attribute redefined", detail)
-        seen.add(attribute.name)
+            before = f'The argument "{attribute.name}" was already set at {seen[attribute.name]}.'
+            raise HclError(attribute.span, "Attribute redefined", f"{before} Each argument may be set only once.")
+        seen[attribute.name] = attribute.span
 
 
 def _attribute(node: Node, scope: Scope) -> Attribute:
     name, expression = _trees(node)
     token = _leaf(name)
-    return Attribute(name=str(token), value=_value_at(expression, scope, Span.of(token)), span=Span.of(token))
+    span = Span.of(token)
+    return Attribute(
+        name=str(token), value=_value_at(expression, scope, span), span=span, value_span=_value_span(expression)
+    )
+
+
+def _whole(node: Node) -> Span:
+    """Return the place of everything in *node*, which is on one line."""
+    first, last = Span.of(_tokens(node)[0]), Span.of(_tokens(node)[-1])
+    return Span(line=first.line, start=first.start, end=last.end)
+
+
+def _value_span(node: Node) -> Span:
+    inner = _trees(node)[0] if node.data == "expr_term" and len(_trees(node)) == 1 else node
+    whole = _whole(inner)
+    match inner.data:
+        case "string":
+            return Span(line=whole.line, start=whole.start + 1, end=whole.end - 1)
+        case "tuple" | "object":
+            return Span.of(_leaf(inner))
+        case _:
+            return whole
 
 
 def _label(node: Node, scope: Scope) -> str:
@@ -150,17 +207,15 @@ def _label(node: Node, scope: Scope) -> str:
 def _value_at(node: Node, scope: Scope, span: Span) -> Any:
     try:
         return value(node, scope)
-    except UnknownNameError as error:
-        raise HclError(span, "Unknown variable", f'There is no variable named "{error}".') from error
     except ValueError as error:
         raise HclError(span, "Unsupported expression", f"{error}.") from error
 
 
 def value(node: Node, scope: Scope) -> Any:
     """
-    Return the value of an expression.
+    Return the value of an expression; of a name that is no variable, the reference itself: ``${attr.cpu.arch}``.
 
-    Raises `UnknownNameError` for a name that is no variable, `ValueError` for what the stand-in does not compute.
+    Raises `ValueError` for what the stand-in does not compute.
     """
     match node.data:
         case "expr_term":
@@ -178,7 +233,7 @@ def value(node: Node, scope: Scope) -> Any:
         case "object":
             return dict(_pair(child, scope) for child in _trees(node))
         case "get_attr_expr_term" | "identifier":
-            return _reference(_written(node, scope), scope)
+            return _reference_or(f"${{{_written(node, scope)}}}", node, scope)
         case other:
             raise ValueError(f"the sandbox's stand-in for Nomad does not compute a {str(other).replace('_', ' ')}")
 
@@ -207,6 +262,13 @@ def _reference(path: str, scope: Scope) -> Any:
     return scope.variables[name]
 
 
+def _reference_or(unknown: str, node: Node, scope: Scope) -> Any:
+    try:
+        return _reference(_written(node, scope), scope)
+    except UnknownNameError:
+        return unknown
+
+
 def _written(node: Node, scope: Scope) -> str:
     tokens = _tokens(node)
     return scope.source[tokens[0].start_pos : tokens[-1].end_pos]
@@ -224,10 +286,11 @@ def _part(part: Node | Token, scope: Scope) -> Any:
         return hcl_text.decode_doubled(part) if part.type.startswith("ESCAPED_") else hcl_text.decode_quoted(part)
     if part.data != "interpolation":
         raise ValueError("the sandbox's stand-in for Nomad does not compute template directives")
-    try:
-        return value(_trees(part)[0], scope)
-    except UnknownNameError:
-        return _written(part, scope)
+    [term] = _trees(part)
+    inner = _trees(term)[0] if term.data == "expr_term" else term
+    if inner.data in {"get_attr_expr_term", "identifier"}:
+        return _reference_or(_written(part, scope), inner, scope)
+    return value(term, scope)
 
 
 def _heredoc(node: Node, scope: Scope) -> str:

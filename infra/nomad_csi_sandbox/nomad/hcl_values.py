@@ -18,6 +18,34 @@ _NANOSECONDS = {
 }
 
 
+_KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "tuple", dict: "object"}
+
+
+_INTEGERS = "between -9223372036854775808 and 9223372036854775807"
+
+
+def _unsuitable(wanted: str, value: Any) -> ValueError:
+    if isinstance(value, str) and wanted in {"bool", "number"}:
+        return ValueError(f"Unsuitable value: a {wanted} is required")
+    if isinstance(value, float):
+        return ValueError(f"Unsuitable value: value must be a whole number, {_INTEGERS}")
+    return ValueError(f"Unsuitable value: {wanted} required, but have {_KINDS[type(value)]}")
+
+
+def _why_no_duration(value: Any) -> str:
+    """Return what Go's ``time.ParseDuration`` says."""
+    number = re.match(r"[0-9]+(?:\.[0-9]*)?", str(value))
+    rest = str(value)[number.end() :] if number else ""
+    unit = re.match(r"[^0-9.]*", rest)
+    if number is None:
+        return f'invalid duration "{value}"'
+    if not unit or not unit[0]:
+        return f'missing unit in duration "{value}"'
+    if unit[0] not in _NANOSECONDS:
+        return f'unknown unit "{unit[0]}" in duration "{value}"'
+    return f'invalid duration "{value}"'
+
+
 def text(value: Any) -> str | None:
     """Return a string; numbers and booleans are written out, as HCL2 converts them. Raises `ValueError`."""
     if isinstance(value, bool):
@@ -26,7 +54,7 @@ def text(value: Any) -> str | None:
         return str(value)
     if value is None or isinstance(value, str):
         return value
-    raise ValueError("Unsuitable value: string required")
+    raise _unsuitable("string", value)
 
 
 def integer(value: Any) -> int | None:
@@ -35,7 +63,7 @@ def integer(value: Any) -> int | None:
         return int(value)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    raise ValueError("Unsuitable value: a number is required")
+    raise _unsuitable("number", value)
 
 
 def boolean(value: Any) -> bool | None:
@@ -45,7 +73,7 @@ def boolean(value: Any) -> bool | None:
         return words[value]
     if value is None or isinstance(value, bool):
         return value
-    raise ValueError("Unsuitable value: a bool is required")
+    raise _unsuitable("bool", value)
 
 
 def duration(value: Any) -> int | None:
@@ -58,7 +86,7 @@ def duration(value: Any) -> int | None:
     if value == "0":
         return 0
     if not parts or "".join(number + unit for number, unit in parts) != value:
-        raise ValueError(f'Unsuitable duration value: time: invalid duration "{value}"')
+        raise ValueError(f"Unsuitable duration value: time: {_why_no_duration(value)}")
     return int(sum(float(number) * _NANOSECONDS[unit] for number, unit in parts))
 
 
@@ -67,8 +95,14 @@ def texts(value: Any) -> list[str] | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise ValueError("Unsuitable value: list of string required")  # noqa: TRY004  # wrong input, not a wrong call
-    return [str(text(item)) for item in value]
+        raise _unsuitable("list of string", value)
+    return [_element(index, item) for index, item in enumerate(value)]
+
+
+def _element(index: int, value: Any) -> str:
+    if isinstance(value, list | dict):
+        raise _unsuitable(f"element {index}: string", value)
+    return str(text(value))
 
 
 def mapping(value: Any) -> dict[str, str] | None:
@@ -76,5 +110,5 @@ def mapping(value: Any) -> dict[str, str] | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise ValueError("Unsuitable value: map of string required")  # noqa: TRY004  # wrong input, not a wrong call
+        raise _unsuitable("map of string", value)
     return {key: str(text(item)) for key, item in value.items()}

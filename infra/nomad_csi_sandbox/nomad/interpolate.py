@@ -37,9 +37,9 @@ def _replaced(match: re.Match[str], known: Mapping[str, str]) -> str:
     if match[0] in {"$${", "%%{"}:
         return match[0][1:]
     if match[0] == "%{":
-        raise UnknownVariableError("failed to parse config: Invalid template control keyword")
+        raise UnknownVariableError("Invalid template control keyword")
     name = match[1].strip()
     if name not in known:
         root = name.split(".", maxsplit=1)[0]
-        raise UnknownVariableError(f'failed to parse config: Unknown variable: There is no variable named "{root}".')
+        raise UnknownVariableError(f'Unknown variable: There is no variable named "{root}".')
     return known[name]

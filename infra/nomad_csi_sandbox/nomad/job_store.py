@@ -7,25 +7,29 @@ new version, and the reply to its registration carries the job's ``ModifyIndex``
 
 from typing import Any
 
-from nomad_csi_sandbox.nomad import clock, documents, plugins, refusals, state, stored, validate
+from nomad_csi_sandbox.nomad import clock, documents, nodes, plugins, refusals, state, stored, validate
 
 Json = dict[str, Any]
 
 
 def checked(job: Json | None, known: state.State) -> Json:
     """Return the stored form of a submitted job. Raises `RefusalError`."""
-    if not job:
+    if job is None:
         raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must be specified")
     if not job.get("ID"):
         raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must have a valid ID")
     spec = stored.from_api(job)
-    if spec["Namespace"] not in known.namespaces:
-        text = f'job "{spec["ID"]}" is in nonexistent namespace "{spec["Namespace"]}"'
-        raise refusals.RefusalError(refusals.SERVER_ERROR, text)
-    problems = validate.problems(spec)
+    problems = _strangers(spec, known) or validate.problems(spec)
     if problems:
         raise refusals.RefusalError(refusals.SERVER_ERROR, validate.multi_error(problems))
     return spec
+
+
+def _strangers(spec: Json, known: state.State) -> list[str]:
+    """Return that the namespace or the node pool of *spec* does not exist."""
+    head = f'job "{spec["ID"]}" is in nonexistent'
+    found = [] if spec["Namespace"] in known.namespaces else [f'{head} namespace "{spec["Namespace"]}"']
+    return found + ([] if spec["NodePool"] in nodes.POOLS else [f'{head} node pool "{spec["NodePool"]}"'])
 
 
 def register(known: state.State, body: Json) -> Json:
@@ -67,7 +71,7 @@ def _store(known: state.State, record: state.JobRecord, spec: Json, *, is_new: b
         "JobModifyIndex": index,
         "ModifyIndex": index,
         "Stable": False,
-        "Status": "pending" if is_new else old["Status"],
+        "Status": "pending",
         "SubmitTime": clock.now_ns(),
         "Version": 0 if is_new else old["Version"] + 1,
     }
@@ -75,6 +79,7 @@ def _store(known: state.State, record: state.JobRecord, spec: Json, *, is_new: b
     record.evaluated = False
     record.eval_id = state.new_id()
     record.summary_index = index
+    spec["Status"] = documents.job_status(record, known.allocs_of(spec["Namespace"], spec["ID"]))
     return index
 
 
@@ -112,8 +117,9 @@ def deregister(known: state.State, namespace: str, job_id: str, *, purge: bool) 
         if record is None:
             index = known.commit("jobs", "evals")
         else:
+            source = record.sources.get(record.spec["Version"])
             index = _store(known, record, record.spec | {"Stop": True}, is_new=False)
-            record.sources[record.spec["Version"]] = _submission(None, record.spec)
+            record.sources[record.spec["Version"]] = _submission(source, record.spec)
         if purge:
             known.jobs.pop((namespace, job_id), None)
         plugins.collect(known)

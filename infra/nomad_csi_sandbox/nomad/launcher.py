@@ -86,7 +86,8 @@ def _become(order: dict[str, Any], libc: Any, parent: int, error_write: int) -> 
             if os.getppid() != parent:
                 os._exit(1)
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number in (signal.SIGCHLD, signal.SIGINT):  # a shell ignores SIGINT for what it starts in the background
+            signal.signal(number, signal.SIG_DFL)
         _redirect(order)
         os.chdir(order["cwd"])
         os.execve(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # that is what a task is

@@ -15,6 +15,9 @@ VERSION = "2.0.6-dev"
 
 DATACENTER = "dc1"
 
+POOLS = {"all": "Node pool with all nodes in the cluster.", "default": "Default node pool."}
+"""Name -> description: those that every Nomad has."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSpec:

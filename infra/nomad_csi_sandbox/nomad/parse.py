@@ -13,7 +13,10 @@ from nomad_csi_sandbox.nomad import schema
 
 Json = dict[str, Any]
 
-_START = reader.Span(line=1, start=1, end=1)
+_OUTERMOST = frozenset({"job", "variable", "variables", "locals"})
+"""Blocks of a job file. Locals are not read: what names one stays as it is written."""
+
+_HELP = "see https://developer.hashicorp.com/nomad/docs/reference/hcl2/variables  for details."
 
 
 def parse(source: str, variables: str = "") -> Json:
@@ -22,16 +25,32 @@ def parse(source: str, variables: str = "") -> Json:
 
     *variables* is the content of a variable file (``name = value`` lines). Raises `hcl_reader.HclError`.
     """
+    source = source.removeprefix("\ufeff")
     tree = reader.parse_tree(source)
+    _refuse_strangers(tree)
     scope = reader.Scope(source=source, variables=_variables(tree, source, variables))
     blocks = [reader.read_block(node, scope) for node in reader.block_trees(tree, "job")]
-    if len(blocks) != 1 or len(blocks[0].labels) != 1:
-        raise reader.HclError(_START, "Missing job block", 'A "job" block with one label is required.')
-    [block] = blocks
+    if not blocks:
+        raise reader.HclError(None, "Missing job block", "A job block is required")
+    block = blocks[0]
+    for other in blocks[1:]:
+        before = 'Only one block of type "job" is allowed. Previous definition was at'
+        raise reader.HclError(other.head, "Duplicate job block", f"{before} {block.head}.")
+    _check_labels(1, block)
     job = _fill(schema.JOB, block.body)
     job["ID"] = job["ID"] or block.labels[0]
     job["Name"] = job["Name"] or block.labels[0]
     return job
+
+
+def _refuse_strangers(tree: reader.Node) -> None:
+    """Refuse what may not stand outside of the job."""
+    for name, span, node in reader.outermost(tree):
+        if node.data == "attribute":
+            detail = f'An argument named "{name}" is not expected here.'
+            raise reader.HclError(span, "Unsupported argument", detail)
+        if name not in _OUTERMOST:
+            raise reader.HclError(span, "Unsupported block type", f'Blocks of type "{name}" are not expected here.')
 
 
 def _variables(tree: reader.Node, source: str, given: str) -> Json:
@@ -46,7 +65,7 @@ def _variables(tree: reader.Node, source: str, given: str) -> Json:
         known |= {"default": set_values[name]} if name in set_values else {}
         if not known:
             detail = "A used variable must be set or have a default value"
-            raise reader.HclError(block.span, f'Unset variable "{name}"', f"{detail}.")
+            raise reader.HclError(None, f'Unset variable "{name}"', f"{detail}; {_HELP}")
         found[name] = known["default"]
     return found
 
@@ -57,7 +76,7 @@ def _fill(kind: schema.Schema, body: reader.Body) -> Json:
         field, value = _attribute(kind, attribute)
         found[field] = value
     for block in body.blocks:
-        _nest(kind, found, block)
+        _nest(kind, found, block, body.blocks)
     if kind is schema.CONSTRAINT:
         return _constraint(found)
     if kind is schema.TASK and found["CSIPluginConfig"] is None:
@@ -82,22 +101,22 @@ def _convert(convert: values.Convert, attribute: reader.Attribute) -> Any:
     try:
         return convert(attribute.value)
     except ValueError as error:
-        raise reader.HclError(attribute.span, "Unsuitable value type", f"{error}.") from error
+        raise reader.HclError(attribute.value_span, "Unsuitable value type", str(error)) from error
 
 
-def _nest(kind: schema.Schema, found: Json, block: reader.Block) -> None:
+def _nest(kind: schema.Schema, found: Json, block: reader.Block, siblings: tuple[reader.Block, ...]) -> None:
     nested = kind.blocks.get(block.type)
     if nested is None:
         detail = f'Blocks of type "{block.type}" are not expected here.'
         raise reader.HclError(block.span, "Unsupported block type", detail)
-    _check_labels(nested, block)
+    _check_labels(1 if nested.label else 0, block)
     match nested.shape:
         case "map":
             found[nested.field] = {item.name: _convert(values.text, item) for item in block.body.attributes}
         case "free":
             found[nested.field] = _free(block.body)
         case "one":
-            _refuse_second(found[nested.field], block)
+            _refuse_second(siblings, block)
             found[nested.field] = _object(nested, block)
         case "many":
             found[nested.field] = [*(found[nested.field] or []), _object(nested, block)]
@@ -105,20 +124,21 @@ def _nest(kind: schema.Schema, found: Json, block: reader.Block) -> None:
             found[nested.field] = (found[nested.field] or {}) | {block.labels[0]: _object(nested, block)}
 
 
-def _refuse_second(existing: Any, block: reader.Block) -> None:
-    if existing is not None:
-        detail = f"Only one {block.type} block is allowed."
-        raise reader.HclError(block.span, f"Duplicate {block.type} block", detail)
+def _refuse_second(siblings: tuple[reader.Block, ...], block: reader.Block) -> None:
+    first = next(item for item in siblings if item.type == block.type)
+    if first is not block:
+        detail = f"Only one {block.type} block is allowed. Another was defined at {first.head}."
+        raise reader.HclError(block.head, f"Duplicate {block.type} block", detail)
 
 
-def _check_labels(nested: schema.Nested, block: reader.Block) -> None:
-    wanted = 1 if nested.label else 0
+def _check_labels(wanted: int, block: reader.Block) -> None:
     if len(block.labels) < wanted:
         detail = f"All {block.type} blocks must have {wanted} labels (name)."
-        raise reader.HclError(block.span, f"Missing name for {block.type}", detail)
+        raise reader.HclError(block.brace, f"Missing name for {block.type}", detail)
     if len(block.labels) > wanted:
-        detail = f"No labels are expected for {block.type} blocks."
-        raise reader.HclError(block.span, f"Extraneous label for {block.type}", detail)
+        none = f"No labels are expected for {block.type} blocks."
+        some = f"Only {wanted} labels (name) are expected for {block.type} blocks."
+        raise reader.HclError(block.label_spans[wanted], f"Extraneous label for {block.type}", some if wanted else none)
 
 
 def _object(nested: schema.Nested, block: reader.Block) -> Json:

@@ -52,8 +52,9 @@ def updates_of(group: scheduler.GroupDecision) -> Json:
 
 def _annotated(tree: Json, updates: dict[str, Json]) -> Json:
     for group in tree["TaskGroups"] or []:
-        numbers = updates.get(group["Name"], {})
-        group["Updates"] = {word: numbers[name] for name, word in _UPDATES.items() if numbers.get(name)}
+        numbers = updates.get(group["Name"])
+        if numbers is not None:
+            group["Updates"] = {word: numbers[name] for name, word in _UPDATES.items() if numbers[name]}
         for field in group["Fields"] or []:
             if field["Name"] == "Count":
                 field["Annotations"] = _count_words(int(field["Old"] or 0), int(field["New"] or 0))

@@ -14,7 +14,11 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class StartError(Exception):
-    """The program could not be started; says why."""
+    """The program could not be started. ``reason`` is the system's, in lower case as Go writes it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.reason = message.partition(":")[0].lower()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,9 @@ class Command:
 
     argv: Sequence[str]
     """The first is an absolute path."""
+
+    written: str
+    """The program as the job names it."""
 
     environment: Mapping[str, str]
     directory: Path

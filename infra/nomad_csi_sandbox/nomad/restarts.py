@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from nomad_csi_sandbox.nomad import clock
 
+UNRECOVERABLE = "Error was unrecoverable"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
@@ -39,7 +41,7 @@ class RestartTracker:
             return Verdict(action="fail", reason="Policy allows no restarts")
         self._count_attempt(now_ns)
         if not recoverable:
-            return Verdict(action="fail", reason="Error was unrecoverable")
+            return Verdict(action="fail", reason=UNRECOVERABLE)
         if self._count <= attempts:
             return Verdict(action="restart", delay_ns=self._policy["Delay"], reason="Restart within policy")
         return self._exceeded(now_ns)

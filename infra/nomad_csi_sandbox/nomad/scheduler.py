@@ -78,19 +78,26 @@ def decide(job: Json, nodes: Sequence[Json], existing: Sequence[Existing], volum
     groups: dict[str, GroupDecision] = {}
     for group in job["TaskGroups"] or []:
         own = [item for item in existing if item.group == group["Name"]]
-        groups[group["Name"]] = _group(job, group, nodes, own, volume_problem)
+        decision = _group(job, group, nodes, own, volume_problem)
+        if decision is not None:
+            groups[group["Name"]] = decision
     for item in existing:
         if item.group not in {group["Name"] for group in job["TaskGroups"] or []}:
             groups.setdefault(item.group, GroupDecision()).stop.append(item.alloc_id)
     return Decision(groups=groups)
 
 
-def _group(job: Json, group: Json, nodes: Sequence[Json], own: Sequence[Existing], check: VolumeCheck) -> GroupDecision:
+def _group(
+    job: Json, group: Json, nodes: Sequence[Json], own: Sequence[Existing], check: VolumeCheck
+) -> GroupDecision | None:
+    """Return the decision; null for a group of a system job that has no node to look at, and nothing to stop."""
     decision = GroupDecision()
     if job["Stop"]:
         decision.stop = [item.alloc_id for item in own if not item.done]
         return decision
     candidates = [node for node in nodes if constraints.in_datacenters(node, job)]
+    if job["Type"] in {"system", "sysbatch"} and not candidates and not own:
+        return None
     problems = {node["ID"]: constraints.violation(node, job, group) or check(node, group) for node in candidates}
     decide_group = _system if job["Type"] in {"system", "sysbatch"} else _service
     decide_group(_Task(job=job, group=group, nodes=candidates, problems=problems, own=own), decision)
@@ -181,7 +188,7 @@ def _service(task: _Task, decision: GroupDecision) -> None:
             continue
         busy.append(node_id)
         decision.place.append(Place(group=task.group["Name"], index=index, node_id=node_id))
-    decision.announced_places = len(decision.place) - len(decision.replace)
+    decision.announced_places = len(decision.place) - len(decision.replace) + decision.queued
 
 
 def _choose(task: _Task, busy: list[str], *, exclusive: bool) -> str | None:
@@ -193,7 +200,8 @@ def _choose(task: _Task, busy: list[str], *, exclusive: bool) -> str | None:
 def _no_room(task: _Task, busy: list[str], *, exclusive: bool) -> Json:
     taken = dict.fromkeys(busy, "distinct_hosts") if exclusive else {}
     problems = {node_id: problem or taken.get(node_id, "") for node_id, problem in task.problems.items()}
-    return metrics(task.nodes, problems)
+    found = metrics(task.nodes, problems)
+    return found | {"NodePool": task.job["NodePool"], "NodesAvailable": found["NodesAvailable"] or {}}
 
 
 def metrics(nodes: Sequence[Json], problems: dict[str, str]) -> Json:

@@ -44,6 +44,7 @@ def from_api(job: Json) -> Json:
     done.pop("Reschedule", None)
     done.pop("Migrate", None)
     done |= {"DispatchIdempotencyToken": "", "NodePool": done["NodePool"] or "default", "VersionTag": None}
+    done["Datacenters"] = done["Datacenters"] or ["*"]
     done["Update"] = _job_update(done["Update"])
     done["TaskGroups"] = done["TaskGroups"] and [_group(group) for group in done["TaskGroups"]]
     return done

@@ -3,6 +3,7 @@
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/task_runner.go``, 2026-08-21.
 """
 
+import json
 import shutil
 import signal
 import threading
@@ -20,12 +21,21 @@ from nomad_csi_sandbox.nomad import (
     restarts,
     state,
     task_env,
+    validate,
 )
 
 Json = dict[str, Any]
 
 MAX_KILL_TIMEOUT_NS = 30_000_000_000
 """A client's ``max_kill_timeout``."""
+
+
+_COMMON_OPTIONS = {"args", "command", "work_dir"}
+OPTIONS = {
+    "exec": _COMMON_OPTIONS | {"cap_add", "cap_drop", "ipc_mode", "pid_mode"},
+    "raw_exec": _COMMON_OPTIONS | {"cgroup_v1_override", "cgroup_v2_override", "oom_score_adj"},
+}
+"""Driver -> options that it takes. Source: ``drivers/exec/driver.go``, ``drivers/rawexec/driver.go``."""
 
 
 class PrepareError(Exception):
@@ -98,6 +108,8 @@ class TaskRunner:
             failed = not self._run_until_done()
         except PrepareError as error:
             self.record(error.event)
+            if error.event["Type"] == "Failed Validation":
+                self.record(events.not_restarting(restarts.UNRECOVERABLE))
         finally:
             self._clean_up()
             with self._known.lock:
@@ -108,6 +120,8 @@ class TaskRunner:
     def _clean_up(self) -> None:
         if self._supervisor is not None:
             self._supervisor.stop()
+            if self._supervisor.unready:
+                self.record(events.plugin_never_ready(self._supervisor.unready))
         if self._place.csi_socket is not None:
             shutil.rmtree(self._place.csi_socket.parent, ignore_errors=True)
             health = {"Healthy": False, "HealthDescription": "unhealthy", "UpdateTime": clock.rfc3339(clock.now_ns())}
@@ -122,7 +136,7 @@ class TaskRunner:
                 self.record(event)
             if self._stopping.is_set():
                 break
-            verdict = self._verdict(successful=successful)
+            verdict = self._verdict(successful=successful, event=event)
             if verdict.action == "complete":
                 return True
             if verdict.action == "fail":
@@ -133,8 +147,10 @@ class TaskRunner:
         self.record(events.killed())
         return True
 
-    def _verdict(self, *, successful: bool) -> restarts.Verdict:
-        return self._tracker.ended(successful=successful and not self._unhealthy, now_ns=clock.now_ns())
+    def _verdict(self, *, successful: bool, event: Json | None) -> restarts.Verdict:
+        recoverable = event is None or event["Type"] != "Driver Failure"
+        well = successful and not self._unhealthy
+        return self._tracker.ended(successful=well, now_ns=clock.now_ns(), recoverable=recoverable)
 
     def _announce_restart(self, verdict: restarts.Verdict) -> None:
         self._unhealthy = False
@@ -172,7 +188,7 @@ class TaskRunner:
                     return False, None
                 running = self._process = process.TaskProcess(command)
         except process.StartError as error:
-            return False, events.driver_failure(_launch_failed(str(error)))
+            return False, events.driver_failure(_launch_failed(command, error))
         self.record(events.started(), state="running", started_ns=clock.now_ns())
         self._supervise()
         ended = running.wait()
@@ -188,12 +204,16 @@ class TaskRunner:
         try:
             config = interpolate.option(place.task["Config"] or {}, known)
         except interpolate.UnknownVariableError as error:
-            raise PrepareError(events.failed_validation(str(error))) from error
+            raise _misconfigured(str(error)) from error
+        strange = sorted(config.keys() - OPTIONS.get(place.task["Driver"], config.keys()))
+        if strange:
+            raise _misconfigured(f'Invalid label: No argument or block type is named "{strange[0]}".')
         environment = task_env.environment(place)
         program = _find_program(str(config.get("command", "")), environment.get("PATH", ""), place.task_dir)
         logs = place.alloc_dir / "alloc" / "logs"
         return process.Command(
             argv=[program, *(str(item) for item in config.get("args") or [])],
+            written=str(config.get("command", "")),
             environment=environment,
             directory=place.task_dir,
             stdout=logs / f"{place.task['Name']}.stdout.0",
@@ -218,11 +238,16 @@ class TaskRunner:
         """End the process of a CSI plugin that did not become healthy; the restart policy decides what follows."""
         config = self._place.task["CSIPluginConfig"]
         self._unhealthy = True
-        self.record(events.plugin_restart(config["HealthTimeout"]))
+        restarted = {"restarts": self._state.restarts + 1, "last_restart_ns": clock.now_ns()}
+        self.record(events.plugin_restart(config["HealthTimeout"]), **restarted)
         with self._process_lock:
             running = self._process
         if running is not None:
             _end(running, self._place.task["KillSignal"], self._place.task["KillTimeout"])
+
+
+def _misconfigured(problem: str) -> PrepareError:
+    return PrepareError(events.failed_validation(validate.multi_error(["failed to parse config: ", problem])))
 
 
 def _make_private(directory: Path) -> None:
@@ -244,5 +269,10 @@ def _find_program(command: str, path: str, directory: Path) -> str:
     return found if Path(found).is_absolute() else str(directory / found)
 
 
-def _launch_failed(reason: str) -> str:
-    return f"rpc error: code = Unknown desc = failed to launch command with executor: {reason}"
+def _launch_failed(command: process.Command, error: process.StartError) -> str:
+    program = command.argv[0]
+    written = " ".join(json.dumps(word) for word in command.argv)
+    reason = f'failed to start command path="{program}" --- args=[{written}]: fork/exec {program}: {error.reason}'
+    if not Path(program).exists():
+        reason = f'binary "{command.written}" could not be found'
+    return f"failed to launch command with executor: rpc error: code = Unknown desc = {reason}"

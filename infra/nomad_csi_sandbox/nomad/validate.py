@@ -11,6 +11,9 @@ from typing import Any
 
 Json = dict[str, Any]
 
+_MAX_PRIORITY = 100
+"""A server's ``job_max_priority``."""
+
 _TYPES = frozenset({"service", "batch", "system", "sysbatch", "_core"})
 _PLUGIN_TYPES = frozenset({"node", "controller", "monolith"})
 _LONE_MODES = frozenset({"single-node-reader-only", "single-node-writer"})
@@ -23,6 +26,9 @@ def problems(job: Json) -> list[str]:
     found += ["Job ID contains a space"] if " " in (job["ID"] or "") else []
     if job["Type"] not in _TYPES:
         found.append(f'Invalid job type: "{job["Type"]}"')
+    found += [] if job["Name"] else ["Missing job name"]
+    if not 1 <= job["Priority"] <= _MAX_PRIORITY:
+        found.append(f"job priority must be between [1, {_MAX_PRIORITY}]")
     if not job["TaskGroups"]:
         found.append("Missing job task groups")
     if job["Type"] == "system":

@@ -80,19 +80,23 @@ def _ask(sockets: list[str], question: Callable[[csi_client.PluginClient], None]
 def _store(known: state.State, items: list[Json]) -> tuple[int, list[Json]]:
     with known.lock:
         index = known.commit(TABLE)
-        seen: set[state.Key] = set()
+        seen: dict[state.Key, Json] = {}
         for item in items:
             key = (item["Namespace"], item["ID"])
             if item["Namespace"] not in known.namespaces:
                 raise volumes.VolumeError(f"volume {item['ID']} is in nonexistent namespace {item['Namespace']}")
-            if key in seen:
+            if key in seen and _identity(seen[key]) != _identity(item):
                 raise volumes.VolumeError(f"volume identity cannot be updated: {item['ID']}")
-            seen.add(key)
+            seen[key] = item
         # the reply shows what was there before this registration was written, as Nomad's does
         shown = [_shown_before(known, item) for item in items]
         for item in items:
             _put(known, item, index)
         return index, shown
+
+
+def _identity(item: Json) -> tuple[Any, Any]:
+    return item["ExternalID"], item["PluginID"]
 
 
 def _put(known: state.State, item: Json, index: int) -> None:
@@ -181,7 +185,7 @@ def claim(known: state.State, alloc: state.Allocation, request: Json) -> None:
             raise ClaimError(f"{head} volume not found: {volume_id}")
         refused = claims.take(record, alloc.alloc_id, alloc.node_id, request)
         if refused:
-            raise ClaimError(f"{head} {refused}")
+            raise ClaimError(f'{head} alloc "{alloc.alloc_id}" failed to claim volume "{volume_id}": {refused}')
         record.spec = record.spec | {"ModifyIndex": known.commit(TABLE)}
         attach = _attachment(known, record, alloc.node_id)
         taken = dict(record.claims[alloc.alloc_id])

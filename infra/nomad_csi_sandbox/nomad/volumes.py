@@ -31,20 +31,46 @@ def decode(body: Mapping[str, Any]) -> Json:
     """Return what the server takes of a `CSIVolume`. Keys match in any case; unknown ones are ignored."""
     given = {name.lower(): value for name, value in body.items()}
     found: Json = {name: _typed(given, name, str, "string") or "" for name in _TEXTS}
-    found |= {name: _typed(given, name, dict, "map[string]string") or {} for name in _MAPS}
+    found |= {name: _texts(given, name) for name in _MAPS}
     found |= {name: _typed(given, name, int, "int64") or 0 for name in _NUMBERS}
-    found["RequestedCapabilities"] = [_capability(item) for item in given.get("requestedcapabilities") or []]
-    found["MountOptions"] = _mount(given.get("mountoptions"))
-    found["RequestedTopologies"] = _topologies(given.get("requestedtopologies"))
+    asked = given.get("requestedcapabilities") or []
+    where = "CSIVolume.Volumes.RequestedCapabilities"
+    kind = "structs.CSIVolumeCapability"
+    found["RequestedCapabilities"] = [_capability(item) for item in of_objects(asked, where, kind, f"[]*{kind}")]
+    found["MountOptions"] = _mount(_typed(given, "MountOptions", dict, "structs.CSIMountOptions"))
+    found["RequestedTopologies"] = _topologies(_typed(given, "RequestedTopologies", dict, "structs.CSITopologyRequest"))
     return found
+
+
+def of_objects(value: Any, field: str, kind: str, list_kind: str) -> list[Json]:
+    """Return *value*, which must be a list of objects. Raises `DecodeError`; *field* and kinds are Go's words."""
+    if not isinstance(value, list):
+        raise _mismatch(value, field, list_kind)
+    for item in value:
+        if not isinstance(item, dict):
+            raise _mismatch(item, field, kind)
+    return value
+
+
+def _texts(given: Mapping[str, Any], name: str) -> Json:
+    found: Json = _typed(given, name, dict, "map[string]string") or {}
+    for value in found.values():
+        if not isinstance(value, str | None):
+            raise _mismatch(value, f"CSIVolume.Volumes.{name}", "string")
+    return {key: value or "" for key, value in found.items()}
 
 
 def _typed(given: Mapping[str, Any], name: str, kind: type, go_kind: str) -> Any:
     value = given.get(name.lower())
     if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
         return value
-    where = f"Go struct field CSIVolume.Volumes.{name} of type {go_kind}"
-    raise DecodeError(f"json: cannot unmarshal {_GO_TYPES[type(value)]} into {where}")
+    raise _mismatch(value, f"CSIVolume.Volumes.{name}", go_kind)
+
+
+def _mismatch(value: Any, field: str, go_kind: str) -> DecodeError:
+    return DecodeError(
+        f"json: cannot unmarshal {_GO_TYPES[type(value)]} into Go struct field {field} of type {go_kind}"
+    )
 
 
 def _capability(item: Json) -> Json:

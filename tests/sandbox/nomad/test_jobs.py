@@ -70,7 +70,7 @@ def test_register_refuses_an_unknown_namespace(api, job):
     """As Nomad says it."""
     status, body, _ = api.run(job("j").replace('type = "service"', 'namespace = "nope"'))
 
-    assert (status, body) == (500, 'job "j" is in nonexistent namespace "nope"')
+    assert (status, body) == (500, '1 error occurred:\n\t* job "j" is in nonexistent namespace "nope"\n\n')
 
 
 def test_stop_keeps_the_job_and_purge_forgets_it(api, job):

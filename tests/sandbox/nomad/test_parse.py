@@ -87,17 +87,24 @@ def test_unknown_argument_is_refused_in_nomads_words():
     assert str(caught.value) == expected
 
 
+def test_bare_name_of_the_client_stays_a_reference():
+    """As measured: what only the client knows is stored as an interpolation."""
+    job = parse.parse('job "a" {\n meta {\n arch = attr.cpu.arch\n}\n}')
+
+    assert job["Meta"] == {"arch": "${attr.cpu.arch}"}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ('job "a" {\n service {}\n}', 'Blocks of type "service" are not expected here'),
         ('job "a" {\n priority = "high"\n}', "a number is required"),
         ('job "a" {\n name = upper("x")\n}', "does not compute a function call"),
-        ('job "a" {\n name = attr.x\n}', 'There is no variable named "attr"'),
         ('job "a" {\n name = "x"\n name = "y"\n}', "Each argument may be set only once"),
         ('job "a" {\n name = \n}', "not valid HCL2"),
         ('variable "v" {}\njob "a" {}', 'Unset variable "v"'),
-        ('group "a" {}', "Missing job block"),
+        ('group "a" {}', 'Blocks of type "group" are not expected here'),
+        ("# nothing", "<nil>: Missing job block"),
     ],
 )
 def test_rejects_what_is_no_job(text, words):

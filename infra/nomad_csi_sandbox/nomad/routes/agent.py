@@ -57,8 +57,7 @@ def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
 
     @routes.get("/v1/node/pools")
     def pools() -> flask.Response:
-        texts = {"all": "Node pool with all nodes in the cluster.", "default": "Default node pool."}
-        return answers.read([_pool(name, text) for name, text in texts.items()], 1)
+        return answers.read([_pool(name, text) for name, text in nodes.POOLS.items()], 1)
 
     @routes.get("/v1/namespaces")
     def namespaces() -> flask.Response:
@@ -69,7 +68,7 @@ def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     def get_namespace(name: str) -> flask.Response:
         with known.lock:
             found = known.namespaces.get(name)
-            return answers.missing("namespace") if found is None else answers.read(found, found["ModifyIndex"])
+            return answers.missing("Namespace") if found is None else answers.read(found, found["ModifyIndex"])
 
     @routes.route("/v1/namespace", methods=["PUT", "POST"])
     @routes.route("/v1/namespaces", methods=["PUT", "POST"])

@@ -45,7 +45,7 @@ def _add_checks(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     @routes.route("/v1/validate/job", methods=WRITE)
     def validate_job() -> Json:
         job = answers.body().get("Job")
-        if not job:
+        if job is None:
             raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must be specified")
         problems = validate.problems(stored.from_api(job))
         text = validate.multi_error(problems) if problems else ""

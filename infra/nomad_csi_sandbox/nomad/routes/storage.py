@@ -4,7 +4,7 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, hcl_values, plugins, refusals, state, volume_store
+from nomad_csi_sandbox.nomad import answers, hcl_values, plugins, refusals, state, volume_store, volumes
 from nomad_csi_sandbox.nomad import cluster as clusters
 
 Json = dict[str, Any]
@@ -20,18 +20,17 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     _add_plugins(routes, cluster.state)
     _add_volume_reads(routes, cluster.state)
     _add_volume_changes(routes, cluster.state)
-    _add_dangers(routes)
+    _add_dangers(routes, cluster.state)
     return routes
 
 
 def _without_type() -> flask.Response | None:
-    """Return the answer to a list that is not asked for CSI; null when it is."""
-    kind = flask.request.args.get("type")
-    if kind is None:
-        return flask.jsonify([])
-    if kind != "csi":
-        raise refusals.RefusalError(refusals.NOT_FOUND, "resource not found")
-    return None
+    """Return the answer to a list that names no type; null when it does."""
+    return flask.jsonify([]) if flask.request.args.get("type") is None else None
+
+
+def _is_csi() -> bool:
+    return flask.request.args.get("type") == "csi"
 
 
 def _wait(known: state.State, table: str) -> None:
@@ -48,6 +47,8 @@ def _add_plugins(routes: flask.Blueprint, known: state.State) -> None:
         early = _without_type()
         if early is not None:
             return early
+        if not _is_csi():
+            return answers.empty()
         prefix = flask.request.args.get("prefix", "")
         _wait(known, plugins.TABLE)
         with known.lock:
@@ -71,6 +72,8 @@ def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
         early = _without_type()
         if early is not None:
             return early
+        if not _is_csi():
+            raise refusals.RefusalError(refusals.NOT_FOUND, "resource not found")
         with known.lock:
             records = [known.volumes[key] for key in sorted(known.volumes) if _is_asked(known.volumes[key])]
             stubs = [volume_store.stub(known, record) for record in records]
@@ -123,18 +126,20 @@ def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
 
     @routes.delete("/v1/volume/csi/<volume_id>")
     def deregister(volume_id: str) -> flask.Response:
-        return answers.written(None, volume_store.deregister(known, answers.namespace(), volume_id))
+        return answers.forgotten(volume_store.deregister(known, answers.namespace(), volume_id))
 
 
 def _volumes(body: Json) -> list[Json]:
     given = {name.lower(): value for name, value in body.items()}.get("volumes") or []
-    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        text = "json: cannot unmarshal into Go struct field CSIVolumeRegisterRequest.Volumes of type structs.CSIVolume"
-        raise refusals.RefusalError(refusals.BAD_REQUEST, text)
-    return given
+    try:
+        return volumes.of_objects(
+            given, "CSIVolumeRegisterRequest.Volumes", "structs.CSIVolume", "[]*structs.CSIVolume"
+        )
+    except volumes.DecodeError as error:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, str(error)) from error
 
 
-def _add_dangers(routes: flask.Blueprint) -> None:
+def _add_dangers(routes: flask.Blueprint, known: state.State) -> None:
     """What Nomad has, and nobody here may use."""
 
     @routes.delete("/v1/volume/csi/<_volume_id>/delete")
@@ -146,8 +151,11 @@ def _add_dangers(routes: flask.Blueprint) -> None:
     def create(_volume_id: str) -> flask.Response:
         raise refusals.RefusalError(refusals.SERVER_ERROR, "this stand-in does not let plugins create volumes")
 
-    @routes.delete("/v1/volume/csi/<_volume_id>/detach")
-    def detach(_volume_id: str) -> flask.Response:
+    @routes.delete("/v1/volume/csi/<volume_id>/detach")
+    def detach(volume_id: str) -> flask.Response:
         if not flask.request.args.get("node"):
             raise refusals.RefusalError(refusals.BAD_REQUEST, "detach requires node ID")
+        with known.lock:
+            if (answers.namespace(), volume_id) not in known.volumes:
+                raise refusals.RefusalError(refusals.SERVER_ERROR, "no such volume")
         raise refusals.RefusalError(refusals.SERVER_ERROR, "Unknown allocation")
