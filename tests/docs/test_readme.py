@@ -1,0 +1,145 @@
+"""What README.md tells people to type works, and what it points at is there."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import inputs
+
+PROJECT = Path(__file__).parents[2]
+README = (PROJECT / "README.md").read_text()
+BIN = Path(sys.executable).parent
+NEEDS_A_CLUSTER = ("pulumi", "$EDITOR")
+"""First words of commands that only somebody with an account and a cluster can run."""
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands():
+    """Return the words of every command in a block of shell."""
+    lines = [line for block in blocks("sh") for line in block.replace("\\\n", " ").splitlines() if line.strip()]
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+def of(program):
+    return [words for words in commands() if words[0] == program]
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of what the commands read."""
+    shutil.copytree(PROJECT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def test_every_command_is_tried_here_or_needs_a_cluster():
+    """A new command in README.md needs a test."""
+    tried = {"make", "nomad-csi"}
+
+    assert {words[0] for words in commands()} <= tried | set(NEEDS_A_CLUSTER)
+
+
+def test_make_runs_the_sandbox_commands():
+    """The two commands, and the third beside them, are those that the end-to-end tests run."""
+    assert ["make", "up"] in of("make")
+    assert ["make", "down"] in of("make")
+    for target in {words[1] for words in of("make")} | {"preview"}:
+        done = subprocess.run(
+            ["make", "--dry-run", "--always-make", "--no-print-directory", target],
+            cwd=PROJECT,
+            env={"PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == f".venv/bin/nomad-csi sandbox {target}"
+
+
+def test_render_commands_run_as_written(checkout):
+    """One after the other, in a fresh folder: the second finds what the first wrote up to date."""
+    found = [words for words in of("nomad-csi") if words[1] == "render"]
+
+    outputs = [_run(words, checkout) for words in found]
+
+    assert ["--check" in words for words in found] == [False, True]
+    assert "wrote      rendered/volumes/default/mysql.volume.hcl" in outputs[0].splitlines()
+    written = [path for path in (checkout / "rendered").rglob("*") if path.is_file()]
+    assert outputs[1] == f"{len(written)} files up to date\n"
+
+
+def _run(words, folder):
+    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder)}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_verify_and_probe_are_typed_right(checkout):
+    """Without a cluster they get as far as asking: not wrong usage, not a bad spec."""
+    verify, probe = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("verify", "probe"))
+
+    asked = _try(verify, checkout, NOMAD_ADDR="http://127.0.0.1:9")
+    answered = _try(probe, checkout)
+
+    assert asked.returncode == 2
+    assert "http://127.0.0.1:9: no connection: Connection refused" in asked.stderr
+    assert answered.returncode == 1
+    assert json.loads(answered.stdout)["verdict"] == "missing"
+
+
+def _try(words, folder, **variables):
+    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder)} | variables
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_program_compiles_and_its_names_exist():
+    """Whoever copies it gets a program."""
+    [program] = blocks("python")
+    compile(program, "README.md", "exec")
+    imports = [line for line in program.splitlines() if line.startswith(("import ", "from "))]
+
+    assert imports
+    _run([sys.executable, "-c", "\n".join(imports)], PROJECT)
+
+
+def test_the_whole_spec_plans():
+    """The spec that README.md calls whole has no problem, and the outputs beside it are those of its volumes."""
+    assert "examples/storage.yaml" in README
+
+    plan = inputs.read_plan(PROJECT / "examples/storage.yaml")
+
+    made = {volume.key for volume in plan.volumes if not volume.registration.external_id}
+    assert inputs.read_external_ids(PROJECT / "examples/outputs.json").keys() == made
+
+
+def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
+    """The example of an error is what such a spec gives."""
+    spec = (checkout / "examples/storage.yaml").read_text()
+    spec = spec.replace("size_gib: 40", "size_gib: 0")
+    spec = spec.replace("    plugin_id: aws-efs0\n", "    plugin_id: aws-efs0\n    context: {path: /shared}\n")
+    (checkout / "wrong.yaml").write_text(spec)
+
+    assert cli.main(["render", str(checkout / "wrong.yaml"), "--out", str(checkout / "rendered")]) == 2
+
+    _, *lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "\n".join(lines) in README
+
+
+def test_every_relative_link_leads_somewhere():
+    """In README.md; a link into a page of the repository names a heading or a file that is there."""
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", README)
+    relative = [target for target in targets if "://" not in target]
+
+    assert relative
+    assert [target for target in relative if not (PROJECT / target).exists()] == []
