@@ -11,8 +11,6 @@ import yaml
 from nomad_csi import errors
 from nomad_csi_sandbox.session import folder, foreground
 
-OPERATIONS = ("preview", "up", "refresh", "destroy")
-
 
 def run(place: folder.Folder, operation: str, environment: Mapping[str, str], *, real: bool) -> int:
     """Run *operation* with its output passed through. Return its exit code."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nomad_csi import errors
 
@@ -37,6 +36,7 @@ class Record:
     """What each part is: ``{"engine": "stand-in", "nomad": "stand-in", "aws": "moto"}``."""
 
     data_dir: str = ""
+    aws_region: str = ""
     processes: dict[str, Process] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
     """EC2 instance id of the Nomad client in each zone."""
@@ -105,11 +105,6 @@ class Folder:
         temporary.write_text(json.dumps(dataclasses.asdict(record), indent=2))
         temporary.replace(self.path / "record.json")
 
-    def read_json(self, name: str) -> Any:
-        """Return the document in the file *name*, or ``None`` when it is not there."""
-        path = self.path / name
-        return json.loads(path.read_text()) if path.exists() else None
-
     def forget_state(self) -> None:
         """Remove what the engine knows."""
         shutil.rmtree(self.backend, ignore_errors=True)
@@ -137,7 +132,8 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
             raise errors.RefusedError(f"{data_dir} belongs to somebody else; {fix}") from None
         owner = data_dir / OWNER_FILE
         holder = owner.read_text() if owner.exists() else "something that is not a sandbox"
-        if holder != str(project):
+        # An empty folder is what an `up` left that was killed right here.
+        if holder != str(project) and any(data_dir.iterdir()):
             raise errors.RefusedError(f"{data_dir} is in use by {holder}; take that sandbox down, or {fix}") from None
     (data_dir / OWNER_FILE).write_text(str(project))
 

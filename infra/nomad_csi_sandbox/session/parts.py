@@ -3,6 +3,8 @@
 import os
 import shutil
 
+from nomad_csi import errors
+
 DESCRIPTIONS = {
     ("engine", "real"): "Pulumi's own engine, `pulumi` on PATH",
     ("engine", "stand-in"): "a small engine that runs the same program against the same providers; not Pulumi's own",
@@ -24,6 +26,10 @@ def decide(*, engine: str = "", nomad: str = "") -> dict[str, str]:
     """
     engine_at_hand = _on_path("pulumi") and _on_path("pulumi-language-python")
     nomad_at_hand = _on_path("nomad") and os.geteuid() == 0
+    if engine == "real" and not engine_at_hand:
+        raise errors.RefusedError("pulumi and pulumi-language-python are not on PATH; use --engine stand-in")
+    if nomad == "real" and not nomad_at_hand:
+        raise errors.RefusedError("nomad is not on PATH, or this is not root; use --nomad stand-in")
     return {
         "engine": engine or ("real" if engine_at_hand else "stand-in"),
         "nomad": nomad or ("real" if nomad_at_hand else "stand-in"),

@@ -16,6 +16,9 @@ from nomad_csi_sandbox.session import folder
 START_DEADLINE_S = 60.0
 STOP_DEADLINE_S = 20.0
 
+MARK = "NOMAD_CSI_SANDBOX_PROCESS"
+"""Variable by which processes of a sandbox are known that nobody got to record: the project's folder."""
+
 
 def start(
     place: folder.Folder, name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str]
@@ -49,7 +52,7 @@ def launch(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=dict(environment),
+            env=dict(environment) | {MARK: str(place.project)},
             cwd=place.path,
             start_new_session=True,
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.plan import model, storage
+from nomad_csi.render import disk
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.session import agent, engine, environment, folder, mounts, parts, processes, stack_config
@@ -18,8 +19,6 @@ class Session:
     def __init__(self, project: Path, say: Callable[[str], None] | None = None) -> None:
         self.place = folder.Folder(project)
         self.say = say or _say
-        if not self.place.config.exists():
-            raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
 
     def plan(self) -> model.StoragePlan:
         """Return the plan of the config that the engines read. Raises `errors.SpecError` with all problems."""
@@ -55,7 +54,9 @@ class Session:
                 self.place.remove()
             return 0
         with self.place.locked():
-            if self._aws_is_alive(record):
+            if not record.processes:
+                self.say("Nothing was started; only the folders are removed.")
+            elif self._aws_is_alive(record):
                 self._start(record)
                 code = self._run("destroy", record)
                 if code:
@@ -73,7 +74,7 @@ class Session:
         """Return the environment of a sandbox that is up."""
         record = self._up()
         self._write_config(record)
-        return environment.build(self.place, record, self._region())
+        return environment.build(self.place, record, record.aws_region)
 
     def lowered(self) -> tuple[stack_config.Lowered, ...]:
         """Return what of the project's config is more than this sandbox can run."""
@@ -95,7 +96,7 @@ class Session:
 
     def _state(self, record: folder.Record) -> list[dict[str, Any]]:
         real = record.parts["engine"] == "real"
-        return engine.resources(self.place, environment.build(self.place, record, self._region()), real=real)
+        return engine.resources(self.place, environment.build(self.place, record, record.aws_region), real=real)
 
     def _operate(self, operation: str) -> int:
         with self.place.locked():
@@ -104,10 +105,12 @@ class Session:
             return self._run(operation, record)
 
     def _run(self, operation: str, record: folder.Record) -> int:
-        for lowered in self._write_config(record):
-            self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
+        # What is destroyed stands in the state; the config may be broken by now.
+        if operation != "destroy" or not self.place.engine_config.exists():
+            for lowered in self._write_config(record):
+                self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
-        return engine.run(self.place, operation, environment.build(self.place, record, self._region()), real=real)
+        return engine.run(self.place, operation, environment.build(self.place, record, record.aws_region), real=real)
 
     def _up(self) -> folder.Record:
         record = self.place.load()
@@ -133,19 +136,33 @@ class Session:
             self._stop(record)
             self.place.forget_state()
             record = None
-        record = record or folder.Record(parts=parts.decide(**kinds), data_dir=data_dir)
+        region = str(self._config("aws:region"))
+        if record and record.aws_region != region:
+            raise errors.RefusedError(
+                f"this sandbox is in {record.aws_region}; take it down before you change aws:region"
+            )
+        return record or self._new_record(
+            folder.Record(parts=parts.decide(**kinds), data_dir=data_dir, aws_region=region)
+        )
+
+    def _new_record(self, record: folder.Record) -> folder.Record:
+        """Write *record* down before anything is there that a killed command would leave behind."""
         self.place.make()
-        folder.claim_data_dir(Path(record.data_dir), self.place.project)
         self.place.save(record)
+        try:
+            folder.claim_data_dir(Path(record.data_dir), self.place.project)
+        except errors.RefusedError:
+            self.place.remove()
+            raise
         return record
 
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
-        region = self._region()
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS stand-in")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
-            record.instances = dict(account.seed(_moto(record), region=region).instances)
+        if not record.instances:
+            record.instances = dict(account.seed(_moto(record), region=record.aws_region).instances)
             self.place.save(record)
         if not self._runs(record, "aws-provider"):
             self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
@@ -156,12 +173,12 @@ class Session:
         if record.processes.pop("nomad", None):
             self.say("Nomad has ended, and with it all it knew of jobs, registrations and claims: starting it empty.")
             instances = tuple(record.instances.values())
-            for volume_id in account.detach_volumes(_moto(record), self._region(), instances):
+            for volume_id in account.detach_volumes(_moto(record), record.aws_region, instances):
                 self.say(f"detached {volume_id}, which was attached to a client")
         clients = sorted(record.instances.items())
         if record.parts["nomad"] == "real":
             self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
-            variables = environment.build(self.place, record, self._region())
+            variables = environment.build(self.place, record, record.aws_region)
             record.processes["nomad"] = agent.start(self.place, Path(record.data_dir), clients[0], variables)
             self.place.save(record)
             return
@@ -174,7 +191,7 @@ class Session:
         self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *nodes])
 
     def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
-        variables = environment.build(self.place, record, self._region())
+        variables = environment.build(self.place, record, record.aws_region)
         record.processes[name] = processes.start(self.place, name, module, arguments, variables)
         self.place.save(record)
 
@@ -184,6 +201,7 @@ class Session:
         for name in ("nomad", "aws-provider", "moto"):
             if name in record.processes:
                 processes.stop(record.processes[name])
+        processes.end_marked(processes.MARK, str(self.place.project))
         mounts.unmount_below(Path(record.data_dir))
         folder.release_data_dir(Path(record.data_dir), self.place.project)
 
@@ -192,10 +210,11 @@ class Session:
         for resource in self._state(record):
             if resource["type"] == "nomad-csi:index:RenderedFile":
                 path = self.place.project / resource["inputs"]["path"]
-                path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # not empty: somebody else's file is in it
-                    path.parent.rmdir()
-                    path.parent.parent.rmdir()
+                if disk.is_ours(disk.read(path) or ""):
+                    path.unlink()
+                with contextlib.suppress(OSError):  # not empty, or gone: somebody else's file is in it
+                    for parent in path.relative_to(self.place.project).parents[:-1]:
+                        (self.place.project / parent).rmdir()
 
     @staticmethod
     def _runs(record: folder.Record, name: str) -> bool:
@@ -213,6 +232,8 @@ class Session:
         return 1 if record and record.parts["nomad"] == "real" else None
 
     def _document(self) -> Any:
+        if not self.place.config.exists():
+            raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
         return draft.read_yaml(self.place.config.read_text(), self.place.config.name)
 
     def _config(self, key: str) -> Any:
@@ -222,9 +243,6 @@ class Session:
             problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")
             raise errors.SpecError((problem,), self.place.config.name)
         return config[key]
-
-    def _region(self) -> str:
-        return str(self._config("aws:region"))
 
 
 def _say(text: str) -> None:
