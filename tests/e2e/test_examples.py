@@ -1,0 +1,71 @@
+"""The examples are programs that run: each in a copy, against a sandbox, from nothing to nothing."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi.nomad import plugins, volumes
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def bare(sandbox):
+    """A sandbox that is up and leaves the id of the example's plugin free."""
+
+    def keep_efs(storage):
+        storage["plugins"] = [plugin for plugin in storage["plugins"] if plugin["driver"] == "aws-efs"]
+        storage["volumes"] = []
+
+    sandbox.edit(keep_efs)
+    sandbox.up(check=True)
+    return sandbox
+
+
+def test_the_ebs_volume_example_makes_proves_registers_and_removes(bare, tmp_path):
+    """As it stands in the repository, with the task driver of the sandbox in its config."""
+    program = shutil.copytree(EXAMPLES / "ebs-volume", tmp_path / "ebs-volume")
+    task_driver = {
+        "name": "raw_exec",
+        "command": "nomad-csi-sandbox-csi-plugin",
+        "arguments": ["--driver", "aws-ebs"],
+        "client_data_dir": str(bare.data_dir),
+    }
+
+    def engine(operation, *more):
+        words = ["--project", program, "--stack", "dev", "--state", tmp_path / "state.json"]
+        config = ["--config", f"taskDriver={json.dumps(task_driver)}"]
+        command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *words, *config, *more]
+        done = bare.exec(*command, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    made = engine("up", "--json", tmp_path / "up.json")
+    with bare.nomad() as client:
+        plugin, volume = plugins.get(client, "aws-ebs0"), volumes.get(client, "default", "mysql")
+    again = engine("up", "--expect-no-changes", "--skip-preview")
+    engine("destroy", "--skip-preview")
+
+    outputs = json.loads((tmp_path / "up.json").read_text())["outputs"]
+    assert outputs == {"externalId": volume.external_id, "registrationId": "default/mysql"}
+    assert volume.external_id.startswith("vol-")
+    assert volume.schedulable
+    assert [instance.healthy for instance in (*plugin.controllers, *plugin.nodes)] == [True] * 4
+    assert "nomad-csi:index:EbsVolume mysql created" in made
+    assert "error" not in again
+    with bare.nomad() as client:
+        assert volumes.get(client, "default", "mysql") is None
+        assert plugins.list_ids(client) == ("aws-efs0",)
+    assert not json.loads((tmp_path / "state.json").read_text())["deployment"].get("resources")
+
+
+def test_every_example_project_says_what_it_is():
+    """A name, a description and a runtime: what `pulumi new` and a reader look at."""
+    found = [yaml.safe_load(path.read_text()) for path in sorted(EXAMPLES.glob("*/Pulumi.yaml"))]
+
+    assert found
+    assert [sorted({"name", "description", "runtime"} - document.keys()) for document in found] == [[]] * len(found)
