@@ -1,0 +1,225 @@
+"""What cannot work, on a whole run: what an operator reads, and that nothing was made, changed or registered."""
+
+import sys
+
+import pytest
+import yaml
+
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration
+from nomad_csi_sandbox.nomad import cluster, nodes, server
+
+FILE_SYSTEM = "fs-0123456789abcdef0"
+
+PROGRAM = """\
+import pulumi
+from nomad_csi import ExistingVolume
+
+plugin_id = pulumi.Config().require("plugin")
+ExistingVolume("orphan", {"plugin_id": plugin_id, "driver": "aws-efs", "external_id": "fs-0123456789abcdef0"})
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Return the words that name a program of one's own to the engine: one volume under a plugin."""
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "Pulumi.yaml").write_text("name: orphan\nruntime: python\n")
+    (folder / "__main__.py").write_text(PROGRAM)
+    words = ["--project", folder, "--stack", "dev", "--state", folder / "state.json"]
+    return lambda plugin_id: [*words, "--config", f"plugin={plugin_id}"]
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    """The address of an agent with ACLs on."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path / "guarded", nodes=specs, token="right"))
+    with server.Server(made) as serving:
+        yield serving.url
+
+
+def engine(sandbox, operation, *words, without=(), **variables):
+    """Run the engine itself in the sandbox's environment, less the variables *without* and with *variables*."""
+    change = [word for name in without for word in ("-u", name)]
+    change += [f"{name}={value}" for name, value in variables.items()]
+    command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *map(str, words)]
+    return sandbox.run("exec", "--", "env", *change, *command)
+
+
+def of_project(sandbox):
+    """Return the words that name the sandbox's own project to the engine."""
+    config = sandbox.project / ".sandbox/Pulumi.sandbox.yaml"
+    return ["--project", sandbox.project, "--stack", "sandbox", "--config-file", config, "--state", sandbox.state]
+
+
+def writes(sandbox, since):
+    """Return path and method of everything that changed Nomad after *since* requests."""
+    harmless = ("/plan", "/jobs/parse", "/validate/job")
+    seen = sandbox.requests()[since:]
+    return [
+        (item["method"], item["path"])
+        for item in seen
+        if item["method"] != "GET" and not item["path"].endswith(harmless)
+    ]
+
+
+@pytest.fixture
+def unchanged(untouched):
+    """The shared sandbox; afterwards neither its state nor anything in Nomad may have changed."""
+    state = untouched.state.read_bytes()
+    since = len(untouched.requests())
+    yield untouched
+    assert untouched.state.read_bytes() == state
+    assert writes(untouched, since) == []
+
+
+def test_all_problems_of_a_spec_are_told_before_anything_is_started(sandbox):
+    """An unknown key, a size of 0 and a zone that is none: each with its place, in one go, and no process runs."""
+
+    def spoil(storage):
+        storage["plugins"][0]["contoller"] = {"count": 1}
+        storage["volumes"][0]["ebs"] = {"availability_zone": "us-east-1", "size_gib": 0}
+
+    sandbox.edit(spoil)
+
+    done = sandbox.up()
+
+    assert (done.returncode, done.stdout) == (2, "")
+    head, *lines = done.stderr.splitlines()
+    assert head == "error: Pulumi.sandbox.yaml: 3 problems"
+    assert lines[0].startswith("  plugins[0].contoller: expected one of adopt, aws_region, controller, ")
+    assert lines[0].endswith(", got an unknown key; did you mean controller")
+    assert lines[1:] == [
+        "  volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",
+        "  volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0",
+    ]
+    assert not sandbox.data_dir.exists()
+    assert not (sandbox.project / ".sandbox/record.json").exists()
+
+
+def test_the_program_itself_tells_all_problems_before_it_declares_anything(unchanged):
+    """Under Pulumi there is no sandbox command in front of it."""
+    document = yaml.safe_load(unchanged.config.read_text())
+    document["config"]["nomad-csi:storage"]["volumes"][0]["ebs"] = {"availability_zone": "x", "size_gib": 0}
+    wrong = unchanged.project / "wrong.yaml"
+    wrong.write_text(yaml.safe_dump(document))
+    words = ["--project", unchanged.project, "--stack", "sandbox", "--config-file", wrong, "--state", unchanged.state]
+
+    done = engine(unchanged, "up", *words)
+
+    assert done.returncode == 1
+    assert "nomad-csi:storage: 2 problems" in done.stdout
+    assert "volumes[0].ebs.availability_zone: expected an Availability Zone" in done.stdout
+    assert "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0" in done.stdout
+
+
+def test_preview_without_nomad_says_what_it_could_not_compare(unchanged):
+    """Nothing is taken for gone, and nothing for unchanged."""
+    done = engine(unchanged, "preview", *of_project(unchanged), without=["NOMAD_ADDR"])
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    for subject in ("volume default/mysql", "job default/plugin-aws-ebs0-controller", "the health of plugin aws-efs0"):
+        assert f"warning: http://127.0.0.1:4646 is not reachable: {subject} was not compared" in done.stdout
+
+
+def test_missing_aws_credentials_are_told_before_anything_is_made(unchanged):
+    """The first question to AWS is asked before the first resource is declared."""
+    keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+
+    done = engine(unchanged, "up", *of_project(unchanged), without=keys)
+
+    assert done.returncode == 1
+    fix = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    assert f"error: AWS credentials: none found; {fix}" in done.stdout
+
+
+def test_a_refused_token_is_told_with_the_capability_that_the_call_needs(unchanged, guarded):
+    """A preview that may not look says so, and passes over nothing."""
+    done = engine(unchanged, "preview", *of_project(unchanged), NOMAD_ADDR=guarded, NOMAD_TOKEN="wrong")
+
+    assert done.returncode == 1
+    assert "status 403: Permission denied; the token needs " in done.stdout
+    assert "in namespace default" in done.stdout
+
+
+def test_an_unreachable_nomad_registers_nothing(untouched, program):
+    """The address and what to look at."""
+    done = engine(untouched, "up", *program("no-such-plugin"), NOMAD_ADDR="http://127.0.0.1:9")
+
+    assert done.returncode == 1
+    look = "look at NOMAD_ADDR (http://127.0.0.1:9) and whether an agent listens there"
+    assert f"http://127.0.0.1:9: no connection: Connection refused; {look}" in done.stdout
+
+
+def test_a_volume_under_a_plugin_that_is_not_there_is_refused(untouched, program):
+    """The plugin is named, and what to do first."""
+    done = engine(untouched, "up", *program("no-such-plugin"))
+
+    assert done.returncode == 1
+    assert "no CSI plugin named: no-such-plugin" in done.stdout
+    assert "run the plugin's job first and wait until it is healthy, or correct plugin_id" in done.stdout
+    with untouched.nomad() as client:
+        assert volumes.get(client, "default", "orphan") is None
+
+
+def test_a_namespace_that_is_not_there_is_named(running):
+    """Of a volume and of a plugin's jobs; neither is made elsewhere instead."""
+    good = running.config.read_text()
+    existing = {"external_id": FILE_SYSTEM}
+    volume = {"id": "legacy", "namespace": "prod", "plugin_id": "aws-efs0", "existing": existing}
+    running.edit(lambda storage: storage["volumes"].append(volume))
+
+    of_volume = running.up()
+    running.config.write_text(good)
+    running.edit(lambda storage: storage["plugins"].append(storage["plugins"][1] | {"id": "efs1", "namespace": "prod"}))
+    of_plugin = running.up()
+
+    for done in (of_volume, of_plugin):
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "nonexistent namespace" in done.stdout
+        assert "make it first with `nomad namespace apply`, or name another" in done.stdout
+    with running.nomad() as client:
+        assert volumes.get(client, "default", "legacy") is None
+        assert jobs.get(client, "default", "plugin-efs1-nodes") is None
+
+
+def test_more_controllers_than_clients_is_a_finding_before_any_waiting(running):
+    """Waiting cannot heal it, so nobody waits."""
+    running.edit(lambda storage: storage["plugins"][0].update(controller={"count": 3}))
+
+    done = running.up()
+
+    assert done.returncode == 1
+    assert "plugin aws-ebs0 cannot become healthy; nothing was registered" in done.stdout
+    assert "/3 controllers" not in done.stdout  # how a wait tells how far it is
+
+
+def test_a_registration_that_differs_is_taken_over_only_when_told(running):
+    """Refused with both values and the ways out; with adopt, changed in place."""
+    reader = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
+    writer = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+    by_hand = registration.VolumeRegistration(
+        volume_id="legacy", name="legacy", external_id=FILE_SYSTEM, plugin_id="aws-efs0", capabilities=(reader,)
+    )
+    volume = {"id": "legacy", "plugin_id": "aws-efs0", "existing": {"external_id": FILE_SYSTEM}}
+    running.edit(lambda storage: storage["volumes"].append(volume))
+    with running.nomad() as client:
+        volumes.register(client, [by_hand])
+
+        refused = running.up()
+        kept = volumes.get(client, "default", "legacy")
+        running.edit(lambda storage: storage["volumes"][-1].update(adopt=True))
+        adopted = running.up()
+        changed = volumes.get(client, "default", "legacy")
+
+    assert refused.returncode == 1
+    assert (
+        "volume default/legacy is registered already, and not by this stack as it is now: capabilities: Nomad has "
+        in (refused.stdout)
+    )
+    assert "set adopt: true to take it over, import it, or choose another id" in refused.stdout
+    assert kept.capabilities == (reader,)
+    assert adopted.returncode == 0, adopted.stdout + adopted.stderr
+    assert changed.capabilities == (writer,)
