@@ -13,7 +13,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nomad_csi.components import COMPONENTS, CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, Provider
+    from nomad_csi.components import (
+        COMPONENTS,
+        CsiPlugin,
+        EbsVolume,
+        EfsVolume,
+        ExistingVolume,
+        PluginJob,
+        Provider,
+        VolumeRegistration,
+    )
     from nomad_csi.components.preflight import refuse_unrecorded
 
 _HOMES = {
@@ -22,11 +31,23 @@ _HOMES = {
     "EbsVolume": "nomad_csi.components",
     "EfsVolume": "nomad_csi.components",
     "ExistingVolume": "nomad_csi.components",
+    "PluginJob": "nomad_csi.components",
     "Provider": "nomad_csi.components",
+    "VolumeRegistration": "nomad_csi.components",
     "refuse_unrecorded": "nomad_csi.components.preflight",
 }
 
-__all__ = ["COMPONENTS", "CsiPlugin", "EbsVolume", "EfsVolume", "ExistingVolume", "Provider", "refuse_unrecorded"]
+__all__ = [
+    "COMPONENTS",
+    "CsiPlugin",
+    "EbsVolume",
+    "EfsVolume",
+    "ExistingVolume",
+    "PluginJob",
+    "Provider",
+    "VolumeRegistration",
+    "refuse_unrecorded",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ import json
 import pulumi
 import pytest
 
-from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, errors
+from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"}
@@ -268,3 +268,28 @@ def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
 
     with pytest.raises(ValueError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"):
         cloud.settle(lambda: ExistingVolume("legacy", args) and None)
+
+
+@pytest.mark.parametrize("names", [("access_mode", "fs_type"), ("accessMode", "fsType")])
+def test_a_registration_takes_names_as_python_and_as_the_wire_has_them(names, cloud):
+    """What ``pulumi import`` prints is Python's; the keys of maps are the operator's and stay."""
+    mode, fs_type = names
+
+    cloud.settle(
+        lambda: (
+            VolumeRegistration(
+                "mysql",
+                volume_id="mysql",
+                external_id="vol-1",
+                plugin_id="aws-ebs0",
+                capabilities=[{mode: "single-node-writer", "attachmentMode": "file-system"}],
+                mount_options={fs_type: "ext4"},
+                context={"fs_type": "x"},
+            )
+            and None
+        )
+    )
+
+    made = cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")
+    assert made["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
+    assert (made["mountOptions"], made["context"]) == ({"fsType": "ext4"}, {"fs_type": "x"})

@@ -323,6 +323,21 @@ def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, hea
     assert heard["warn"] == [f"{scripted.address} is not reachable: volume prod/mysql was not compared"]
 
 
+def test_import_warns_of_flags_that_nomad_does_not_show(context, scripted, heard):
+    """Who takes such a registration in must write them, or loses them; a refresh of it says nothing."""
+    scripted.reply("GET", PATH, 200, HELD)
+    VOLUME.read(context, IDENTITY, {}, {})
+    told = list(heard["warn"])
+    scripted.reply("GET", PATH, 200, HELD)
+    VOLUME.read(context, IDENTITY, NEWS, NEWS)
+
+    assert told == heard["warn"]
+    assert told == [
+        "Nomad does not show the mount flags of prod/mysql, nor whether it has secrets: "
+        "write them into the program, or the next update drops them"
+    ]
+
+
 def test_import_fails_when_nomad_is_silent(context, scripted):
     """What is not recorded cannot be kept."""
     scripted.reply("GET", PATH, 0)

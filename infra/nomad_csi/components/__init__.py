@@ -7,9 +7,18 @@ from nomad_csi.components.ebs import EbsVolume
 from nomad_csi.components.efs import EfsVolume
 from nomad_csi.components.existing import ExistingVolume
 from nomad_csi.components.plugin import CsiPlugin
-from nomad_csi.components.resources import Provider
+from nomad_csi.components.resources import PluginJob, Provider, VolumeRegistration
 
 COMPONENTS = (CsiPlugin, EbsVolume, EfsVolume, ExistingVolume)
 """What the provider plugin serves to programs in other languages."""
 
-__all__ = ["COMPONENTS", "CsiPlugin", "EbsVolume", "EfsVolume", "ExistingVolume", "Provider"]
+__all__ = [
+    "COMPONENTS",
+    "CsiPlugin",
+    "EbsVolume",
+    "EfsVolume",
+    "ExistingVolume",
+    "PluginJob",
+    "Provider",
+    "VolumeRegistration",
+]

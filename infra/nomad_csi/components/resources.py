@@ -1,13 +1,22 @@
 """
 The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`.
 
-Property names are those on the wire: translating them would also change the keys of maps inside.
+Property names inside are those on the wire, or as Python writes them: ``accessMode`` or ``access_mode``. The keys of
+maps are the operator's, and stay.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
+
+_RECORD_NAMES = {
+    "access_mode": "accessMode",
+    "attachment_mode": "attachmentMode",
+    "fs_type": "fsType",
+    "mount_flags": "mountFlags",
+}
+"""Names inside `VolumeRegistration` as ``pulumi import`` writes them in Python, and as they are on the wire."""
 
 
 class Provider(pulumi.ProviderResource):
@@ -119,8 +128,8 @@ class VolumeRegistration(pulumi.CustomResource):
             "name": name,
             "externalId": external_id,
             "pluginId": plugin_id,
-            "capabilities": capabilities,
-            "mountOptions": mount_options,
+            "capabilities": [_on_the_wire(capability) for capability in capabilities],
+            "mountOptions": _on_the_wire(mount_options) if mount_options is not None else None,
             "requiredTopologies": required_topologies,
             "parameters": parameters,
             "context": context,
@@ -151,3 +160,7 @@ class RenderedFile(pulumi.CustomResource):
     def path(self) -> pulumi.Output[str]:
         """Path of the file below the provider's ``root``."""
         return pulumi.get(self, "path")
+
+
+def _on_the_wire(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {_RECORD_NAMES.get(name, name): value for name, value in record.items()}

@@ -71,6 +71,11 @@ class VolumeRegistration:
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
             volume = volumes.get(client, namespace, volume_id)
+            if volume is not None and volume.has_mount_flags and not inputs:
+                context.warn(
+                    f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
+                    "write them into the program, or the next update drops them"
+                )
             return None if volume is None else _live(volume, inputs)
         return dict(inputs), dict(outputs)
 

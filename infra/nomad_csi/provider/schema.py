@@ -21,13 +21,19 @@ def version() -> str:
 
 
 def merged(package: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *package* with the custom resources, their types and the provider's configuration."""
+    """
+    Return *package* with the custom resources, their types and the provider's configuration.
+
+    It names this package as that of Python, so that what ``pulumi import`` prints runs as it is.
+    """
     types: dict[str, Any] = dict(package.get("types", {}))
+    languages = package.get("language", {})
     resources = {token: _resource(item, types) for token, item in registry.RESOURCES.items()}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
     return dict(package) | {
         "resources": {**package.get("resources", {}), **resources},
         "types": types,
+        "language": {**languages, "python": {**languages.get("python", {}), "packageName": "nomad_csi"}},
         "config": {"variables": settings},
         "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
     }

@@ -185,4 +185,5 @@ def stack(world, tmp_path):
     yield make
     for one in made:
         if one.resources():  # only where the test failed before its end
+            one.run("state", "unprotect", "--all", "--yes")
             one.run("destroy", "--yes", "--skip-preview")

@@ -82,17 +82,10 @@ def test_nested_names_numbers_and_secrets_arrive(project):
             "resources": {"cpuMhz": 50, "memoryMib": 64},
             "verify": {"timeoutS": 60, "stableS": 0.5},
         }
-        resources["mysql"] = {
-            "type": "nomad-csi:index:ExistingVolume",
-            "properties": {
-                "driver": "aws-ebs",
-                "externalId": "vol-0123456789abcdef0",
-                "availabilityZone": "us-east-1a",
-                "pluginId": "${aws-ebs0.pluginId}",
-                "capabilities": [{"accessMode": "single-node-writer"}],
-                "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
-                "secrets": {"fn::secret": {"key": SECRET}},
-            },
+        resources["mysql"]["properties"] |= {
+            "capabilities": [{"accessMode": "single-node-writer"}],
+            "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
+            "secrets": {"fn::secret": {"key": SECRET}},
         }
 
     written = project(change, "nested")
