@@ -1,5 +1,6 @@
 """What cannot work, on a whole run: what an operator reads, and that nothing was made, changed or registered."""
 
+import json
 import sys
 
 import pytest
@@ -13,22 +14,26 @@ FILE_SYSTEM = "fs-0123456789abcdef0"
 
 PROGRAM = """\
 import pulumi
-from nomad_csi import ExistingVolume
+from nomad_csi import CsiPlugin, ExistingVolume
 
-plugin_id = pulumi.Config().require("plugin")
-ExistingVolume("orphan", {"plugin_id": plugin_id, "driver": "aws-efs", "external_id": "fs-0123456789abcdef0"})
+config = pulumi.Config()
+if volume := config.get_object("volume"):
+    ExistingVolume("legacy", volume)
+if plugin := config.get_object("plugin"):
+    CsiPlugin("efs1", plugin)
 """
+VOLUME = {"plugin_id": "aws-efs0", "driver": "aws-efs", "external_id": FILE_SYSTEM}
 
 
 @pytest.fixture
 def program(tmp_path):
-    """Return the words that name a program of one's own to the engine: one volume under a plugin."""
+    """Return the words that name a program of one's own to the engine, with a plugin or a volume in its config."""
     folder = tmp_path / "program"
     folder.mkdir()
-    (folder / "Pulumi.yaml").write_text("name: orphan\nruntime: python\n")
+    (folder / "Pulumi.yaml").write_text("name: one-of-ones-own\nruntime: python\n")
     (folder / "__main__.py").write_text(PROGRAM)
-    words = ["--project", folder, "--stack", "dev", "--state", folder / "state.json"]
-    return lambda plugin_id: [*words, "--config", f"plugin={plugin_id}"]
+    words = ["--project", folder, "--stack", "dev", "--state", folder / "state.json", "--skip-preview"]
+    return lambda **config: [*words, *(f"--config={name}={json.dumps(value)}" for name, value in config.items())]
 
 
 @pytest.fixture
@@ -146,7 +151,7 @@ def test_a_refused_token_is_told_with_the_capability_that_the_call_needs(unchang
 
 def test_an_unreachable_nomad_registers_nothing(untouched, program):
     """The address and what to look at."""
-    done = engine(untouched, "up", *program("no-such-plugin"), NOMAD_ADDR="http://127.0.0.1:9")
+    done = engine(untouched, "up", *program(volume=VOLUME), NOMAD_ADDR="http://127.0.0.1:9")
 
     assert done.returncode == 1
     look = "look at NOMAD_ADDR (http://127.0.0.1:9) and whether an agent listens there"
@@ -155,32 +160,29 @@ def test_an_unreachable_nomad_registers_nothing(untouched, program):
 
 def test_a_volume_under_a_plugin_that_is_not_there_is_refused(untouched, program):
     """The plugin is named, and what to do first."""
-    done = engine(untouched, "up", *program("no-such-plugin"))
+    done = engine(untouched, "up", *program(volume=VOLUME | {"plugin_id": "no-such-plugin"}))
 
     assert done.returncode == 1
     assert "no CSI plugin named: no-such-plugin" in done.stdout
     assert "run the plugin's job first and wait until it is healthy, or correct plugin_id" in done.stdout
     with untouched.nomad() as client:
-        assert volumes.get(client, "default", "orphan") is None
+        assert volumes.get(client, "default", "legacy") is None
 
 
-def test_a_namespace_that_is_not_there_is_named(running):
+def test_a_namespace_that_is_not_there_is_named(untouched, program):
     """Of a volume and of a plugin's jobs; neither is made elsewhere instead."""
-    good = running.config.read_text()
-    existing = {"external_id": FILE_SYSTEM}
-    volume = {"id": "legacy", "namespace": "prod", "plugin_id": "aws-efs0", "existing": existing}
-    running.edit(lambda storage: storage["volumes"].append(volume))
+    task_driver = {"name": "raw_exec", "command": "nomad-csi-sandbox-csi-plugin", "arguments": ["--driver", "aws-efs"]}
+    plugin = {"driver": "aws-efs", "aws_region": "us-east-1", "namespace": "prod"}
+    plugin["task_driver"] = task_driver | {"client_data_dir": str(untouched.data_dir)}
 
-    of_volume = running.up()
-    running.config.write_text(good)
-    running.edit(lambda storage: storage["plugins"].append(storage["plugins"][1] | {"id": "efs1", "namespace": "prod"}))
-    of_plugin = running.up()
+    of_volume = engine(untouched, "up", *program(volume=VOLUME | {"namespace": "prod"}))
+    of_plugin = engine(untouched, "up", *program(plugin=plugin))
 
     for done in (of_volume, of_plugin):
         assert done.returncode == 1, done.stdout + done.stderr
         assert "nonexistent namespace" in done.stdout
         assert "make it first with `nomad namespace apply`, or name another" in done.stdout
-    with running.nomad() as client:
+    with untouched.nomad() as client:
         assert volumes.get(client, "default", "legacy") is None
         assert jobs.get(client, "default", "plugin-efs1-nodes") is None
 
@@ -196,23 +198,22 @@ def test_more_controllers_than_clients_is_a_finding_before_any_waiting(running):
     assert "/3 controllers" not in done.stdout  # how a wait tells how far it is
 
 
-def test_a_registration_that_differs_is_taken_over_only_when_told(running):
+def test_a_registration_that_differs_is_taken_over_only_when_told(untouched, program):
     """Refused with both values and the ways out; with adopt, changed in place."""
     reader = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
     writer = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
     by_hand = registration.VolumeRegistration(
         volume_id="legacy", name="legacy", external_id=FILE_SYSTEM, plugin_id="aws-efs0", capabilities=(reader,)
     )
-    volume = {"id": "legacy", "plugin_id": "aws-efs0", "existing": {"external_id": FILE_SYSTEM}}
-    running.edit(lambda storage: storage["volumes"].append(volume))
-    with running.nomad() as client:
+    with untouched.nomad() as client:
         volumes.register(client, [by_hand])
 
-        refused = running.up()
+        refused = engine(untouched, "up", *program(volume=VOLUME))
         kept = volumes.get(client, "default", "legacy")
-        running.edit(lambda storage: storage["volumes"][-1].update(adopt=True))
-        adopted = running.up()
+        adopted = engine(untouched, "up", *program(volume=VOLUME | {"adopt": True}))
         changed = volumes.get(client, "default", "legacy")
+        destroyed = engine(untouched, "destroy", *program())
+        left = volumes.get(client, "default", "legacy")
 
     assert refused.returncode == 1
     assert (
@@ -223,3 +224,4 @@ def test_a_registration_that_differs_is_taken_over_only_when_told(running):
     assert kept.capabilities == (reader,)
     assert adopted.returncode == 0, adopted.stdout + adopted.stderr
     assert changed.capabilities == (writer,)
+    assert (destroyed.returncode, left) == (0, None)
