@@ -181,12 +181,17 @@ class PluginClient:
             raise CsiCallError(f"{text}: {error}" if text else str(error), error.code) from error
 
 
+def no_socket(socket: str) -> str:
+    """Return what Nomad says of a socket that is not there."""
+    stat = f"failed to stat socket: stat {socket}: no such file or directory"
+    return f"timeout while connecting to gRPC socket: {stat}"
+
+
 @contextmanager
 def connected(socket: str, timeout_s: float) -> Iterator[PluginClient]:
     """Hold a connection to *socket*; every call has *timeout_s*. Raises `CsiCallError` when there is no socket."""
     if not Path(socket).exists():
-        stat = f"failed to stat socket: stat {socket}: no such file or directory"
-        raise CsiCallError(f"timeout while connecting to gRPC socket: {stat}")
+        raise CsiCallError(no_socket(socket))
     channel = grpc.insecure_channel(f"unix://{socket}", options=_OPTIONS)
     try:
         yield PluginClient(channel, timeout_s)

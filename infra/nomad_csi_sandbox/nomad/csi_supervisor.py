@@ -62,7 +62,7 @@ class Supervisor:
         self._restart = restart
         self._stop = threading.Event()
         self._identity: tuple[str, str] | None = None
-        self.unready = ""
+        self.unready = csi_client.no_socket(watched.socket)
         """Why the plugin is not ready yet; empty once it is, and after it was said."""
         self._thread = threading.Thread(target=self._run, name=f"csi-{watched.alloc_id[:8]}", daemon=True)
         self._thread.start()

@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from nomad_csi_sandbox.nomad import clock
 
-UNRECOVERABLE = "Error was unrecoverable"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
@@ -41,7 +39,7 @@ class RestartTracker:
             return Verdict(action="fail", reason="Policy allows no restarts")
         self._count_attempt(now_ns)
         if not recoverable:
-            return Verdict(action="fail", reason=UNRECOVERABLE)
+            return Verdict(action="fail", reason="Error was unrecoverable")
         if self._count <= attempts:
             return Verdict(action="restart", delay_ns=self._policy["Delay"], reason="Restart within policy")
         return self._exceeded(now_ns)

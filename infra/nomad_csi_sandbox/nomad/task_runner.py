@@ -109,7 +109,8 @@ class TaskRunner:
         except PrepareError as error:
             self.record(error.event)
             if error.event["Type"] == "Failed Validation":
-                self.record(events.not_restarting(restarts.UNRECOVERABLE))
+                verdict = self._verdict(successful=False, event=error.event)
+                self.record(events.not_restarting(verdict.reason))
         finally:
             self._clean_up()
             with self._known.lock:
@@ -120,7 +121,7 @@ class TaskRunner:
     def _clean_up(self) -> None:
         if self._supervisor is not None:
             self._supervisor.stop()
-            if self._supervisor.unready:
+            if self._supervisor.unready and not self._stopping.is_set():
                 self.record(events.plugin_never_ready(self._supervisor.unready))
         if self._place.csi_socket is not None:
             shutil.rmtree(self._place.csi_socket.parent, ignore_errors=True)
@@ -148,7 +149,7 @@ class TaskRunner:
         return True
 
     def _verdict(self, *, successful: bool, event: Json | None) -> restarts.Verdict:
-        recoverable = event is None or event["Type"] != "Driver Failure"
+        recoverable = event is None or event["Type"] not in {"Driver Failure", "Failed Validation"}
         well = successful and not self._unhealthy
         return self._tracker.ended(successful=well, now_ns=clock.now_ns(), recoverable=recoverable)
 

@@ -59,9 +59,11 @@ def _add_checks(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     @routes.route("/v1/job/<job_id>/plan", methods=WRITE)
     def plan_job(job_id: str) -> flask.Response:
         body = answers.body()
+        given = body.get("Job") or {}
+        if given.get("ID"):
+            _same_id(given["ID"], job_id)
         with known.lock:
             spec = job_store.checked(body.get("Job"), known)
-            _same_id(spec["ID"], job_id)
             record = known.jobs.get((spec["Namespace"], job_id))
             old = record.spec if record else None
             reply = plan.reply(old, spec, evaluation.decision(known, spec), with_diff=bool(body.get("Diff")))

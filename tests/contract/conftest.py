@@ -1,0 +1,344 @@
+"""Both sides with the same plugins on them, started once for all tests; and what tests write for them."""
+
+import contextlib
+import importlib.util
+import itertools
+import json
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi_sandbox.aws import server as moto
+
+
+def _module(name):
+    """Return a file next to this one as a module: tests are no package."""
+    spec = importlib.util.spec_from_file_location(f"contract_{name}", Path(__file__).with_name(f"{name}.py"))
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+agents = _module("agents")
+deviations = _module("deviations")
+
+EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
+EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}
+SHARED = {"AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system"}
+LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+NO_SECOND_TRY = """
+    restart {
+      attempts = 0
+      mode     = "fail"
+    }
+    reschedule {
+      attempts  = 0
+      unlimited = false
+    }
+"""
+NOWHERE = """
+    constraint {
+      attribute = "${node.class}"
+      value     = "none"
+    }
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """An agent with its plugins, volumes and consumers."""
+
+    agent: object
+    history: list
+    """What was seen of plugin ``efs``, from its registration until it was healthy."""
+
+    ebs_volume: str
+    """The EBS volume behind ``zoned``."""
+
+
+def pytest_generate_tests(metafunc):
+    """Run a test that asks for a ``deviation`` for each call in the list."""
+    if "deviation" in metafunc.fixturenames:
+        lines = deviations.ANSWERS
+        metafunc.parametrize("deviation", lines, ids=[f"{number}-{line.route}" for number, line in enumerate(lines)])
+
+
+def write_job(job_id, *, kind="service", top="", group="", task="", driver="raw_exec", command="sleep", args=("60",)):
+    """Return the HCL of a job with one task."""
+    return f"""job "{job_id}" {{
+  type = "{kind}"
+  {top}
+  group "g" {{
+    {group}
+    task "t" {{
+      driver       = "{driver}"
+      kill_timeout = "200ms"
+      {task}
+      config {{
+        command = "{command}"
+        args    = {json.dumps(list(args))}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def write_plugin(agent, job_id, plugin_id, role, words, *, kind="service", timeout="30s", group="", command=None):
+    """Return the HCL of a job that runs the stand-in for a CSI driver."""
+    block = f"""
+      csi_plugin {{
+        id                     = "{plugin_id}"
+        type                   = "{role}"
+        health_timeout         = "{timeout}"
+        stage_publish_base_dir = "{agent.data_dir}/client/csi/{role}/{plugin_id}"
+      }}
+"""
+    program = command or "nomad-csi-sandbox-csi-plugin"
+    return write_job(job_id, kind=kind, task=block, group=group, command=program, args=words)
+
+
+def write_consumer(job_id, source, mode="multi-node-multi-writer", attachment="file-system", driver="exec"):
+    """Return the HCL of a job whose task holds a volume."""
+    group = f"""
+    volume "v" {{
+      type            = "csi"
+      source          = "{source}"
+      access_mode     = "{mode}"
+      attachment_mode = "{attachment}"
+    }}
+"""
+    task = """
+      volume_mount {
+        volume      = "v"
+        destination = "/data"
+      }
+"""
+    return write_job(job_id, group=group + NO_SECOND_TRY, task=task, driver=driver, command="/bin/sleep", args=["3600"])
+
+
+def write_volume(volume_id, **fields):
+    """Return a `CSIVolume` of plugin ``efs``."""
+    return {
+        "ID": volume_id,
+        "Namespace": "default",
+        "Name": volume_id,
+        "ExternalID": "fs-0123456789abcdef0",
+        "PluginID": "efs",
+        "RequestedCapabilities": [SHARED],
+        "MountOptions": {},
+    } | fields
+
+
+def _required(segments):
+    return {"Required": [{"Segments": segments}]}
+
+
+def _run_plugins(agent):
+    """Start all plugins at once, and return what was seen of ``efs`` until it was healthy."""
+    socket = "--endpoint=${CSI_ENDPOINT}"
+    agent.run(write_plugin(agent, "plugin-efs", "efs", "node", ["--driver", "aws-efs", socket], kind="system"))
+    seen = [agent.get("/v1/plugin/csi/efs")]
+    ebs = ["--driver", "aws-ebs"]
+    agent.run(write_plugin(agent, "plugin-ebs-nodes", "ebs", "node", [*ebs, "node", socket], kind="system"))
+    agent.run(write_plugin(agent, "plugin-ebs-controller", "ebs", "controller", [*ebs, "controller", socket]))
+    agent.run(write_plugin(agent, "plugin-gone", "gone", "controller", [*ebs, "controller", socket]))
+    mute = {"command": "sleep", "timeout": "2s", "group": NO_SECOND_TRY}
+    agent.run(write_plugin(agent, "plugin-mute", "mute", "controller", ["60"], **mute))
+    broken = {"command": "/bin/sh", "timeout": "30s", "group": NO_SECOND_TRY}
+    agent.run(write_plugin(agent, "plugin-broken", "broken", "controller", ["-c", "exit 3"], **broken))
+
+    def look():
+        found = agent.get("/v1/plugin/csi/efs")
+        if found != seen[-1]:
+            seen.append(found)
+        return found
+
+    agent.until(look, lambda found: found["NodesHealthy"])
+    for plugin_id, controllers, nodes in (("ebs", 1, 1), ("gone", 1, 0)):
+        agent.until(
+            lambda plugin_id=plugin_id: agent.get(f"/v1/plugin/csi/{plugin_id}"),
+            lambda found, counts=(controllers, nodes): (found["ControllersHealthy"], found["NodesHealthy"]) == counts,
+        )
+    agent.call("DELETE", "/v1/job/plugin-gone")
+    return seen
+
+
+@contextlib.contextmanager
+def _world(kind, moto_url, ec2):
+    placed = {"Placement": {"AvailabilityZone": agents.ZONE}}
+    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
+    environment = agents.task_environment(moto_url, instance["InstanceId"])
+    with agents.started(kind, environment) as agent:
+        history = _run_plugins(agent)
+        agent.call("PUT", "/v1/namespace", {"Name": "storage"})
+        external = ec2.create_volume(AvailabilityZone=agents.ZONE, Size=1)["VolumeId"]
+        ebs = {"PluginID": "ebs", "RequestedCapabilities": [LONE], "MountOptions": {"FSType": "ext4"}}
+        used = {"MountOptions": {"MountFlags": ["tls"]}, "Context": {"encryptInTransit": "true"}}
+        agent.register(write_volume("used", **used), write_volume("plain"))
+        agent.register(write_volume("zoned", ExternalID=external, RequestedTopologies=_required(EBS_ZONE), **ebs))
+        agent.run(write_consumer("user", "used"))
+        agent.run(write_consumer("plain-user", "plain"))
+        agent.run(write_consumer("zoned-user", "zoned", mode="single-node-writer"))
+        for job_id in ("user", "plain-user", "zoned-user"):
+            agent.until_status(job_id, "running")
+        yield World(agent=agent, history=history, ebs_volume=external)
+
+
+@pytest.fixture(scope="session")
+def moto_url():
+    """AWS for the plugins of both sides."""
+    with moto.Moto() as server:
+        server.wait_until_it_answers()
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def ec2(moto_url):
+    """A client of EC2 in moto."""
+    keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox", "region_name": agents.REGION}
+    client = boto3.client("ec2", endpoint_url=moto_url, **keys)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def stand_in_world(moto_url, ec2):
+    """The stand-in."""
+    with _world(agents.StandIn, moto_url, ec2) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def real_world(moto_url, ec2):
+    """The real agent; the tests that want it are skipped where there can be none."""
+    if why := agents.obstacle():
+        pytest.skip(why)
+    with _world(agents.Real, moto_url, ec2) as made:
+        yield made
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+def world(request):
+    """One side of the contract, with its plugins healthy, and consumers running."""
+    return request.getfixturevalue("real_world" if request.param == "real" else "stand_in_world")
+
+
+@pytest.fixture
+def agent(world):
+    """The agent of `world`."""
+    return world.agent
+
+
+@pytest.fixture
+def client(agent):
+    """The product's own client of `agent`."""
+    with nomad.Nomad(nomad.Connection(address=agent.url)) as made:
+        yield made
+
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def fresh():
+    """Return names that no other test uses: ``fresh("job")``."""
+    mark = f"{random.getrandbits(32):08x}"
+    return lambda name: f"{name}-{mark}-{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def kept(agent):
+    """Register volumes for one test: ``kept(volume, ...)``; they are gone after it."""
+    ids = []
+
+    def keep(*items):
+        ids.extend((item["Namespace"], item["ID"]) for item in items)
+        return agent.register(*items)
+
+    yield keep
+    for namespace, volume_id in ids:
+        agent.call("DELETE", f"/v1/volume/csi/{volume_id}?namespace={namespace}")
+
+
+@pytest.fixture
+def ran(agent):
+    """Run jobs for one test: ``ran(job_id, hcl)``; they are purged after it."""
+    ids = []
+
+    def run(job_id, source, **more):
+        ids.append(job_id)
+        return agent.run(source, **more)
+
+    yield run
+    for job_id in ids:
+        agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
+
+
+@pytest.fixture
+def job():
+    """Write a job of one task: ``job("j", kind="system", command="sleep")``."""
+    return write_job
+
+
+@pytest.fixture
+def consumer():
+    """Write a job that holds a volume: ``consumer("c", "volume-id")``."""
+    return write_consumer
+
+
+@pytest.fixture
+def volume():
+    """Write a volume of plugin ``efs``: ``volume("v", Name="other")``."""
+    return write_volume
+
+
+@pytest.fixture
+def waiting(job):
+    """Write a job that finds no place, and so runs nothing."""
+    return lambda job_id, **parts: job(job_id, **({"group": NOWHERE} | parts))
+
+
+@pytest.fixture
+def once():
+    """What a group says so that its task is tried once."""
+    return NO_SECOND_TRY
+
+
+@pytest.fixture(scope="session")
+def side_by_side(stand_in_world, real_world):
+    """Both sides, for comparisons."""
+    return stand_in_world.agent, real_world.agent
+
+
+@pytest.fixture(scope="session")
+def known_deviations():
+    """The list of deviations."""
+    return deviations
+
+
+@pytest.fixture(scope="session")
+def stand_in_acl(moto_url):
+    """The stand-in with access control."""
+    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), token="right") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def real_acl(moto_url):
+    """A real agent with access control. Nobody has a token of it."""
+    if why := agents.obstacle():
+        pytest.skip(why)
+    with agents.started(agents.Real, agents.task_environment(moto_url, "i-0"), with_acl=True) as made:
+        yield made
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+def acl_agent(request):
+    """One side of the contract, with access control."""
+    return request.getfixturevalue("real_acl" if request.param == "real" else "stand_in_acl")

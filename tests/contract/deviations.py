@@ -1,0 +1,182 @@
+"""
+Where the stand-in for Nomad differs from a real agent, and is left so. Each line says why that is on no path of ours.
+
+`SHAPES` is left out when bodies are compared, and nothing else is: a line that is no difference any more fails the
+tests, and so does a difference without a line. `ANSWERS` are calls that both sides answer differently.
+Compared with Nomad 2.0.6-dev, 2026-08.
+"""
+
+from dataclasses import dataclass
+
+ALLOCATIONS = "GET /v1/job/:id/allocations"
+PLUGIN = "GET /v1/plugin/csi/:id"
+VOLUME = "GET /v1/volume/csi/:id"
+PLAN = "POST /v1/job/:id/plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """A part of a body."""
+
+    routes: tuple[str, ...]
+    where: str
+    """Path in the body: ``[]`` is any element, ``*`` any key. What lies below it is meant too."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A call. The statuses are equal unless `stand_in` says otherwise."""
+
+    route: str
+    body: object
+    """What is sent: JSON, or text as it is."""
+
+    real: tuple[int, str]
+    """Status, and a part of the real agent's text; empty for a body that is JSON."""
+
+    stand_in: tuple[int, str]
+    why: str
+
+
+_PLACED = (
+    (ALLOCATIONS, "[]"),
+    (PLUGIN, ".Allocations[]"),
+    (VOLUME, ".Allocations[]"),
+)
+
+SHAPES = (
+    *(
+        Shape(
+            routes=(route,),
+            where=f"{below}.DeploymentStatus",
+            what="null, where a real agent has an object",
+            why="the stand-in has no deployments; a real one calls that of a plugin that never was healthy successful, "
+            "so nothing of ours may look at them",
+        )
+        for route, below in _PLACED
+    ),
+    Shape(
+        routes=("GET /v1/nodes",),
+        where="[].Drivers.mock_driver",
+        what="missing: only a development build of Nomad has it",
+        why="no job of ours names it",
+    ),
+    Shape(
+        routes=("GET /v1/nodes",),
+        where="[].Drivers.java",
+        what="without attributes: not looked for",
+        why="no job of ours names it",
+    ),
+    Shape(
+        routes=(PLAN,),
+        where=".CreatedEvals",
+        what="null, where a real agent shows the evaluation that would wait",
+        why="a plan is read for its difference, its index, its warnings and its failed groups",
+    ),
+)
+
+ALLOCATION_EVENTS = frozenset({"Alloc Unhealthy"})
+"""Task events that come of deployments, which the stand-in has not. Our explanations call them effects, no causes."""
+
+ANSWERS = (
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = upper("x")\n}', "Canonicalize": True},
+        real=(200, ""),
+        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a function call"),
+        why="no template of ours calls a function; one's own is told so in the stand-in's name",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = file("x")\n}', "Canonicalize": True},
+        real=(400, 'Error in function call; Call to function "file" failed: filesystem function disabled.'),
+        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a function call"),
+        why="refused by both; no template of ours calls a function",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = "x" == "y" ? "z" : "w"\n}', "Canonicalize": True},
+        real=(200, ""),
+        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a conditional"),
+        why="conditions are decided where the job is rendered; one's own is told so in the stand-in's name",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = var.x\n}', "Canonicalize": True},
+        real=(400, 'Unsupported attribute; This object does not have an attribute named "x".'),
+        stand_in=(400, 'this object does not have an attribute named "x"'),
+        why="refused by both, with other words and columns; jobs of ours have no variables",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {', "Canonicalize": True},
+        real=(400, "Unclosed configuration block"),
+        stand_in=(400, "the text is not valid HCL2 at this place"),
+        why="refused by both, at the same line or the next; what breaks the grammar has many names at Nomad",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = "x }\n}', "Canonicalize": True},
+        real=(400, "Invalid multi-line string"),
+        stand_in=(400, "the text is not valid HCL2 at this place"),
+        why="refused by both; what breaks the grammar has many names at Nomad",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n name = "x" }', "Canonicalize": True},
+        real=(400, "Missing newline after argument"),
+        stand_in=(200, ""),
+        why="what we render is laid out as `nomad fmt` does, which ends each argument with a line",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body="[]",
+        real=(400, "json: cannot unmarshal array into Go value of type api.JobsParseRequest"),
+        stand_in=(400, "json: cannot unmarshal into Go value of type struct"),
+        why="every body of ours is an object",
+    ),
+    Answer(
+        route="PUT /v1/volume/csi/zoned",
+        body={
+            "Volumes": [
+                {
+                    "ID": "zoned",
+                    "PluginID": "ebs",
+                    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+                    "MountOptions": {"FSType": "ext4"},
+                    "RequestedCapacityMin": 4 << 30,
+                    "RequestedTopologies": {
+                        "Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]
+                    },
+                }
+            ]
+        },
+        real=(500, "unable to expand volume: controller expand volume: CSI.ControllerExpandVolume"),
+        stand_in=(500, "expand is not implemented by this controller plugin"),
+        why="our registrations name no capacity: volumes grow in AWS, not through Nomad",
+    ),
+    Answer(
+        route="DELETE /v1/job/nobody?purge=maybe",
+        body=None,
+        real=(500, 'Failed to parse value of "purge" (maybe) as a bool'),
+        stand_in=(200, ""),
+        why="our client writes true or false",
+    ),
+    Answer(
+        route="PUT /v1/volume/csi/new/create",
+        body={"Volumes": [{"ID": "new", "PluginID": "efs", "Name": "new"}]},
+        real=(500, "validation: must include at least one capability block"),
+        stand_in=(500, "this stand-in does not let plugins create volumes"),
+        why="Pulumi makes the storage; our client has no such call",
+    ),
+    Answer(
+        route="DELETE /v1/volume/csi/nobody/delete",
+        body=None,
+        real=(500, "volume not found: nobody"),
+        stand_in=(500, "this stand-in refuses"),
+        why="our client refuses to send it: Nomad lets the driver delete the data before it looks who uses it",
+    ),
+)

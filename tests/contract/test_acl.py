@@ -1,0 +1,38 @@
+"""Refusals of an agent with access control."""
+
+import re
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import plugins
+
+UNKNOWN = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.mark.parametrize("token", ["", UNKNOWN])
+@pytest.mark.parametrize(
+    "path", ["/v1/nodes", "/v1/plugins?type=csi", "/v1/plugin/csi/efs", "/v1/volumes?type=csi", "/v1/volume/csi/v"]
+)
+def test_without_rights_everything_is_403(acl_agent, token, path):
+    """No token, and a token of nobody, read alike."""
+    status, text, headers = acl_agent.call("GET", path, headers={"X-Nomad-Token": token} if token else None)
+
+    assert (status, text, headers["Content-Type"]) == (403, "Permission denied", "text/plain; charset=utf-8")
+
+
+@pytest.mark.parametrize("path", ["/v1/agent/health", "/v1/status/leader"])
+def test_health_and_leader_are_open(acl_agent, path):
+    """They want no token."""
+    assert acl_agent.call("GET", path)[0] == 200
+
+
+def test_refusal_names_the_missing_right(acl_agent):
+    """The product knows from the sentence that rights are missing, and says which."""
+    with (
+        nomad.Nomad(nomad.Connection(address=acl_agent.url, token=UNKNOWN)) as client,
+        pytest.raises(errors.NomadApiError, match=re.escape('plugin { policy = "read" }')) as caught,
+    ):
+        plugins.get(client, "efs")
+
+    assert (caught.value.status, caught.value.kind) == (403, "refused")

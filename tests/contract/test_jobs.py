@@ -1,0 +1,173 @@
+"""Registering, reading, stopping and purging jobs."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import jobs
+
+REPLY = {"KnownLeader": False, "LastContact": 0, "NextToken": ""}
+
+
+@pytest.fixture
+def registered(client, ran, waiting, fresh):
+    """A job that waits for a place, its parsed form and its source."""
+    job_id = fresh("job")
+    source = waiting(job_id, top='meta {\n owner = "me"\n}')
+    ran(job_id, source)
+    return jobs.parse(client, source), source
+
+
+def test_reply_names_evaluation_and_index(ran, waiting, fresh):
+    """The first registration's index is the job's."""
+    job_id = fresh("job")
+
+    reply = ran(job_id, waiting(job_id))
+
+    index = reply["Index"]
+    assert len(reply.pop("EvalID")) == 36
+    assert reply == REPLY | {"EvalCreateIndex": index, "Index": index, "JobModifyIndex": index, "Warnings": ""}
+
+
+def test_registered_job_reads_back(agent, client, registered):
+    """Identity, first version, meta, and all datacenters where none is named."""
+    document, source = registered
+
+    found = jobs.get(client, "default", document["ID"])
+
+    assert (found.job_id, found.namespace, found.type) == (document["ID"], "default", "service")
+    assert (found.stopped, found.version, found.meta) == (False, 0, {"owner": "me"})
+    assert jobs.source(client, "default", document["ID"], 0) == source
+    assert agent.get(f"/v1/job/{document['ID']}")["Datacenters"] == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("exists", "index", "text"),
+    [
+        (True, 0, "Enforcing job modify index 0: job already exists"),
+        (True, 999_999, "Enforcing job modify index 999999: job exists with conflicting job modify index: {index}"),
+        (False, 5, "Enforcing job modify index 5: job does not exist"),
+    ],
+)
+def test_registration_against_another_index_is_refused(agent, registered, fresh, exists, index, text):
+    """The sentence by which the product knows that somebody else changed the job."""
+    document, _ = registered
+    current = agent.get(f"/v1/job/{document['ID']}")["JobModifyIndex"]
+    if not exists:
+        document |= {"ID": fresh("absent")}
+
+    body = {"Job": document, "EnforceIndex": True, "JobModifyIndex": index}
+
+    assert agent.refused("POST", "/v1/jobs", body) == (500, text.format(index=current))
+
+
+def test_registration_against_the_planned_index_is_taken(client, registered):
+    """What the product does to update a job."""
+    document, source = registered
+    plan = jobs.plan(client, document | {"Priority": 60})
+
+    jobs.register(client, document | {"Priority": 60}, source=source, enforce_index=plan.job_modify_index)
+
+    assert jobs.get(client, "default", document["ID"]).version == 1
+
+
+def test_conflict_reaches_the_product_as_a_refusal(client, registered):
+    """Not to be tried again."""
+    document, source = registered
+
+    with pytest.raises(errors.NomadApiError, match="Enforcing job modify index 0: job already exists") as caught:
+        jobs.register(client, document, source=source, enforce_index=0)
+
+    assert caught.value.kind == "refused"
+
+
+def test_unchanged_registration_makes_no_version(agent, client, registered):
+    """The reply's job index is none that a later call could enforce."""
+    document, source = registered
+    before = agent.until(lambda: agent.get(f"/v1/job/{document['ID']}"), lambda found: found["Status"] == "running")
+
+    reply = agent.run(source)
+
+    after = jobs.get(client, "default", document["ID"])
+    assert (after.version, after.job_modify_index) == (0, before["JobModifyIndex"])
+    assert reply["JobModifyIndex"] == before["ModifyIndex"]
+    assert reply["Index"] > before["ModifyIndex"]
+
+
+def test_job_that_waits_for_a_place_is_running(agent, registered):
+    """Nomad's word, once it was evaluated; nothing runs."""
+    document, _ = registered
+
+    agent.until(lambda: agent.get(f"/v1/job/{document['ID']}"), lambda found: found["Status"] == "running")
+
+    assert agent.get(f"/v1/job/{document['ID']}/allocations") == []
+
+
+def test_stopped_job_stays_with_its_source(agent, client, registered):
+    """A stop is a version of its own; the source of the one before goes with it."""
+    document, source = registered
+
+    jobs.stop(client, "default", document["ID"], purge=False)
+
+    agent.until(lambda: agent.get(f"/v1/job/{document['ID']}"), lambda found: found["Status"] == "dead")
+    found = jobs.get(client, "default", document["ID"])
+    assert (found.stopped, found.version) == (True, 1)
+    assert jobs.source(client, "default", document["ID"], 1) == source
+
+
+def test_plan_of_a_stopped_job_would_start_it(client, registered):
+    """The difference is one of its fields."""
+    document, _ = registered
+    jobs.stop(client, "default", document["ID"], purge=False)
+
+    plan = jobs.plan(client, document)
+
+    assert (plan.diff_type, plan.changes) == ("Edited", ("Stop: true -> false",))
+
+
+def test_stopped_job_starts_again(agent, client, registered):
+    """The third version."""
+    document, source = registered
+    jobs.stop(client, "default", document["ID"], purge=False)
+
+    agent.run(source)
+
+    found = jobs.get(client, "default", document["ID"])
+    assert (found.stopped, found.version) == (False, 2)
+
+
+def test_purged_job_is_gone(client, registered):
+    """With its source."""
+    document, _ = registered
+
+    jobs.stop(client, "default", document["ID"], purge=True)
+
+    assert jobs.get(client, "default", document["ID"]) is None
+    assert jobs.source(client, "default", document["ID"], 0) is None
+
+
+@pytest.mark.parametrize("purge", [True, False])
+def test_stop_of_an_absent_job_is_no_error(agent, client, fresh, purge):
+    """A reply like any other."""
+    job_id = fresh("absent")
+
+    jobs.stop(client, "default", job_id, purge=purge)
+
+    status, reply, _ = agent.call("DELETE", f"/v1/job/{job_id}?purge={str(purge).lower()}")
+    assert (status, reply["VolumeEvalID"], reply["VolumeEvalIndex"]) == (200, "", 0)
+
+
+def test_absent_job_has_no_allocations(client, fresh):
+    """An empty list, not a refusal."""
+    assert jobs.allocations(client, "default", fresh("absent")) == ()
+
+
+def test_list_of_jobs_covers_all_namespaces(agent, ran, waiting, fresh):
+    """With ``*``, and each stub names its own."""
+    job_id = fresh("job")
+    source = waiting(job_id, top='namespace = "storage"')
+    ran(job_id, source)
+
+    listed = {item["ID"]: item["Namespace"] for item in agent.get("/v1/jobs?namespace=*")}
+
+    agent.call("DELETE", f"/v1/job/{job_id}?namespace=storage&purge=true")
+    assert (listed[job_id], listed["plugin-efs"]) == ("storage", "default")
