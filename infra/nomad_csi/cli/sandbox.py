@@ -1,7 +1,6 @@
 """``nomad-csi sandbox``: the only door from the product to its stand-ins."""
 
 import argparse
-import subprocess
 from pathlib import Path
 
 from nomad_csi import errors
@@ -70,4 +69,6 @@ def _execute(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
         raise errors.NomadCsiError("nothing to run; type a command behind --")
-    return subprocess.run(command, env=_session(arguments).environment(), check=False).returncode
+    from nomad_csi_sandbox.session import foreground  # noqa: PLC0415  # as above
+
+    return foreground.run(command, _session(arguments).environment())
