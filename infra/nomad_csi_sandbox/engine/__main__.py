@@ -1,8 +1,9 @@
 """
 Run a Pulumi program without Pulumi: ``python -m nomad_csi_sandbox.engine up --project DIR --stack NAME --state FILE``.
 
-A stand-in for the Pulumi engine: a test double and an offline demo. Exit codes: 0 done, 255 the operation failed (as
-the real CLI), 2 it could not begin, 64 typed wrong, 130 killed by a second Ctrl-C.
+A stand-in for the Pulumi engine: a test double and an offline demo. Exit codes: 0 done, 1 the operation failed or was
+cancelled, 7 there were changes and none was expected (all as the real CLI), 2 it could not begin, 64 typed wrong, 130
+killed by a second Ctrl-C.
 """
 
 import argparse
@@ -16,8 +17,12 @@ from typing import Any, NoReturn
 from nomad_csi import errors
 from nomad_csi_sandbox.engine import deployment, phase, preview, project, report, state
 
-FAILED = 255
-"""Exit code of an operation that failed; the real CLI's."""
+EXIT_CODES = {"succeeded": 0, "failed": 1, "changed": 7, "cancelled": 1}
+"""
+By the result of an operation. CLIs before 3.227 had 255 for all that is not 0.
+
+Source: pulumi/pulumi, ``pkg/cmd/pulumi/cmd/exit_codes.go`` (``ExitCodeFor``), CLI 3.260.
+"""
 
 _KINDS: dict[str, phase.Kind] = {"preview": "update", "up": "update", "refresh": "refresh", "destroy": "destroy"}
 
@@ -42,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return errors.EXIT_ERROR
     if asked.json:
         state.write(asked.json.resolve(), json.dumps(result, indent=2) + "\n")
-    return 0 if result["result"] == "succeeded" else FAILED
+    return EXIT_CODES[result["result"]]
 
 
 def _options(asked: argparse.Namespace) -> phase.Options:
@@ -73,6 +78,7 @@ def _expecting(asked: argparse.Namespace, result: report.Report, verb: str) -> r
     if asked.expect_no_changes and result.changes and not result.failed:
         message = f"no changes were expected but changes were {verb}"
         result.add(report.Diagnostic(severity="error", urn="", message=message))
+        result.unexpected = True
         print(f"error: {message}", flush=True)
     return result
 

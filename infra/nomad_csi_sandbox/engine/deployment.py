@@ -30,6 +30,9 @@ class Deployment:
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set by Ctrl-C."""
 
+    step_failed: threading.Event = field(default_factory=threading.Event)
+    """Set where the failure of a step was reported: then the operation as a whole says that it failed."""
+
     def __post_init__(self) -> None:
         self._slots = threading.BoundedSemaphore(self.parallel)
 
@@ -50,6 +53,7 @@ class Deployment:
 
     def fail_step(self, op: str, urn: str, message: str) -> None:
         """Report the failure of a step; the real engine begins it with ``Preview failed:`` in a preview."""
+        self.step_failed.set()
         self.fail(op, urn, f"Preview failed: {message}" if self.dry else message)
 
     @contextmanager

@@ -17,6 +17,7 @@ def install(job: deployment.Deployment) -> None:
 
     def interrupted(_number: int, _frame: Any) -> None:
         if job.cancelled.is_set():
+            job.snapshot.closed = True
             job.providers.kill()
             os._exit(KILLED)
         job.cancelled.set()

@@ -67,8 +67,10 @@ class Job:
     def _settle_replacement(self) -> None:
         refusal = steps.refuse_replacement(self._wanted, self.old)
         if refusal and self._run.dry:
+            self._run.step_failed.set()
             self._run.display.say("error", self._wanted.urn, refusal)  # and on, so that the preview shows the rest
         elif refusal:
+            self._run.step_failed.set()
             raise errors.RefusedError(refusal)
         steps.refuse_import(self._wanted, self.step)
         inputs = self._check({}, self._wanted.inputs)

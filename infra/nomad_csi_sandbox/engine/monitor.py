@@ -102,6 +102,7 @@ class Monitor:
         try:
             self._run.go_on()
             if request.tok.startswith("pulumi:pulumi:"):
+                self._run.providers.note_builtin()
                 reply = values.dump(builtin.invoke(self._run, request.tok, arguments))
                 return _reply(reply)
             reference = request.provider or self._run.providers.default(request.tok, request.version)

@@ -49,8 +49,9 @@ def run(options: Options, *, dry: bool) -> report.Report:
     with _deployment(options, stored, shown, dry=dry) as (job, engine):
         _carry_out(options, job, engine)
     result.cancelled = job.cancelled.is_set()
-    if result.cancelled:
-        shown.say("error", "", f"{'preview' if dry else options.kind} canceled")
+    if job.step_failed.is_set() or result.cancelled:
+        outcome = "failed" if job.step_failed.is_set() else "canceled"
+        shown.say("error", "", f"{'preview' if dry else 'update'} {outcome}")
     result.duration_s = watch.seconds
     old_outputs = _stack_outputs(stored, options.project.root_urn)
     if options.kind == "refresh" and not result.failed:
@@ -111,6 +112,9 @@ def _only_protected(job: deployment.Deployment) -> bool:
 
 
 def _warn_of_pending(job: deployment.Deployment) -> None:
+    """Warn of interrupted operations; not where something is read before the update, as the real engine has it."""
+    if any(old.get("refreshBeforeUpdate") for old in job.snapshot.left()):
+        return
     warning = job.snapshot.pending_warning()
     if warning and not job.dry:
         job.display.say("warning", "", warning)

@@ -52,6 +52,16 @@ class Providers:
                 resource, _ = self.register(urn, inputs, {})
             return f"{urn}::{resource['id']}"
 
+    def note_builtin(self) -> None:
+        """Record the default provider of the engine's own functions, which is no plugin."""
+        urn = self._project.urn(f"{TYPE}pulumi", "default")
+        with self._lock:
+            if self._snapshot.new(urn) is None:
+                old = self._snapshot.old(urn)
+                identity = old["id"] if old else str(uuid.uuid4())
+                head = {"urn": urn, "id": identity, "type": f"{TYPE}pulumi"}
+                self._snapshot.put(_record(head, old, {}, {}, modified=False), instead_of=old, write=old is None)
+
     def register(self, urn: str, inputs: values.Properties, extra: state.Resource) -> tuple[state.Resource, bool]:
         """
         Configure a provider with *inputs* and record it; *extra* is what else its state holds.

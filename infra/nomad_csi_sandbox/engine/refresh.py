@@ -49,10 +49,24 @@ def _read(run: deployment.Deployment, old: state.Resource, *, count: bool) -> st
     if found.reasons:
         text = "\n* ".join(["Refreshed resource is in an unhealthy state:", *found.reasons])
         run.display.say("warning", urn, text)
-    marks = dict.fromkeys(_differing(run, outputs, found.outputs), "~")
-    op = "update" if marks else "same"
-    run.display.ended(op, urn, watch.seconds, marks, count=count)
-    return _now(old, found, changed=bool(marks or _differing(run, inputs, found.inputs)))
+    known = run.opened(old, found.inputs).get("inputs", {})
+    difference = _difference(run, old, found, known)
+    run.display.ended("update" if difference.changed else "same", urn, watch.seconds, difference.marks, count=count)
+    changed = _differing(run, outputs, found.outputs) or _differing(run, inputs, found.inputs)
+    return _now(old, found, changed=bool(changed))
+
+
+def _difference(
+    run: deployment.Deployment, old: state.Resource, found: plugins.Outcome, inputs: values.Properties
+) -> plugins.Difference:
+    """Return what separates what was *found* from the old *inputs*, in the provider's eyes; outputs do not count."""
+    if old.get("external"):
+        keys = _differing(run, old.get("outputs", {}), found.outputs)
+        return plugins.Difference(changed=bool(keys), marks=dict.fromkeys(keys, "~"))
+    now = {"id": found.identity, "inputs": found.inputs, "outputs": found.outputs}
+    plugin = run.providers.of(old["provider"])
+    difference = plugin.diff(deletes.target(old), now, inputs)
+    return plugins.Difference(changed=difference.changed, marks=dict.fromkeys(difference.marks, "~"))
 
 
 def _now(old: state.Resource, found: plugins.Outcome, *, changed: bool) -> state.Resource:

@@ -53,6 +53,9 @@ class Report:
     """Of the stack, markers kept."""
 
     cancelled: bool = False
+    unexpected: bool = False
+    """Whether something changed where nothing was to change."""
+
     duration_s: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -67,6 +70,15 @@ class Report:
     def of(self, severity: Severity) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of one severity."""
         return tuple(each for each in self.diagnostics if each.severity == severity)
+
+    @property
+    def result(self) -> Literal["succeeded", "failed", "changed", "cancelled"]:
+        """What the operation came to."""
+        if self.cancelled:
+            return "cancelled"
+        if self.unexpected:
+            return "changed"
+        return "failed" if self.failed else "succeeded"
 
     @property
     def failed(self) -> bool:
@@ -85,7 +97,7 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON data; secrets and unknowns are ``[secret]`` and ``[unknown]``."""
         return {
-            "result": "cancelled" if self.cancelled else "failed" if self.failed else "succeeded",
+            "result": self.result,
             "operations": [each.as_dict() for each in self.operations],
             "counts": self.counts(),
             "errors": [each.as_dict() for each in self.of("error")],

@@ -46,6 +46,8 @@ class Snapshot:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._version = self._written = 0
+        self.closed = False
+        """Whether nothing is written any more: the run is being killed, and what fails by that is not known to fail."""
 
     # --- what is there
     def old(self, urn: str) -> state.Resource | None:
@@ -151,7 +153,8 @@ class Snapshot:
             with self._lock:
                 version = self._version
                 text = self._render()
-            state.write(self.path, text)
+            if not self.closed:
+                state.write(self.path, text)
             self._written = version
 
     def _render(self) -> str:

@@ -15,7 +15,7 @@ def test_failed_create_is_told_once_and_leaves_no_trace(yard):
 
     result = yard.run("up", "--skip-preview")
 
-    assert result.code == 255
+    assert result.code == 1
     assert result.messages() == ["no bad things"]
     assert result.text.count("error: no bad things") == 2  # as it happens, and under Diagnostics
     assert "Traceback" not in result.text
@@ -101,9 +101,9 @@ def test_first_interrupt_cancels_and_saves(yard):
     process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=30)
 
-    assert process.returncode == 255
+    assert process.returncode == 1
     assert "stopped waiting, as asked" in text
-    assert "update canceled" in text
+    assert "error: update failed" in text
     assert yard.names() == ["one"]
     assert "pending_operations" not in yard.deployment
 
@@ -120,7 +120,7 @@ def test_interrupt_of_a_preview_keeps_the_update_from_beginning(yard):
     process.send_signal(signal.SIGINT)
     text, _ = process.communicate(timeout=30)
 
-    assert process.returncode == 255
+    assert process.returncode == 1
     assert "preview canceled" in text
     assert "Updating" not in text
 

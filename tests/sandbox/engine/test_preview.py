@@ -28,7 +28,7 @@ def test_up_previews_first_and_stops_where_the_preview_fails(yard):
 
     result = yard.run("up")
 
-    assert result.code == 255
+    assert result.code == 1
     assert result.preview["result"] == "failed"
     assert "Updating" not in result.text
     assert yard.things() == []
@@ -55,14 +55,14 @@ def test_protected_resource_is_not_deleted_and_the_preview_says_so(yard):
     result = yard.run("preview")
 
     urn = "urn:pulumi:dev::yard::toy:index:Thing::one"
-    assert result.code == 255
+    assert result.code == 1
     assert result.messages() == [
         f'Preview failed: resource "{urn}" cannot be deleted\n'
         "because it is protected. To unprotect the resource, either remove the `protect` flag from the resource in "
         f"your Pulumi program and run `pulumi up`, or use the command:\n`pulumi state unprotect '{urn}'`"
     ]
-    assert yard.run("up").code == 255
-    assert yard.run("destroy").code == 255
+    assert yard.run("up").code == 1
+    assert yard.run("destroy").code == 1
     assert yard.things() == ["thing-one-1"]
 
 
@@ -79,7 +79,7 @@ def test_protected_resource_is_not_replaced_and_the_preview_shows_the_rest(yard)
     assert [message.splitlines()[0] for message in result.messages()] == [
         'unable to replace resource "urn:pulumi:dev::yard::toy:index:Thing::one"'
     ]
-    assert yard.run("up", "--skip-preview").code == 255
+    assert yard.run("up", "--skip-preview").code == 1
     assert "thing-one-1" in yard.things()
 
 
@@ -118,7 +118,7 @@ def test_expect_no_changes_fails_before_anything_changes(yard):
 
     result = yard.run("up", "--expect-no-changes")
 
-    assert result.code == 255
+    assert result.code == 7
     assert result.messages() == ["no changes were expected but changes were proposed"]
     assert yard.things() == []
     yard.up()

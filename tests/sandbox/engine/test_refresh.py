@@ -11,7 +11,7 @@ def test_refresh_takes_drift_over(yard):
 
     assert result.code == 0
     [update] = [each for each in result.operations if each["op"] == "update"]
-    assert update["changed"] == ["echo", "value"]
+    assert update["changed"] == ["value"]
     assert yard.resource("one")["inputs"] == {"value": "drifted"}
     assert yard.up().ops() == [("update", "one")]
 

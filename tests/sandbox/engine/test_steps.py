@@ -135,7 +135,7 @@ def test_import_of_what_does_not_exist_is_refused(yard):
 
     result = yard.run("up", "--skip-preview")
 
-    assert result.code == 255
+    assert result.code == 1
     assert result.messages() == ["resource 'thing-one-9' does not exist"]
 
 
