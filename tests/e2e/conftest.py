@@ -181,9 +181,11 @@ def sandbox(tmp_path):
 @pytest.fixture(scope="session")
 def _shared(tmp_path_factory):
     made = make(tmp_path_factory.mktemp("shared"))
-    made.up(check=True)
-    yield made
-    take_down(made)
+    try:
+        made.up(check=True)
+        yield made
+    finally:
+        take_down(made)
 
 
 @pytest.fixture
