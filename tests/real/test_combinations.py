@@ -1,0 +1,146 @@
+"""The main job on each combination of engine and agent, real and stand-in: what holds on one holds on all four."""
+
+import importlib.util
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi_sandbox.session import folder, mounts
+from nomad_csi_sandbox.session import session as sessions
+
+E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
+ENGINE_ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
+REAL_ENGINE = (
+    pytest.mark.real_pulumi,
+    pytest.mark.skipif(bool(ENGINE_ABSENT), reason=f"not on PATH: {', '.join(ENGINE_ABSENT)}"),
+)
+REAL_NOMAD = (
+    pytest.mark.real_nomad,
+    pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="a Nomad client mounts: needs root"),
+)
+COMBINATIONS = [
+    pytest.param("stand-in", "stand-in"),
+    pytest.param("stand-in", "real", marks=REAL_NOMAD),
+    pytest.param("real", "stand-in", marks=REAL_ENGINE),
+    pytest.param("real", "real", marks=[*REAL_ENGINE, *REAL_NOMAD]),
+]
+
+CONSUMER = """\
+job "mysql-server" {
+  group "mysql-server" {
+    volume "data" {
+      type            = "csi"
+      source          = "mysql"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }
+    task "mysql-server" {
+      driver = "exec"
+      config {
+        command = "/bin/sh"
+        args    = ["-c", "trap 'exit 0' INT TERM; while :; do sleep 0.2; done"]
+      }
+      volume_mount {
+        volume      = "data"
+        destination = "/data"
+      }
+    }
+  }
+}
+"""
+
+spec = importlib.util.spec_from_file_location("nomad_csi_e2e_conftest_of_combinations", E2E)
+e2e = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(e2e)
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    """A sandbox of the test's own, not up yet; whatever becomes of it, nothing of it stays."""
+    made = e2e.make(tmp_path)
+    yield made
+    record = folder.Folder(made.project).load()
+    if made.run("down").returncode and record:
+        sessions.Session(made.project)._stop(record)
+
+
+def drop(sandbox):
+    """Deregister ``mysql`` behind the engine's back."""
+    with sandbox.nomad() as client:
+        volumes.deregister(client, "default", "mysql")
+
+
+def claim(sandbox):
+    """Run a job that claims ``mysql`` and return its allocation."""
+    with sandbox.nomad() as client:
+        jobs.register(client, jobs.parse(client, CONSUMER), source=CONSUMER, enforce_index=None)
+        e2e.until(lambda: [item.client_status for item in allocations(client)] == ["running"])
+        [allocation] = allocations(client)
+        return allocation
+
+
+def release(sandbox):
+    """Stop the job that claims ``mysql``, and wait until the claim is free."""
+    with sandbox.nomad() as client:
+        jobs.stop(client, "default", "mysql-server", purge=False)
+        e2e.until(lambda: not volumes.get(client, "default", "mysql").claims)
+
+
+def allocations(client):
+    return jobs.allocations(client, "default", "mysql-server")
+
+
+def started_in(project):
+    """Return the command lines of the processes that run in the sandbox of *project*."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or somebody else's
+            if f"NOMAD_CSI_ROOT={project}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("engine", "agent"), COMBINATIONS)
+def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
+    """Up, up again, a drift, a refresh, a claim, down: the same sentences, and nothing left."""
+    config = sandbox.config.read_text()
+
+    up = sandbox.run("up", "--engine", engine, "--nomad", agent, check=True)
+    assert f"  engine   {engine:8}  " in up.stdout
+    assert f"  nomad    {agent:8}  " in up.stdout
+    assert "    + 26 created\n" in up.stdout
+    lowered = "controllers of aws-ebs0: 1 in place of 2, as the agent has one client"
+    assert (lowered in up.stdout) == (agent == "real")
+    count = "1/1" if agent == "real" else "2/2"
+    assert f"aws-ebs0  healthy  {count}          {count}    csi        ebs.csi.aws.com" in up.stdout
+
+    assert "Nothing has changed" in sandbox.run("up", check=True).stdout
+
+    drop(sandbox)
+    preview = sandbox.run("preview", check=True).stdout
+    assert "    + 1 to create\n    25 unchanged\n" in preview
+    assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
+    assert "    + 1 created\n    25 unchanged\n" in sandbox.run("up", check=True).stdout
+
+    assert "Resources:\n    26 unchanged\n" in sandbox.run("refresh", check=True).stdout
+
+    holder = claim(sandbox)
+    refused = sandbox.run("down")
+    named = f"job default/mysql-server (write, allocation {holder.alloc_id}, running on node {holder.node_name})"
+    assert refused.returncode == 1
+    assert f"volume default/mysql is claimed and stays registered: {named}; stop these jobs" in refused.stdout
+    release(sandbox)
+
+    down = sandbox.run("down", check=True).stdout
+    assert "Gone: no process, port or file of the sandbox is left." in down
+    assert sandbox.config.read_text() == config
+    left = sorted(path.name for path in sandbox.project.iterdir())
+    assert left == [".venv", "Pulumi.sandbox.yaml", "Pulumi.yaml", "infra", "templates"]
+    assert not sandbox.data_dir.exists()
+    assert (started_in(sandbox.project), mounts.below(sandbox.data_dir)) == ([], [])

@@ -1,0 +1,31 @@
+"""What is mounted below a folder."""
+
+from pathlib import Path
+
+from nomad_csi_sandbox.session import mounts
+
+TABLE = """\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+90 22 0:40 / /tmp/d/alloc/a/secrets rw - tmpfs tmpfs rw
+91 22 254:0 /srv/with\\040space /tmp/d/alloc/a/with\\040space rw - ext4 /dev/vda rw
+92 91 0:41 / /tmp/d/alloc/a/with\\040space/inner rw - tmpfs tmpfs rw
+93 22 0:42 / /tmp/dd/elsewhere rw - tmpfs tmpfs rw
+"""
+
+
+def test_mounts_below_a_folder_come_in_the_order_in_which_they_can_go():
+    """What was mounted last comes first; a folder whose name only begins alike has no part in it."""
+    found = mounts.below(Path("/tmp/d"), TABLE)
+
+    assert found == [
+        Path("/tmp/d/alloc/a/with space/inner"),
+        Path("/tmp/d/alloc/a/with space"),
+        Path("/tmp/d/alloc/a/secrets"),
+    ]
+
+
+def test_folder_without_mounts_is_no_error(tmp_path):
+    """The table of the machine itself is read."""
+    mounts.unmount_below(tmp_path)
+
+    assert mounts.below(tmp_path) == []

@@ -1,0 +1,64 @@
+"""Processes of a sandbox: started, watched, ended."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi_sandbox.session import folder, processes
+
+VARIABLE = "NOMAD_CSI_SANDBOX_TEST_MARK"
+WAIT = "import time; time.sleep(600)"
+PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r}], env={{}})"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The folder of a sandbox that is not up."""
+    made = folder.Folder(tmp_path)
+    made.make()
+    return made
+
+
+def test_program_that_ends_at_once_is_told_with_the_end_of_its_log(place):
+    """It is no use to wait for its port."""
+    command = [sys.executable, "-c", "print('no such address'); raise SystemExit(1)"]
+
+    with pytest.raises(errors.NomadCsiError, match="agent did not start: no such address"):
+        processes.launch(place, "agent", command, os.environ, lambda: 0)
+
+
+def test_program_is_ended_when_the_wait_for_it_is_interrupted(place):
+    """Nobody would know of it afterwards."""
+    command = [sys.executable, "-c", f"import os; print(os.getpid(), flush=True); {WAIT}"]
+    log = place.logs / "agent.log"
+
+    def interrupt():
+        if text := log.read_text():
+            raise KeyboardInterrupt(text)
+        return 0
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        processes.launch(place, "agent", command, os.environ, interrupt)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(str(raised.value)), 0)
+
+
+def test_what_carries_a_mark_is_ended_with_all_that_it_started(tmp_path):
+    """Its child has another environment and is found by its parent; a process with another mark stays."""
+    mine = subprocess.Popen([sys.executable, "-c", PARENT], env={VARIABLE: str(tmp_path)}, start_new_session=True)
+    other = subprocess.Popen([sys.executable, "-c", WAIT], env={VARIABLE: f"{tmp_path}2"})
+    while len(processes._marked(VARIABLE, str(tmp_path))) < 2:
+        assert mine.poll() is None
+
+    marked = processes._marked(VARIABLE, str(tmp_path))
+    processes.end_marked(VARIABLE, str(tmp_path))
+
+    mine.wait()
+    assert not any(processes._start_time(pid) for pid in marked)
+    assert other.poll() is None
+    other.kill()
+    other.wait()

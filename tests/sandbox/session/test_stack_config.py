@@ -1,0 +1,82 @@
+"""The stack config that the engines of a sandbox read."""
+
+import pytest
+import yaml
+
+from nomad_csi_sandbox.session import folder, stack_config
+
+TEXT = """\
+# a comment
+config:
+  aws:region: us-east-1
+  nomad-csi:storage:
+    plugins:
+      - {id: ebs, driver: aws-ebs, aws_region: us-east-1, controller: {count: 3}}
+      - {id: second, driver: aws-ebs, aws_region: us-east-1}
+      - {id: one, driver: aws-ebs, aws_region: us-east-1, controller: {count: 1}}
+      - {id: efs, driver: aws-efs, aws_region: us-east-1}
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The folder of a sandbox whose project has the config."""
+    (tmp_path / "Pulumi.sandbox.yaml").write_text(TEXT)
+    made = folder.Folder(tmp_path)
+    made.make()
+    return made
+
+
+def test_more_controllers_than_clients_are_lowered_and_named():
+    """Written or by default; a driver without controllers, and a count that fits, stay as they are."""
+    document = yaml.safe_load(TEXT)
+
+    fitting, lowered = stack_config.fit(document, 1)
+
+    assert [str(each) for each in lowered] == [
+        "controllers of ebs: 1 in place of 3, as the agent has one client",
+        "controllers of second: 1 in place of 2, as the agent has one client",
+    ]
+    plugins = fitting["config"]["nomad-csi:storage"]["plugins"]
+    assert [plugin.get("controller") for plugin in plugins] == [{"count": 1}, {"count": 1}, {"count": 1}, None]
+    assert document == yaml.safe_load(TEXT)
+
+
+@pytest.mark.parametrize("document", [None, "text", {}, {"config": []}, {"config": {"nomad-csi:storage": "text"}}])
+def test_what_is_not_a_spec_stays_as_it_is(document):
+    """Reading the spec reports it; here it is no error."""
+    assert stack_config.fit(document, 1) == (document, ())
+
+
+def test_config_that_fits_keeps_its_text(place):
+    """Without a limit nothing is written anew but the first line."""
+    lowered = stack_config.write(place, None)
+
+    assert lowered == ()
+    assert place.engine_config.read_text() == stack_config.HEAD + TEXT
+
+
+def test_salt_of_the_engine_is_kept(place):
+    """What Pulumi writes about its secrets stays when the project's config changes; the project's file gets none."""
+    stack_config.write(place, 1)
+    with place.engine_config.open("a") as file:
+        file.write("encryptionsalt: v1:salt\n")
+    place.config.write_text(TEXT.replace("us-east-1", "eu-west-1"))
+
+    stack_config.write(place, 1)
+
+    written = yaml.safe_load(place.engine_config.read_text())
+    assert (written["encryptionsalt"], written["config"]["aws:region"]) == ("v1:salt", "eu-west-1")
+    assert "salt" not in place.config.read_text()
+
+
+def test_salt_of_the_project_goes_before_that_of_the_engine(place):
+    """A value that was encrypted in the project's config can be read only with the salt there."""
+    stack_config.write(place, None)
+    with place.engine_config.open("a") as file:
+        file.write("encryptionsalt: v1:old\n")
+    place.config.write_text(TEXT + "encryptionsalt: v1:own\n")
+
+    stack_config.write(place, None)
+
+    assert yaml.safe_load(place.engine_config.read_text())["encryptionsalt"] == "v1:own"
