@@ -59,9 +59,9 @@ def start(
     return processes.launch(place, "nomad", command, {**environment, **own}, lambda: http if _is_ready(http) else 0)
 
 
-def stop(process: folder.Process | None, data_dir: Path) -> None:
+def stop(process: folder.Process | None) -> None:
     """
-    End the agent and all it runs, and unmount what is left. One that is gone already is no error.
+    End the agent and all it runs; `clear` does the rest. One that is gone already is no error.
 
     Jobs first: an agent that is stopped right behind them leaves tasks, and tasks leave mounts.
     """
@@ -71,7 +71,6 @@ def stop(process: folder.Process | None, data_dir: Path) -> None:
         with nomad.Nomad(nomad.Connection(address=address)) as client, contextlib.suppress(errors.NomadCsiError):
             tasks.end_all(client)
         processes.stop(process, signal.SIGINT)
-    clear(data_dir)
 
 
 def clear(data_dir: Path) -> None:
@@ -93,7 +92,8 @@ def _remove_cgroups(data_dir: Path) -> None:
     for allocation in (data_dir / "alloc").glob("*-*-*-*-*"):
         for where in CGROUPS:
             for group in Path("/sys/fs/cgroup").glob(f"{where}/{allocation.name}.*"):
-                group.rmdir()
+                with contextlib.suppress(OSError):  # the kernel may hold it a moment longer; it is empty, and no file
+                    group.rmdir()
 
 
 def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str, Any]:

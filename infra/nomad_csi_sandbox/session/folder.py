@@ -138,8 +138,7 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
     (data_dir / OWNER_FILE).write_text(str(project))
 
 
-def release_data_dir(data_dir: Path, project: Path) -> None:
-    """Remove *data_dir* if it is the one of *project*."""
+def owns_data_dir(data_dir: Path, project: Path) -> bool:
+    """Return whether *data_dir* was taken for the sandbox of *project*."""
     owner = data_dir / OWNER_FILE
-    if owner.exists() and owner.read_text() == str(project):
-        shutil.rmtree(data_dir)
+    return owner.exists() and owner.read_text() == str(project)

@@ -1,6 +1,7 @@
 """A sandbox from `up` to `down`."""
 
 import contextlib
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
-from nomad_csi_sandbox.session import agent, engine, environment, folder, mounts, parts, processes, stack_config
+from nomad_csi_sandbox.session import agent, engine, environment, folder, parts, processes, stack_config
 
 
 class Session:
@@ -175,6 +176,7 @@ class Session:
             instances = tuple(record.instances.values())
             for volume_id in account.detach_volumes(_moto(record), record.aws_region, instances):
                 self.say(f"detached {volume_id}, which was attached to a client")
+        folder.claim_data_dir(Path(record.data_dir), self.place.project)  # a killed command may not have come to it
         clients = sorted(record.instances.items())
         if record.parts["nomad"] == "real":
             self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
@@ -197,13 +199,18 @@ class Session:
 
     def _stop(self, record: folder.Record) -> None:
         if record.parts["nomad"] == "real":
-            agent.stop(record.processes.pop("nomad", None), Path(record.data_dir))
+            agent.stop(record.processes.pop("nomad", None))
         for name in ("nomad", "aws-provider", "moto"):
             if name in record.processes:
                 processes.stop(record.processes[name])
         processes.end_marked(processes.MARK, str(self.place.project))
-        mounts.unmount_below(Path(record.data_dir))
-        folder.release_data_dir(Path(record.data_dir), self.place.project)
+        self._remove_data_dir(Path(record.data_dir))
+
+    def _remove_data_dir(self, data_dir: Path) -> None:
+        """Remove *data_dir* and what an agent left there, unless it belongs to somebody else."""
+        if folder.owns_data_dir(data_dir, self.place.project):
+            agent.clear(data_dir)
+            shutil.rmtree(data_dir)
 
     def _remove_rendered(self, record: folder.Record) -> None:
         """Remove the rendered files that the state knows, now that the engine cannot."""
