@@ -160,6 +160,7 @@ def leaks(watched, *folders):
     return found
 
 
+@pytest.mark.timeout(900)  # nine runs of the engine in one life
 def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
     """Good runs first, then every way to fail with a secret at hand; then every output, file and process is looked at."""
     sandbox = watched.sandbox
