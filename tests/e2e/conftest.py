@@ -26,7 +26,7 @@ OWNER_TAG = volume_plans.OWNER_TAG
 
 
 class Sandbox:
-    """A copy of the project with a data directory of its own. Engine: the stand-in, unless a test says otherwise."""
+    """A copy of the project with a data directory of its own. Engine and agent: stand-ins, unless a test says otherwise."""
 
     def __init__(self, project, data_dir):
         self.project = project
@@ -51,8 +51,8 @@ class Sandbox:
         return done
 
     def up(self, **options):
-        """Bring it up with the engine stand-in."""
-        return self.run("up", "--engine", "stand-in", **options)
+        """Bring it up with the stand-ins for engine and agent, whatever is on PATH."""
+        return self.run("up", "--engine", "stand-in", "--nomad", "stand-in", **options)
 
     def start(self, *words):
         """Start ``nomad-csi sandbox ...`` and return the process, for tests that interrupt it."""

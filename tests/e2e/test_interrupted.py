@@ -14,7 +14,7 @@ JOBS = ["plugin-aws-ebs0-controller", "plugin-aws-ebs0-nodes", "plugin-aws-efs0-
 
 def kill_at(sandbox, pattern):
     """Start `up`, and kill it and the engine outright when a line of *pattern* comes; its providers go with it."""
-    process = sandbox.start("up", "--engine", "stand-in")
+    process = sandbox.start("up", "--engine", "stand-in", "--nomad", "stand-in")
     lines = []
     for line in process.stdout:
         lines.append(line)
