@@ -9,7 +9,6 @@ of a provider (the real engine's own); empty lists of property dependencies, whi
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,20 +17,8 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 TOY = REPOSITORY / "tests" / "sandbox" / "engine"
-FORGOTTEN = ("created", "modified", "sourcePosition", "stackTrace")
-SECRET = "4dabf18193072939515e22adb298388d"
-UNTOLD = ("same", "refresh", "create-replacement", "delete-replaced", "discard-replaced")
-
-pytestmark = [
-    pytest.mark.real_pulumi,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not (shutil.which("pulumi") and shutil.which("pulumi-language-python")),
-        reason="needs `pulumi` and `pulumi-language-python` on PATH",
-    ),
-]
 
 
 @dataclass
@@ -192,57 +179,7 @@ def drift(side):
 CHANGES = {7: fail_things, 8: half_make_things, 9: heal, 12: lose_watched, 14: add_foreign}
 
 
-def normal(resources):
-    """Return *resources* by URN and deletion mark, without what the two engines cannot have in common."""
-    text = json.dumps(resources)
-    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID", text)
-    return {(each["urn"], each.get("delete", False)): normal_resource(each) for each in json.loads(text)}
-
-
-def normal_resource(resource):
-    kept = {key: hide(value) for key, value in resource.items() if key not in FORGOTTEN}
-    for properties in (kept.get("inputs", {}), kept.get("outputs", {})):
-        properties.pop("__internal", None)
-    if "dependencies" in kept:
-        kept["dependencies"] = sorted(kept["dependencies"])
-    by_property = kept.get("propertyDependencies", {})
-    kept["propertyDependencies"] = {key: sorted(urns) for key, urns in by_property.items() if urns}
-    return {key: value for key, value in kept.items() if value not in ({}, [])}
-
-
-def hide(value):
-    if isinstance(value, dict):
-        return "[secret]" if SECRET in value else {key: hide(item) for key, item in value.items()}
-    return [hide(item) for item in value] if isinstance(value, list) else value
-
-
-def shown(operations):
-    """Return *operations* that change something; the two tell differently of providers and of what only was read."""
-    return {(op, urn) for op, urn in operations if "pulumi:providers" not in urn and op not in UNTOLD}
-
-
-def differences(ours, theirs):
-    """Return one line for each field in which *ours* and *theirs*, both normal, differ."""
-    return [
-        f"{urn} {key}: {ours.get((urn, gone), {}).get(key)} here, {theirs.get((urn, gone), {}).get(key)} there"
-        for urn, gone in sorted({*ours, *theirs})
-        for key in sorted({*ours.get((urn, gone), {}), *theirs.get((urn, gone), {})})
-        if ours.get((urn, gone), {}).get(key) != theirs.get((urn, gone), {}).get(key)
-    ]
-
-
-def in_order(resources):
-    """Whether nothing stands before what it depends on."""
-    seen = set()
-    for each in resources:
-        needed = {each.get("parent"), *each.get("dependencies", ())} - {None}
-        if not needed <= seen:
-            return False
-        seen.add(each["urn"])
-    return True
-
-
-def test_both_engines_leave_the_same_state(real, stand_in):
+def test_both_engines_leave_the_same_state(real, stand_in, states):
     """Through creates, updates, replacements, failures, recoveries, renames and imports, step by step."""
     for step in range(15):
         both(real, stand_in, CHANGES.get(step, lambda _side: None))
@@ -251,24 +188,24 @@ def test_both_engines_leave_the_same_state(real, stand_in):
 
         assert ours_agreed == agreed, f"preview of step {step}"
         if agreed:
-            assert shown(ours) == shown(planned), f"preview of step {step}"
+            assert states.shown(ours) == states.shown(planned), f"preview of step {step}"
 
         theirs_done, ours_done = real.up(step), stand_in.up(step)
 
         assert (ours_done.returncode == 0) == (theirs_done.returncode == 0), theirs_done.stdout + ours_done.stdout
-        found = differences(normal(stand_in.resources()), normal(real.resources()))
+        found = states.differences(states.normal(stand_in.resources()), states.normal(real.resources()))
         assert not found, "\n".join([f"state after step {step}", *found])
-        assert in_order(stand_in.resources()), f"order after step {step}"
+        assert states.in_order(stand_in.resources()), f"order after step {step}"
 
 
-def test_both_engines_refresh_and_destroy_alike(real, stand_in):
+def test_both_engines_refresh_and_destroy_alike(real, stand_in, states):
     """Drift is taken over, what is gone leaves the state, and a destroy leaves nothing in either world."""
     both(real, stand_in, lambda side: side.up(0))
     both(real, stand_in, drift)
 
     both(real, stand_in, lambda side: side.refresh(0))
 
-    found = differences(normal(stand_in.resources()), normal(real.resources()))
+    found = states.differences(states.normal(stand_in.resources()), states.normal(real.resources()))
     assert not found, "\n".join(found)
 
     both(real, stand_in, lambda side: side.destroy(0))
