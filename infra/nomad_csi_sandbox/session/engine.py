@@ -3,19 +3,21 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from nomad_csi import errors
-from nomad_csi_sandbox.session import folder, foreground
+from nomad_csi_sandbox.session import folder, foreground, processes
 
 
 def run(place: folder.Folder, operation: str, environment: Mapping[str, str], *, real: bool) -> int:
     """Run *operation* with its output passed through. Return its exit code."""
     command = _real(place, operation, environment) if real else _stand_in(place, operation)
-    return foreground.run(command, environment, place.project)
+    # Killed outright, pulumi leaves its providers running; by the mark `down` finds them.
+    return foreground.run(command, dict(environment) | {processes.MARK: str(place.project)}, place.project)
 
 
 def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:
@@ -28,9 +30,7 @@ def resources(place: folder.Folder, environment: Mapping[str, str], *, real: boo
     """Return the resources in the state, in the shape of ``pulumi stack export``; providers are left out."""
     if real:
         _make_stack(place, environment)
-        command = ["pulumi", "stack", "export", "--stack", folder.STACK]
-        done = subprocess.run(command, env=dict(environment), cwd=place.project, check=True, capture_output=True)
-        state = json.loads(done.stdout)
+        state = json.loads(_pulumi(["stack", "export", "--stack", folder.STACK], environment, place.project))
     else:
         state = json.loads(place.state.read_text()) if place.state.exists() else {}
     found = (state.get("deployment") or {}).get("resources") or []
@@ -50,6 +50,7 @@ def _stand_in(place: folder.Folder, operation: str) -> list[str]:
 
 def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
     _make_stack(place, environment)
+    _forget_locks_of_the_dead(place)
     answer = [] if operation == "preview" else ["--yes"]
     return [
         "pulumi",
@@ -70,17 +71,38 @@ def _options(operation: str) -> list[str]:
 
 def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:
     """
-    Make the stack if it is not there. Raises `errors.NomadCsiError` when `pulumi` has gone from PATH.
+    Make the stack if it is not there.
 
     Pulumi writes the salt of a new stack beside the project file, and takes no other file for it (3.260): so a project
     of the same name in the sandbox's folder makes it, beside which is the config that the engine reads.
     """
     project = yaml.safe_load((place.project / "Pulumi.yaml").read_text())
     (place.path / "Pulumi.yaml").write_text(yaml.safe_dump({"name": project["name"], "runtime": "python"}))
-    command = ["pulumi", "stack", "select", "--create", folder.STACK]
+    _pulumi(["stack", "select", "--create", folder.STACK], environment, place.path)
+
+
+def _forget_locks_of_the_dead(place: folder.Folder) -> None:
+    """
+    Remove the locks of pulumi processes that were killed: nobody else works in the backend of a sandbox.
+
+    Source: pulumi/pulumi, ``lockContent`` in ``pkg/backend/diy/lock.go``, 2026-08-21.
+    """
+    for lock in place.backend.glob(".pulumi/locks/**/*.json"):
+        pid = json.loads(lock.read_text())["pid"]
+        if not Path(f"/proc/{pid}").exists():
+            print(f"forgetting the lock of pulumi's process {pid}, which has ended", flush=True)
+            lock.unlink()
+
+
+def _pulumi(words: Sequence[str], environment: Mapping[str, str], cwd: Path) -> str:
+    """Return what ``pulumi`` prints. Raises `errors.NomadCsiError` when it fails, or has gone from PATH."""
+    command = ["pulumi", *words]
     try:
-        subprocess.run(command, env=dict(environment), cwd=place.path, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(command, env=dict(environment), cwd=cwd, check=False, capture_output=True, text=True)
     except FileNotFoundError:
         raise errors.NomadCsiError(
             "this sandbox was made with pulumi, which is not on PATH now; put it back, or take the sandbox down with it"
         ) from None
+    if done.returncode:
+        raise errors.NomadCsiError(f"pulumi {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
