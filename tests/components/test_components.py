@@ -6,6 +6,7 @@ import pulumi
 import pytest
 
 from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
+from nomad_csi.components import arguments
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"}
@@ -170,12 +171,8 @@ def test_an_output_may_stand_where_another_resource_decides(cloud):
 
 def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
     """The rule holds once the value is known."""
-    args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
-
-    with pytest.raises(
-        ValueError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"
-    ):
-        cloud.settle(lambda: EbsVolume("mysql", args) and None)
+    with pytest.raises(errors.SpecError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got"):
+        cloud.settle(lambda: arguments.checked("kms_key_arn", pulumi.Output.from_input("alias/x")))
 
 
 def test_rejects_bad_arguments_before_anything_is_declared(cloud):
@@ -263,11 +260,10 @@ def test_an_output_stands_only_where_another_resource_decides(cloud, place):
 
 def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
     """What another resource gives is held to the same rule."""
-    args = {"plugin_id": "p", "driver": "aws-ebs", "availability_zone": "us-east-1a"}
-    args["external_id"] = pulumi.Output.from_input("../evil")
+    late = pulumi.Output.from_input("../evil")
 
-    with pytest.raises(ValueError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"):
-        cloud.settle(lambda: ExistingVolume("legacy", args) and None)
+    with pytest.raises(errors.SpecError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"):
+        cloud.settle(lambda: arguments.checked_external_id("aws-ebs", late))
 
 
 @pytest.mark.parametrize("names", [("access_mode", "fs_type"), ("accessMode", "fsType")])
