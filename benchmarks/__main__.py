@@ -2,12 +2,13 @@
 
 import sys
 
-from benchmarks import command, installation, rendering, sandbox
+from benchmarks import command, components, installation, rendering, sandbox
 
 MEASUREMENTS = {
     "command": command.measure,
     "rendering": rendering.measure,
     "sandbox": sandbox.measure,
+    "components": components.measure,
     "installation": installation.measure,
 }
 

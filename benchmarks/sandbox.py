@@ -36,6 +36,13 @@ def measure() -> Iterator[str]:
             )
 
 
+def project(folder: Path) -> list[str]:
+    """Make a project of one EBS volume in *folder*, which is made, and return the command of its sandbox."""
+    folder.mkdir(parents=True)
+    _copy(folder, 1)
+    return _command(folder)
+
+
 def _command(project: Path) -> list[str]:
     return [str(Path(sys.executable).parent / "nomad-csi"), "sandbox", "--project", str(project)]
 

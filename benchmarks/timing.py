@@ -13,6 +13,9 @@ class Cost:
     """What a command took."""
 
     seconds: float
+    cpu_s: float
+    """Processor time of the command and of the children that it waited for, in seconds."""
+
     peak_mib: float
     """Largest resident size of the command, and of its children one by one."""
 
@@ -31,7 +34,7 @@ def of_command(command: Sequence[str], *, cwd: Path, environment: Mapping[str, s
     seconds = time.perf_counter() - began
     if code := os.waitstatus_to_exitcode(status):
         raise RuntimeError(f"{' '.join(command)}: exit code {code}")
-    return Cost(seconds=seconds, peak_mib=usage.ru_maxrss / 1024)
+    return Cost(seconds=seconds, cpu_s=usage.ru_utime + usage.ru_stime, peak_mib=usage.ru_maxrss / 1024)
 
 
 def median_s(function: Callable[[], object], runs: int) -> float:
