@@ -1,6 +1,7 @@
 """``nomad-csi sandbox``: the only door from the product to its stand-ins."""
 
 import argparse
+import platform
 from pathlib import Path
 
 from nomad_csi import errors
@@ -42,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _session(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  # the sandbox is optional
+    if platform.system() != "Linux":
+        raise errors.RefusedError(
+            f"the sandbox runs on Linux only, as it finds its processes in /proc, and this is {platform.system()}; "
+            "run it in a Linux virtual machine or container, all other commands run here"
+        )
     try:
         from nomad_csi_sandbox.session import session  # noqa: PLC0415  # an extra, and seconds to import
     except ImportError as error:
@@ -50,9 +56,9 @@ def _session(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]  # 
 
 
 def _up(arguments: argparse.Namespace) -> int:
+    session = _session(arguments)
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
 
-    session = _session(arguments)
     return session.up(engine_kind=arguments.engine, nomad_kind=arguments.nomad) or report.show(session)
 
 
@@ -69,6 +75,4 @@ def _execute(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
         raise errors.NomadCsiError("nothing to run; type a command behind --")
-    from nomad_csi_sandbox.session import foreground  # noqa: PLC0415  # as above
-
-    return foreground.run(command, _session(arguments).environment())
+    return int(_session(arguments).execute(command))

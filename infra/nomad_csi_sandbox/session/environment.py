@@ -15,6 +15,7 @@ PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")
 """What of the operator's environment is harmless and makes output readable."""
 
 MARK_VARIABLE = "NOMAD_CSI_SANDBOX"
+ROOT_VARIABLE = "NOMAD_CSI_ROOT"
 
 CONFIG_VARIABLE = "PULUMI_OPTION_CONFIG_FILE"
 """
@@ -41,7 +42,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "NO_PROXY": "*",
         MARK_VARIABLE: mark(record.parts),
-        "NOMAD_CSI_ROOT": str(place.project),
+        ROOT_VARIABLE: str(place.project),
         "AWS_REGION": aws_region,
         "AWS_DEFAULT_REGION": aws_region,
         "AWS_ACCESS_KEY_ID": "sandbox",

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
@@ -18,6 +18,9 @@ STOP_DEADLINE_S = 20.0
 
 MARK = "NOMAD_CSI_SANDBOX_PROCESS"
 """Variable by which processes of a sandbox are known that nobody got to record: the project's folder."""
+
+GUARD = "NOMAD_CSI_SANDBOX_GUARD"
+"""Variable of what a person runs in the sandbox: process id and start time of the command that waits for its end."""
 
 
 def start(
@@ -108,7 +111,33 @@ def end_marked(variable: str, value: str) -> None:
     For what a killed process of ours leaves behind: nobody recorded these, and the variable is set by us alone.
     Raises `errors.NomadCsiError` when one does not end.
     """
-    left = [folder.Process(name="", pid=pid, started=_start_time(pid)) for pid in _marked(variable, value)]
+    _end_all(_marked(variable, value))
+
+
+def guarded() -> dict[str, str]:
+    """Return the variable by which is known what this process runs for a person, and no more once this has ended."""
+    return {GUARD: f"{os.getpid()} {_start_time(os.getpid())}"}
+
+
+def end_orphans(variable: str, value: str) -> None:
+    """
+    End what a person ran that has *value* for *variable* and outlived its command: as the providers of a killed pulumi.
+
+    What still has its command stays, as the shell that this may be typed in.
+    Raises `errors.NomadCsiError` when one does not end.
+    """
+    _end_all({pid for pid in _marked(variable, value) if _is_orphan(_environment(pid))})
+
+
+def _is_orphan(variables: Iterable[bytes]) -> bool:
+    """Return whether *variables* name a guard that has ended."""
+    prefix = f"{GUARD}=".encode()
+    guards = [each.removeprefix(prefix).decode().split() for each in variables if each.startswith(prefix)]
+    return any(_start_time(int(pid)) != started for pid, started in guards)
+
+
+def _end_all(pids: Iterable[int]) -> None:
+    left = [folder.Process(name="", pid=pid, started=_start_time(pid)) for pid in pids]
     for process in left:
         if alive(process):
             os.kill(process.pid, signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
-from nomad_csi_sandbox.session import agent, engine, environment, folder, parts, processes, stack_config
+from nomad_csi_sandbox.session import agent, engine, environment, folder, foreground, parts, processes, stack_config
 
 
 class Session:
@@ -76,6 +76,10 @@ class Session:
         record = self._up()
         self._write_config(record)
         return environment.build(self.place, record, record.aws_region)
+
+    def execute(self, command: Sequence[str]) -> int:
+        """Run *command* in the environment of a sandbox that is up. Return its exit code."""
+        return foreground.run(command, self.environment() | processes.guarded())
 
     def lowered(self) -> tuple[stack_config.Lowered, ...]:
         """Return what of the project's config is more than this sandbox can run."""
@@ -204,6 +208,7 @@ class Session:
             if name in record.processes:
                 processes.stop(record.processes[name])
         processes.end_marked(processes.MARK, str(self.place.project))
+        processes.end_orphans(environment.ROOT_VARIABLE, str(self.place.project))
         self._remove_data_dir(Path(record.data_dir))
 
     def _remove_data_dir(self, data_dir: Path) -> None:

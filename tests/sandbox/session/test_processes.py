@@ -1,6 +1,7 @@
 """Processes of a sandbox: started, watched, ended."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -62,3 +63,25 @@ def test_what_carries_a_mark_is_ended_with_all_that_it_started(tmp_path):
     assert other.poll() is None
     other.kill()
     other.wait()
+
+
+def test_what_outlived_the_command_that_ran_it_is_ended(tmp_path):
+    """As the providers of a pulumi that was killed; what still has its command, as a shell, stays."""
+    own = {VARIABLE: str(tmp_path)}
+    ended = subprocess.Popen([sys.executable, "-c", WAIT])
+    gone = {processes.GUARD: f"{ended.pid} {processes._start_time(ended.pid)}"}
+    orphan = subprocess.Popen([sys.executable, "-c", WAIT], env=own | gone)
+    kept = [
+        subprocess.Popen([sys.executable, "-c", WAIT], env=variables)
+        for variables in (own | processes.guarded(), own, {VARIABLE: f"{tmp_path}2"} | gone)
+    ]
+    ended.kill()
+    ended.wait()
+
+    processes.end_orphans(VARIABLE, str(tmp_path))
+
+    assert orphan.wait() == -signal.SIGKILL
+    assert [process.poll() for process in kept] == [None, None, None]
+    for process in kept:
+        process.kill()
+        process.wait()
