@@ -33,6 +33,15 @@ class Plugin:
     released: threading.Event = dataclasses.field(default_factory=threading.Event)
 
 
+SNAPSHOT = csi_pb2.Snapshot(
+    snapshot_id="snap-1",
+    source_volume_id="vol-1",
+    size_bytes=1 << 30,
+    creation_time={"seconds": 1_700_000_000},
+    ready_to_use=True,
+)
+
+
 class _Identity(csi_pb2_grpc.IdentityServicer):
     def __init__(self, plugin):
         self.plugin = plugin
@@ -100,6 +109,24 @@ class _Controller(csi_pb2_grpc.ControllerServicer):
         self.plugin.requests.append(request)
         return csi_pb2.DeleteVolumeResponse()
 
+    def ControllerExpandVolume(self, request, _):
+        self.plugin.requests.append(request)
+        size = request.capacity_range.required_bytes
+        return csi_pb2.ControllerExpandVolumeResponse(capacity_bytes=size, node_expansion_required=True)
+
+    def CreateSnapshot(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.CreateSnapshotResponse(snapshot=SNAPSHOT)
+
+    def DeleteSnapshot(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.DeleteSnapshotResponse()
+
+    def ListSnapshots(self, request, _):
+        self.plugin.requests.append(request)
+        entries = [csi_pb2.ListSnapshotsResponse.Entry(snapshot=SNAPSHOT)]
+        return csi_pb2.ListSnapshotsResponse(entries=entries, next_token="more")
+
 
 class _Node(csi_pb2_grpc.NodeServicer):
     def __init__(self, plugin):
@@ -131,6 +158,16 @@ class _Node(csi_pb2_grpc.NodeServicer):
     def NodeUnpublishVolume(self, request, _):
         self.plugin.requests.append(request)
         return csi_pb2.NodeUnpublishVolumeResponse()
+
+    def NodeExpandVolume(self, request, _):
+        self.plugin.requests.append(request)
+        return csi_pb2.NodeExpandVolumeResponse(capacity_bytes=request.capacity_range.required_bytes)
+
+    def NodeGetVolumeStats(self, request, _):
+        self.plugin.requests.append(request)
+        inodes = csi_pb2.VolumeUsage(total=9, used=8, available=1, unit="INODES")
+        size = csi_pb2.VolumeUsage(total=100, used=60, available=40, unit="BYTES")
+        return csi_pb2.NodeGetVolumeStatsResponse(usage=[inodes, size])
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+import pytest
+
 from nomad_csi.csi import capability, controller
 from nomad_csi.csi.v1 import csi_pb2
 
@@ -105,6 +107,24 @@ def test_create_sends_all_and_returns_the_volume(connected):
             accessibility_requirements={"requisite": [{"segments": {"zone": "a"}}]},
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"snapshot_id": "snap-1"}, {"snapshot": {"snapshot_id": "snap-1"}}),
+        ({"clone_id": "vol-0"}, {"volume": {"volume_id": "vol-0"}}),
+    ],
+)
+def test_create_names_what_the_volume_is_made_from(connected, given, sent):
+    """A snapshot or another volume; nothing else says so."""
+    plugin, connection = connected
+
+    controller.create_volume(
+        connection, controller.NewVolume(name="data", capabilities=[WRITER], **given), timeout_s=30
+    )
+
+    assert plugin.requests[0].volume_content_source == csi_pb2.VolumeContentSource(**sent)
 
 
 def test_delete_names_the_volume(connected):

@@ -64,6 +64,7 @@ def _type(field):
     scalar = {
         descriptor.FieldDescriptor.TYPE_STRING: "string",
         descriptor.FieldDescriptor.TYPE_BOOL: "bool",
+        descriptor.FieldDescriptor.TYPE_INT32: "int32",
         descriptor.FieldDescriptor.TYPE_INT64: "int64",
     }
     named = field.message_type or field.enum_type

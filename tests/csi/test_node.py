@@ -80,3 +80,13 @@ def test_undoing_names_volume_and_path(connected):
 def test_secrets_do_not_show():
     """A volume that is printed keeps its secrets to itself."""
     assert "hush" not in repr(VOLUME)
+
+
+def test_statistics_are_the_bytes_and_not_the_inodes(connected):
+    """Both come in one list; how full a volume is counts in bytes."""
+    plugin, connection = connected
+
+    found = node.node_get_volume_stats(connection, volume_id="vol-1", volume_path="/data", timeout_s=30)
+
+    assert found == node.VolumeUsage(total_bytes=100, used_bytes=60, available_bytes=40)
+    assert plugin.requests == [csi_pb2.NodeGetVolumeStatsRequest(volume_id="vol-1", volume_path="/data")]

@@ -69,6 +69,11 @@ class NewVolume:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     required_topologies: tuple[Mapping[str, str], ...] = ()
     preferred_topologies: tuple[Mapping[str, str], ...] = ()
+    snapshot_id: str = ""
+    """Snapshot that the volume is made from; empty: none."""
+
+    clone_id: str = ""
+    """Volume that the volume is a copy of; empty: none. Not together with ``snapshot_id``."""
 
 
 def controller_get_capabilities(connection: channel.Connection, *, timeout_s: float) -> ControllerCapabilities:
@@ -150,6 +155,7 @@ def create_volume(connection: channel.Connection, wanted: NewVolume, *, timeout_
         volume_capabilities=[capability.message(each) for each in wanted.capabilities],
         parameters=wanted.parameters,
         secrets=wanted.secrets,
+        volume_content_source=_source(wanted),
         accessibility_requirements=csi_pb2.TopologyRequirement(
             requisite=[csi_pb2.Topology(segments=segments) for segments in wanted.required_topologies],
             preferred=[csi_pb2.Topology(segments=segments) for segments in wanted.preferred_topologies],
@@ -179,3 +185,13 @@ def _range(wanted: NewVolume) -> Any:
     if not wanted.required_bytes and not wanted.limit_bytes:
         return None
     return csi_pb2.CapacityRange(required_bytes=wanted.required_bytes, limit_bytes=wanted.limit_bytes)
+
+
+def _source(wanted: NewVolume) -> Any:
+    """Return what the volume is made from; ``None`` for an empty volume."""
+    if wanted.snapshot_id:
+        snapshot = csi_pb2.VolumeContentSource.SnapshotSource(snapshot_id=wanted.snapshot_id)
+        return csi_pb2.VolumeContentSource(snapshot=snapshot)
+    if wanted.clone_id:
+        return csi_pb2.VolumeContentSource(volume=csi_pb2.VolumeContentSource.VolumeSource(volume_id=wanted.clone_id))
+    return None

@@ -46,6 +46,15 @@ class VolumeUse:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class VolumeUsage:
+    """How full a mounted volume is, in bytes. 0: the plugin does not say."""
+
+    total_bytes: int
+    used_bytes: int
+    available_bytes: int
+
+
 def node_get_info(connection: channel.Connection, *, timeout_s: float) -> NodeInfo:
     """Ask for the machine's id, limit and place. ``UNIMPLEMENTED``: this process is no node plugin."""
     stub = csi_pb2_grpc.NodeStub(connection.channel)
@@ -122,3 +131,15 @@ def node_unpublish_volume(
     request = csi_pb2.NodeUnpublishVolumeRequest(volume_id=volume_id, target_path=target_path)
     stub = csi_pb2_grpc.NodeStub(connection.channel)
     channel.call(connection, stub.NodeUnpublishVolume.future, request, timeout_s=timeout_s)
+
+
+def node_get_volume_stats(
+    connection: channel.Connection, *, volume_id: str, volume_path: str, timeout_s: float
+) -> VolumeUsage:
+    """Ask how full the volume at *volume_path* is. Wanted when ``GET_VOLUME_STATS`` is there."""
+    request = csi_pb2.NodeGetVolumeStatsRequest(volume_id=volume_id, volume_path=volume_path)
+    stub = csi_pb2_grpc.NodeStub(connection.channel)
+    reply = channel.call(connection, stub.NodeGetVolumeStats.future, request, timeout_s=timeout_s)
+    found = [entry for entry in reply.usage if entry.unit == csi_pb2.VolumeUsage.BYTES]
+    usage = found[0] if found else csi_pb2.VolumeUsage()
+    return VolumeUsage(total_bytes=usage.total, used_bytes=usage.used, available_bytes=usage.available)

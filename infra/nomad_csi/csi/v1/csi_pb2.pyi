@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf import wrappers_pb2 as _wrappers_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -200,8 +203,30 @@ class Volume(_message.Message):
     accessible_topology: _containers.RepeatedCompositeFieldContainer[Topology]
     def __init__(self, capacity_bytes: _Optional[int] = ..., volume_id: _Optional[str] = ..., volume_context: _Optional[_Mapping[str, str]] = ..., content_source: _Optional[_Union[VolumeContentSource, _Mapping]] = ..., accessible_topology: _Optional[_Iterable[_Union[Topology, _Mapping]]] = ...) -> None: ...
 
+class VolumeCondition(_message.Message):
+    __slots__ = ("abnormal", "message")
+    ABNORMAL_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    abnormal: bool
+    message: str
+    def __init__(self, abnormal: _Optional[bool] = ..., message: _Optional[str] = ...) -> None: ...
+
+class Snapshot(_message.Message):
+    __slots__ = ("size_bytes", "snapshot_id", "source_volume_id", "creation_time", "ready_to_use")
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    CREATION_TIME_FIELD_NUMBER: _ClassVar[int]
+    READY_TO_USE_FIELD_NUMBER: _ClassVar[int]
+    size_bytes: int
+    snapshot_id: str
+    source_volume_id: str
+    creation_time: _timestamp_pb2.Timestamp
+    ready_to_use: bool
+    def __init__(self, size_bytes: _Optional[int] = ..., snapshot_id: _Optional[str] = ..., source_volume_id: _Optional[str] = ..., creation_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ready_to_use: _Optional[bool] = ...) -> None: ...
+
 class CreateVolumeRequest(_message.Message):
-    __slots__ = ("name", "capacity_range", "volume_capabilities", "parameters", "secrets", "volume_content_source", "accessibility_requirements")
+    __slots__ = ("name", "capacity_range", "volume_capabilities", "parameters", "secrets", "volume_content_source", "accessibility_requirements", "mutable_parameters")
     class ParametersEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -216,6 +241,13 @@ class CreateVolumeRequest(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class MutableParametersEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     CAPACITY_RANGE_FIELD_NUMBER: _ClassVar[int]
     VOLUME_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -223,6 +255,7 @@ class CreateVolumeRequest(_message.Message):
     SECRETS_FIELD_NUMBER: _ClassVar[int]
     VOLUME_CONTENT_SOURCE_FIELD_NUMBER: _ClassVar[int]
     ACCESSIBILITY_REQUIREMENTS_FIELD_NUMBER: _ClassVar[int]
+    MUTABLE_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     name: str
     capacity_range: CapacityRange
     volume_capabilities: _containers.RepeatedCompositeFieldContainer[VolumeCapability]
@@ -230,7 +263,8 @@ class CreateVolumeRequest(_message.Message):
     secrets: _containers.ScalarMap[str, str]
     volume_content_source: VolumeContentSource
     accessibility_requirements: TopologyRequirement
-    def __init__(self, name: _Optional[str] = ..., capacity_range: _Optional[_Union[CapacityRange, _Mapping]] = ..., volume_capabilities: _Optional[_Iterable[_Union[VolumeCapability, _Mapping]]] = ..., parameters: _Optional[_Mapping[str, str]] = ..., secrets: _Optional[_Mapping[str, str]] = ..., volume_content_source: _Optional[_Union[VolumeContentSource, _Mapping]] = ..., accessibility_requirements: _Optional[_Union[TopologyRequirement, _Mapping]] = ...) -> None: ...
+    mutable_parameters: _containers.ScalarMap[str, str]
+    def __init__(self, name: _Optional[str] = ..., capacity_range: _Optional[_Union[CapacityRange, _Mapping]] = ..., volume_capabilities: _Optional[_Iterable[_Union[VolumeCapability, _Mapping]]] = ..., parameters: _Optional[_Mapping[str, str]] = ..., secrets: _Optional[_Mapping[str, str]] = ..., volume_content_source: _Optional[_Union[VolumeContentSource, _Mapping]] = ..., accessibility_requirements: _Optional[_Union[TopologyRequirement, _Mapping]] = ..., mutable_parameters: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class CreateVolumeResponse(_message.Message):
     __slots__ = ("volume",)
@@ -386,6 +420,245 @@ class ValidateVolumeCapabilitiesResponse(_message.Message):
     confirmed: ValidateVolumeCapabilitiesResponse.Confirmed
     message: str
     def __init__(self, confirmed: _Optional[_Union[ValidateVolumeCapabilitiesResponse.Confirmed, _Mapping]] = ..., message: _Optional[str] = ...) -> None: ...
+
+class ListVolumesRequest(_message.Message):
+    __slots__ = ("max_entries", "starting_token")
+    MAX_ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    STARTING_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    max_entries: int
+    starting_token: str
+    def __init__(self, max_entries: _Optional[int] = ..., starting_token: _Optional[str] = ...) -> None: ...
+
+class ListVolumesResponse(_message.Message):
+    __slots__ = ("entries", "next_token")
+    class VolumeStatus(_message.Message):
+        __slots__ = ("published_node_ids", "volume_condition")
+        PUBLISHED_NODE_IDS_FIELD_NUMBER: _ClassVar[int]
+        VOLUME_CONDITION_FIELD_NUMBER: _ClassVar[int]
+        published_node_ids: _containers.RepeatedScalarFieldContainer[str]
+        volume_condition: VolumeCondition
+        def __init__(self, published_node_ids: _Optional[_Iterable[str]] = ..., volume_condition: _Optional[_Union[VolumeCondition, _Mapping]] = ...) -> None: ...
+    class Entry(_message.Message):
+        __slots__ = ("volume", "status")
+        VOLUME_FIELD_NUMBER: _ClassVar[int]
+        STATUS_FIELD_NUMBER: _ClassVar[int]
+        volume: Volume
+        status: ListVolumesResponse.VolumeStatus
+        def __init__(self, volume: _Optional[_Union[Volume, _Mapping]] = ..., status: _Optional[_Union[ListVolumesResponse.VolumeStatus, _Mapping]] = ...) -> None: ...
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[ListVolumesResponse.Entry]
+    next_token: str
+    def __init__(self, entries: _Optional[_Iterable[_Union[ListVolumesResponse.Entry, _Mapping]]] = ..., next_token: _Optional[str] = ...) -> None: ...
+
+class GetCapacityRequest(_message.Message):
+    __slots__ = ("volume_capabilities", "parameters", "accessible_topology")
+    class ParametersEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    VOLUME_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    ACCESSIBLE_TOPOLOGY_FIELD_NUMBER: _ClassVar[int]
+    volume_capabilities: _containers.RepeatedCompositeFieldContainer[VolumeCapability]
+    parameters: _containers.ScalarMap[str, str]
+    accessible_topology: Topology
+    def __init__(self, volume_capabilities: _Optional[_Iterable[_Union[VolumeCapability, _Mapping]]] = ..., parameters: _Optional[_Mapping[str, str]] = ..., accessible_topology: _Optional[_Union[Topology, _Mapping]] = ...) -> None: ...
+
+class GetCapacityResponse(_message.Message):
+    __slots__ = ("available_capacity", "maximum_volume_size", "minimum_volume_size")
+    AVAILABLE_CAPACITY_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_VOLUME_SIZE_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_VOLUME_SIZE_FIELD_NUMBER: _ClassVar[int]
+    available_capacity: int
+    maximum_volume_size: _wrappers_pb2.Int64Value
+    minimum_volume_size: _wrappers_pb2.Int64Value
+    def __init__(self, available_capacity: _Optional[int] = ..., maximum_volume_size: _Optional[_Union[_wrappers_pb2.Int64Value, _Mapping]] = ..., minimum_volume_size: _Optional[_Union[_wrappers_pb2.Int64Value, _Mapping]] = ...) -> None: ...
+
+class CreateSnapshotRequest(_message.Message):
+    __slots__ = ("source_volume_id", "name", "secrets", "parameters")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class ParametersEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    SOURCE_VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    source_volume_id: str
+    name: str
+    secrets: _containers.ScalarMap[str, str]
+    parameters: _containers.ScalarMap[str, str]
+    def __init__(self, source_volume_id: _Optional[str] = ..., name: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ..., parameters: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class CreateSnapshotResponse(_message.Message):
+    __slots__ = ("snapshot",)
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    snapshot: Snapshot
+    def __init__(self, snapshot: _Optional[_Union[Snapshot, _Mapping]] = ...) -> None: ...
+
+class DeleteSnapshotRequest(_message.Message):
+    __slots__ = ("snapshot_id", "secrets")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    snapshot_id: str
+    secrets: _containers.ScalarMap[str, str]
+    def __init__(self, snapshot_id: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class DeleteSnapshotResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListSnapshotsRequest(_message.Message):
+    __slots__ = ("max_entries", "starting_token", "source_volume_id", "snapshot_id", "secrets")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    MAX_ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    STARTING_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    max_entries: int
+    starting_token: str
+    source_volume_id: str
+    snapshot_id: str
+    secrets: _containers.ScalarMap[str, str]
+    def __init__(self, max_entries: _Optional[int] = ..., starting_token: _Optional[str] = ..., source_volume_id: _Optional[str] = ..., snapshot_id: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class ListSnapshotsResponse(_message.Message):
+    __slots__ = ("entries", "next_token")
+    class Entry(_message.Message):
+        __slots__ = ("snapshot",)
+        SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+        snapshot: Snapshot
+        def __init__(self, snapshot: _Optional[_Union[Snapshot, _Mapping]] = ...) -> None: ...
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[ListSnapshotsResponse.Entry]
+    next_token: str
+    def __init__(self, entries: _Optional[_Iterable[_Union[ListSnapshotsResponse.Entry, _Mapping]]] = ..., next_token: _Optional[str] = ...) -> None: ...
+
+class GetSnapshotRequest(_message.Message):
+    __slots__ = ("snapshot_id", "secrets")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    SNAPSHOT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    snapshot_id: str
+    secrets: _containers.ScalarMap[str, str]
+    def __init__(self, snapshot_id: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class GetSnapshotResponse(_message.Message):
+    __slots__ = ("snapshot",)
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    snapshot: Snapshot
+    def __init__(self, snapshot: _Optional[_Union[Snapshot, _Mapping]] = ...) -> None: ...
+
+class ControllerExpandVolumeRequest(_message.Message):
+    __slots__ = ("volume_id", "capacity_range", "secrets", "volume_capability")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    CAPACITY_RANGE_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    VOLUME_CAPABILITY_FIELD_NUMBER: _ClassVar[int]
+    volume_id: str
+    capacity_range: CapacityRange
+    secrets: _containers.ScalarMap[str, str]
+    volume_capability: VolumeCapability
+    def __init__(self, volume_id: _Optional[str] = ..., capacity_range: _Optional[_Union[CapacityRange, _Mapping]] = ..., secrets: _Optional[_Mapping[str, str]] = ..., volume_capability: _Optional[_Union[VolumeCapability, _Mapping]] = ...) -> None: ...
+
+class ControllerExpandVolumeResponse(_message.Message):
+    __slots__ = ("capacity_bytes", "node_expansion_required")
+    CAPACITY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    NODE_EXPANSION_REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    capacity_bytes: int
+    node_expansion_required: bool
+    def __init__(self, capacity_bytes: _Optional[int] = ..., node_expansion_required: _Optional[bool] = ...) -> None: ...
+
+class ControllerGetVolumeRequest(_message.Message):
+    __slots__ = ("volume_id",)
+    VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    volume_id: str
+    def __init__(self, volume_id: _Optional[str] = ...) -> None: ...
+
+class ControllerGetVolumeResponse(_message.Message):
+    __slots__ = ("volume", "status")
+    class VolumeStatus(_message.Message):
+        __slots__ = ("published_node_ids", "volume_condition")
+        PUBLISHED_NODE_IDS_FIELD_NUMBER: _ClassVar[int]
+        VOLUME_CONDITION_FIELD_NUMBER: _ClassVar[int]
+        published_node_ids: _containers.RepeatedScalarFieldContainer[str]
+        volume_condition: VolumeCondition
+        def __init__(self, published_node_ids: _Optional[_Iterable[str]] = ..., volume_condition: _Optional[_Union[VolumeCondition, _Mapping]] = ...) -> None: ...
+    VOLUME_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    volume: Volume
+    status: ControllerGetVolumeResponse.VolumeStatus
+    def __init__(self, volume: _Optional[_Union[Volume, _Mapping]] = ..., status: _Optional[_Union[ControllerGetVolumeResponse.VolumeStatus, _Mapping]] = ...) -> None: ...
+
+class ControllerModifyVolumeRequest(_message.Message):
+    __slots__ = ("volume_id", "secrets", "mutable_parameters")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class MutableParametersEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    MUTABLE_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    volume_id: str
+    secrets: _containers.ScalarMap[str, str]
+    mutable_parameters: _containers.ScalarMap[str, str]
+    def __init__(self, volume_id: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ..., mutable_parameters: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class ControllerModifyVolumeResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class ControllerGetCapabilitiesRequest(_message.Message):
     __slots__ = ()
@@ -551,6 +824,73 @@ class NodeUnpublishVolumeRequest(_message.Message):
 class NodeUnpublishVolumeResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class NodeGetVolumeStatsRequest(_message.Message):
+    __slots__ = ("volume_id", "volume_path", "staging_target_path")
+    VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    VOLUME_PATH_FIELD_NUMBER: _ClassVar[int]
+    STAGING_TARGET_PATH_FIELD_NUMBER: _ClassVar[int]
+    volume_id: str
+    volume_path: str
+    staging_target_path: str
+    def __init__(self, volume_id: _Optional[str] = ..., volume_path: _Optional[str] = ..., staging_target_path: _Optional[str] = ...) -> None: ...
+
+class NodeGetVolumeStatsResponse(_message.Message):
+    __slots__ = ("usage", "volume_condition")
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    VOLUME_CONDITION_FIELD_NUMBER: _ClassVar[int]
+    usage: _containers.RepeatedCompositeFieldContainer[VolumeUsage]
+    volume_condition: VolumeCondition
+    def __init__(self, usage: _Optional[_Iterable[_Union[VolumeUsage, _Mapping]]] = ..., volume_condition: _Optional[_Union[VolumeCondition, _Mapping]] = ...) -> None: ...
+
+class VolumeUsage(_message.Message):
+    __slots__ = ("available", "total", "used", "unit")
+    class Unit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        UNKNOWN: _ClassVar[VolumeUsage.Unit]
+        BYTES: _ClassVar[VolumeUsage.Unit]
+        INODES: _ClassVar[VolumeUsage.Unit]
+    UNKNOWN: VolumeUsage.Unit
+    BYTES: VolumeUsage.Unit
+    INODES: VolumeUsage.Unit
+    AVAILABLE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    USED_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    available: int
+    total: int
+    used: int
+    unit: VolumeUsage.Unit
+    def __init__(self, available: _Optional[int] = ..., total: _Optional[int] = ..., used: _Optional[int] = ..., unit: _Optional[_Union[VolumeUsage.Unit, str]] = ...) -> None: ...
+
+class NodeExpandVolumeRequest(_message.Message):
+    __slots__ = ("volume_id", "volume_path", "capacity_range", "staging_target_path", "volume_capability", "secrets")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    VOLUME_ID_FIELD_NUMBER: _ClassVar[int]
+    VOLUME_PATH_FIELD_NUMBER: _ClassVar[int]
+    CAPACITY_RANGE_FIELD_NUMBER: _ClassVar[int]
+    STAGING_TARGET_PATH_FIELD_NUMBER: _ClassVar[int]
+    VOLUME_CAPABILITY_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    volume_id: str
+    volume_path: str
+    capacity_range: CapacityRange
+    staging_target_path: str
+    volume_capability: VolumeCapability
+    secrets: _containers.ScalarMap[str, str]
+    def __init__(self, volume_id: _Optional[str] = ..., volume_path: _Optional[str] = ..., capacity_range: _Optional[_Union[CapacityRange, _Mapping]] = ..., staging_target_path: _Optional[str] = ..., volume_capability: _Optional[_Union[VolumeCapability, _Mapping]] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class NodeExpandVolumeResponse(_message.Message):
+    __slots__ = ("capacity_bytes",)
+    CAPACITY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    capacity_bytes: int
+    def __init__(self, capacity_bytes: _Optional[int] = ...) -> None: ...
 
 class NodeGetCapabilitiesRequest(_message.Message):
     __slots__ = ()

@@ -221,10 +221,55 @@ class ControllerStub:
                 request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ValidateVolumeCapabilitiesRequest.SerializeToString,
                 response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ValidateVolumeCapabilitiesResponse.FromString,
                 _registered_method=True)
+        self.ListVolumes = channel.unary_unary(
+                '/csi.v1.Controller/ListVolumes',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesResponse.FromString,
+                _registered_method=True)
+        self.GetCapacity = channel.unary_unary(
+                '/csi.v1.Controller/GetCapacity',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityResponse.FromString,
+                _registered_method=True)
         self.ControllerGetCapabilities = channel.unary_unary(
                 '/csi.v1.Controller/ControllerGetCapabilities',
                 request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesRequest.SerializeToString,
                 response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesResponse.FromString,
+                _registered_method=True)
+        self.CreateSnapshot = channel.unary_unary(
+                '/csi.v1.Controller/CreateSnapshot',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotResponse.FromString,
+                _registered_method=True)
+        self.DeleteSnapshot = channel.unary_unary(
+                '/csi.v1.Controller/DeleteSnapshot',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotResponse.FromString,
+                _registered_method=True)
+        self.ListSnapshots = channel.unary_unary(
+                '/csi.v1.Controller/ListSnapshots',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsResponse.FromString,
+                _registered_method=True)
+        self.GetSnapshot = channel.unary_unary(
+                '/csi.v1.Controller/GetSnapshot',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotResponse.FromString,
+                _registered_method=True)
+        self.ControllerExpandVolume = channel.unary_unary(
+                '/csi.v1.Controller/ControllerExpandVolume',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeResponse.FromString,
+                _registered_method=True)
+        self.ControllerGetVolume = channel.unary_unary(
+                '/csi.v1.Controller/ControllerGetVolume',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeResponse.FromString,
+                _registered_method=True)
+        self.ControllerModifyVolume = channel.unary_unary(
+                '/csi.v1.Controller/ControllerModifyVolume',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeResponse.FromString,
                 _registered_method=True)
 
 
@@ -262,7 +307,61 @@ class ControllerServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListVolumes(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetCapacity(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ControllerGetCapabilities(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateSnapshot(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteSnapshot(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSnapshots(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSnapshot(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ControllerExpandVolume(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ControllerGetVolume(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ControllerModifyVolume(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -296,10 +395,55 @@ def add_ControllerServicer_to_server(servicer, server):
                     request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ValidateVolumeCapabilitiesRequest.FromString,
                     response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ValidateVolumeCapabilitiesResponse.SerializeToString,
             ),
+            'ListVolumes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListVolumes,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesResponse.SerializeToString,
+            ),
+            'GetCapacity': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetCapacity,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityResponse.SerializeToString,
+            ),
             'ControllerGetCapabilities': grpc.unary_unary_rpc_method_handler(
                     servicer.ControllerGetCapabilities,
                     request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesRequest.FromString,
                     response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesResponse.SerializeToString,
+            ),
+            'CreateSnapshot': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateSnapshot,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotResponse.SerializeToString,
+            ),
+            'DeleteSnapshot': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSnapshot,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotResponse.SerializeToString,
+            ),
+            'ListSnapshots': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSnapshots,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsResponse.SerializeToString,
+            ),
+            'GetSnapshot': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSnapshot,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotResponse.SerializeToString,
+            ),
+            'ControllerExpandVolume': grpc.unary_unary_rpc_method_handler(
+                    servicer.ControllerExpandVolume,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeResponse.SerializeToString,
+            ),
+            'ControllerGetVolume': grpc.unary_unary_rpc_method_handler(
+                    servicer.ControllerGetVolume,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeResponse.SerializeToString,
+            ),
+            'ControllerModifyVolume': grpc.unary_unary_rpc_method_handler(
+                    servicer.ControllerModifyVolume,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -449,6 +593,60 @@ class Controller:
             _registered_method=True)
 
     @staticmethod
+    def ListVolumes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/ListVolumes',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListVolumesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetCapacity(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/GetCapacity',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetCapacityResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ControllerGetCapabilities(request,
             target,
             options=(),
@@ -465,6 +663,195 @@ class Controller:
             '/csi.v1.Controller/ControllerGetCapabilities',
             nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesRequest.SerializeToString,
             nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetCapabilitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateSnapshot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/CreateSnapshot',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.CreateSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSnapshot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/DeleteSnapshot',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.DeleteSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSnapshots(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/ListSnapshots',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ListSnapshotsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSnapshot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/GetSnapshot',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.GetSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ControllerExpandVolume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/ControllerExpandVolume',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerExpandVolumeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ControllerGetVolume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/ControllerGetVolume',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerGetVolumeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ControllerModifyVolume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Controller/ControllerModifyVolume',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.ControllerModifyVolumeResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -506,6 +893,16 @@ class NodeStub:
                 request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeRequest.SerializeToString,
                 response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeResponse.FromString,
                 _registered_method=True)
+        self.NodeGetVolumeStats = channel.unary_unary(
+                '/csi.v1.Node/NodeGetVolumeStats',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsResponse.FromString,
+                _registered_method=True)
+        self.NodeExpandVolume = channel.unary_unary(
+                '/csi.v1.Node/NodeExpandVolume',
+                request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeRequest.SerializeToString,
+                response_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeResponse.FromString,
+                _registered_method=True)
         self.NodeGetCapabilities = channel.unary_unary(
                 '/csi.v1.Node/NodeGetCapabilities',
                 request_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetCapabilitiesRequest.SerializeToString,
@@ -546,6 +943,18 @@ class NodeServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def NodeGetVolumeStats(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def NodeExpandVolume(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def NodeGetCapabilities(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -580,6 +989,16 @@ def add_NodeServicer_to_server(servicer, server):
                     servicer.NodeUnpublishVolume,
                     request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeRequest.FromString,
                     response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeResponse.SerializeToString,
+            ),
+            'NodeGetVolumeStats': grpc.unary_unary_rpc_method_handler(
+                    servicer.NodeGetVolumeStats,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsResponse.SerializeToString,
+            ),
+            'NodeExpandVolume': grpc.unary_unary_rpc_method_handler(
+                    servicer.NodeExpandVolume,
+                    request_deserializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeRequest.FromString,
+                    response_serializer=nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeResponse.SerializeToString,
             ),
             'NodeGetCapabilities': grpc.unary_unary_rpc_method_handler(
                     servicer.NodeGetCapabilities,
@@ -701,6 +1120,60 @@ class Node:
             '/csi.v1.Node/NodeUnpublishVolume',
             nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeRequest.SerializeToString,
             nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeUnpublishVolumeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def NodeGetVolumeStats(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Node/NodeGetVolumeStats',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeGetVolumeStatsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def NodeExpandVolume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/csi.v1.Node/NodeExpandVolume',
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeRequest.SerializeToString,
+            nomad__csi_dot_csi_dot_v1_dot_csi__pb2.NodeExpandVolumeResponse.FromString,
             options,
             channel_credentials,
             insecure,
