@@ -8,13 +8,25 @@ Source of the rules: hashicorp/hcl, ``hclwrite/format.go`` (``formatIndent``, ``
 v2.20.2-nomad-1, 2026-08.
 """
 
+import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nomad_csi.hcl import tokens
 
 INDENT = "  "
+
+_TEXT_AT_END = re.compile(
+    rf"^([ \t]*(?:[A-Za-z_][A-Za-z0-9_-]*|{tokens.STRING})[ \t]*=[ \t]*)({tokens.STRING})$", re.MULTILINE
+)
+"""A line of a name or a quoted key, ``=``, and a text with nothing behind it."""
+
+_HOLE = '"\0"'
+"""Stands for each such text in a shape. A text with NUL has no shape."""
+
+_SHAPES_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,28 @@ def layout(text: str) -> str:
     Laying out twice changes nothing. Raises `errors.SpecError` naming the place of what our files are never made of:
     operators, conditionals, quotes inside ``${...}``.
     """
+    pieces = _TEXT_AT_END.split(text)
+    values = pieces[2::3]
+    pieces[2::3] = [_HOLE] * len(values)
+    shape = "".join(pieces)
+    if "\0" in text or "/*" in shape or "<<" in shape:
+        return _laid_out(text)
+    return "".join(itertools.chain.from_iterable(itertools.zip_longest(_around_holes(shape), values, fillvalue="")))
+
+
+@functools.lru_cache(_SHAPES_KEPT)
+def _around_holes(shape: str) -> tuple[str, ...]:
+    """
+    Return what is laid out before, between and behind the holes of *shape*.
+
+    Files that differ only in texts at the ends of lines are laid out once: such a text moves nothing, because columns
+    follow from what stands before ``=``. Comments and heredocs of several lines, in which a line that looks like an
+    attribute is none, have no shape.
+    """
+    return tuple(_laid_out(shape).split(_HOLE))
+
+
+def _laid_out(text: str) -> str:
     lines = tuple(_without_spare_blanks(map(_cells, _split(tokens.tokenize(text)))))
     leads = [_spaced(line.lead, indent) for line, indent in zip(lines, _indents(lines), strict=True)]
     assigns = [_spaced(line.assign) for line in lines]

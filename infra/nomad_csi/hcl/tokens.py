@@ -2,7 +2,7 @@
 HCL text as tokens, for layout: what stands in quotes, a heredoc or a comment is one token each.
 
 Only what job and volume files of ours are made of: attributes, blocks, lists, objects, references, comments. Operators,
-conditionals and quotes inside ``${...}`` are refused rather than laid out wrongly.
+conditionals, a point behind a number and quotes inside ``${...}`` are refused rather than laid out wrongly.
 """
 
 import re
@@ -16,16 +16,19 @@ from nomad_csi import errors
 OPENERS = frozenset("{[(")
 CLOSERS = frozenset("}])")
 
+STRING = r'"(?:[^"\\$%\n]++|\\[^\n]|\$\$\{|%%\{|\$\{[^"{}\n]*\}|[$%](?!\{))*"'
+"""Pattern of a text in quotes."""
+
 _TOKEN = re.compile(
-    r"""
+    rf"""
       (?P<space>   [ \t]+ )
     | (?P<newline> \r?\n )
     | (?P<comment> (?:\#|//) [^\n]* \n | /\*(?s:.*?)\*/ )
     | (?P<heredoc> <<-? (?P<marker>[^\W\d][\w-]*) \r?\n (?:[^\n]*\n)*? [ \t]* (?P=marker) (?=[ \t]*\r?\n) )
-    | (?P<string>  " (?: [^"\\$%\n] | \\[^\n] | \$\$\{ | %%\{ | \$\{[^"{}\n]*\} | [$%](?!\{) )* " )
+    | (?P<string>  {STRING} )
     | (?P<number>  \d+ (?:\.\d+)? (?:[eE][+-]?\d+)? (?!\w) )
     | (?P<name>    [^\W\d][\w-]* )
-    | (?P<mark>    [{}\[\]()=:,.] | -(?=\d) )
+    | (?P<mark>    [{{}}\[\]()=:,.] | -(?=\d) )
     """,
     re.VERBOSE,
 )
@@ -76,7 +79,11 @@ def _tokens(text: str) -> Iterator[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         kind = "" if match is None else (match.lastgroup or "")
-        if match is None or (match[0] == "-" and before not in _BEFORE_NEGATION):
+        if (
+            match is None
+            or (match[0] == "-" and before not in _BEFORE_NEGATION)
+            or (match[0] == "." and before == "number")
+        ):
             raise _not_understood(text, position)
         if kind != "space":
             token = _token(match[0] if kind == "mark" else kind, match[0])
