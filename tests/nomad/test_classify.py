@@ -5,6 +5,7 @@ import pytest
 from nomad_csi.nomad import classify
 
 MANY = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
+CREATE = "1 error occurred:\n\t* controller create volume: CSI.ControllerCreateVolume: {}\n\n"
 NOT_FOUND = (
     "controller validate volume: CSI.ControllerValidateVolume: controller plugin returned an internal error, check the "
     "plugin allocation logs for more information: rpc error: code = Internal desc = Could not get volume with ID "
@@ -41,6 +42,19 @@ SENTENCES = [
         "refused",
     ),
     (500, "unable to update volume: expand is not implemented by this controller plugin", "refused"),
+    # Creating: once the plugin was asked, a lost answer may hide storage.
+    (500, "plugin has no controller", "refused"),
+    (500, "plugin does not support creating volumes", "refused"),
+    (500, CREATE.format("missing Name"), "refused"),
+    (
+        500,
+        CREATE.format('volume "x" already exists but is incompatible with these parameters: rpc error: code = '),
+        "refused",
+    ),
+    (500, CREATE.format("rpc error: code = DeadlineExceeded desc = context deadline exceeded"), "ambiguous"),
+    (500, CREATE.format("rpc error: code = Unavailable desc = error reading from server: EOF"), "ambiguous"),
+    (500, CREATE.format('rpc error: code = Aborted desc = Create volume request for "x" is in progress'), "retry"),
+    (500, CREATE.format("timeout while connecting to gRPC socket: failed to stat socket"), "retry"),
     (500, "missing volume definition", "refused"),
     (400, "invalid character 'x' looking for beginning of value", "refused"),
     (

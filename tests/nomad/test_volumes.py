@@ -36,6 +36,9 @@ CREATED = volumes.Volume(
     schedulable=True,
     controller_required=True,
     claims=(),
+    capacity_bytes=1048576,
+    capacity_min_bytes=1048576,
+    capacity_max_bytes=10485760,
 )
 ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
 ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}

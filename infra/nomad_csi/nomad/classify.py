@@ -55,6 +55,8 @@ _SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("session shutdown", "ambiguous", ""),
     ("stream closed", "ambiguous", ""),
     ("leadership lost while committing log", "ambiguous", ""),
+    ("code = Unavailable", "ambiguous", "look at the plugin's job: its process may have ended during the call"),
+    ("code = Aborted", "retry", "the plugin is still busy with an earlier call for the same volume"),
     # Understood and refused.
     ("ACL token", "refused", "look at NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
@@ -77,6 +79,23 @@ _SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
         "deregister the volume and register it again; its data is not touched",
     ),
     ("cannot be updated", "refused", "deregister the volume and register it again; its data is not touched"),
+    (
+        "plugin has no controller",
+        "refused",
+        "the plugin only uses volumes: make the storage elsewhere, and register it",
+    ),
+    (
+        "plugin does not support creating volumes",
+        "refused",
+        "make the storage elsewhere, and register it by its external id",
+    ),
+    (
+        "already exists but is incompatible with these parameters",
+        "refused",
+        "the plugin has storage of that name already: write another name, or ask for what that storage is",
+    ),
+    ("unsupported capacity_range", "refused", "ask for a size that the driver can make"),
+    ("expand is not implemented by this controller plugin", "refused", "the driver cannot grow volumes"),
     ("unknown volume access mode", "refused", "use one of Nomad's five access modes"),
     ("unknown volume attachment mode", "refused", "use file-system or block-device"),
     ("InvalidVolume.NotFound", "refused", "look whether the EBS volume exists in the region of the plugin"),

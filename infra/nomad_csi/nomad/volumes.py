@@ -6,87 +6,19 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad import replies, request, volume_records
 from nomad_csi.plan import registration
 
 REGISTER_TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """One allocation that holds a volume."""
-
-    alloc_id: str
-    mode: Literal["read", "write"]
-
-    node_id: str
-    """Empty, like all that follows, where Nomad has collected the allocation and the claim stayed behind."""
-
-    node_name: str
-    job_id: str
-    namespace: str
-
-    client_status: str
-    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Volume:
-    """A volume as Nomad holds it."""
-
-    volume_id: str
-    namespace: str
-    name: str
-    external_id: str
-    plugin_id: str
-    capabilities: tuple[registration.Capability, ...]
-
-    fs_type: str
-    has_mount_flags: bool
-    """Whether mount flags are stored. Which ones, Nomad does not show."""
-
-    context: Mapping[str, str]
-    parameters: Mapping[str, str]
-
-    topologies: tuple[Mapping[str, str], ...]
-    """Segments of each place where the scheduler may use it; empty: anywhere."""
-
-    requested_topologies: tuple[Mapping[str, str], ...]
-    """Segments of the required places as they were registered."""
-
-    preferred_topologies: tuple[Mapping[str, str], ...]
-    """Segments of the preferred places; they count when a volume is made, not when it is registered."""
-
-    schedulable: bool
-    """Whether enough plugin instances are healthy in Nomad's eyes."""
-
-    controller_required: bool
-    """Whether the plugin has a controller that publishes the volume."""
-
-    claims: tuple[Claim, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedVolume:
-    """A volume as the list shows it."""
-
-    volume_id: str
-    namespace: str
-    name: str
-    external_id: str
-    plugin_id: str
-    schedulable: bool
-    topologies: tuple[Mapping[str, str], ...]
-
-    readers: int
-    """How many allocations claim it for reading."""
-
-    writers: int
+Claim = volume_records.Claim
+ListedVolume = volume_records.ListedVolume
+Volume = volume_records.Volume
 
 
 def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -143,7 +75,7 @@ def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None`` where there is none."""
     path = request.path_of("volume", "csi", volume_id)
     item = replies.one(nomad, path, absent="volume not found", query={"namespace": namespace})
-    return None if item is None else _volume(item)
+    return None if item is None else volume_records.volume(item)
 
 
 def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ...]:
@@ -153,7 +85,7 @@ def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ..
     Not by plugin: together with ``*``, Nomad answers that question with an empty list.
     """
     query = {"type": "csi", "namespace": namespace}
-    return tuple(_listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
+    return tuple(volume_records.listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 
 def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
@@ -185,78 +117,6 @@ def _register(
 
 def _namespace(document: registration.VolumeRegistration) -> str:
     return document.namespace
-
-
-def _volume(item: replies.Node) -> Volume:
-    mount = replies.table(item, "MountOptions")
-    requested = replies.table(item, "RequestedTopologies")
-    return Volume(
-        volume_id=replies.text(item, "ID"),
-        namespace=replies.text(item, "Namespace"),
-        name=replies.text(item, "Name"),
-        external_id=replies.text(item, "ExternalID"),
-        plugin_id=replies.text(item, "PluginID"),
-        capabilities=_capabilities(item),
-        fs_type=replies.text(mount, "FSType"),
-        has_mount_flags=bool(mount.get("MountFlags")),
-        context=replies.texts(item, "Context"),
-        parameters=replies.texts(item, "Parameters"),
-        topologies=_segments(item, "Topologies"),
-        requested_topologies=_segments(requested, "Required"),
-        preferred_topologies=_segments(requested, "Preferred"),
-        schedulable=replies.flag(item, "Schedulable"),
-        controller_required=replies.flag(item, "ControllerRequired"),
-        claims=tuple(_claims(item)),
-    )
-
-
-def _listed(item: replies.Node) -> ListedVolume:
-    return ListedVolume(
-        volume_id=replies.text(item, "ID"),
-        namespace=replies.text(item, "Namespace"),
-        name=replies.text(item, "Name"),
-        external_id=replies.text(item, "ExternalID"),
-        plugin_id=replies.text(item, "PluginID"),
-        schedulable=replies.flag(item, "Schedulable"),
-        topologies=_segments(item, "Topologies"),
-        readers=replies.number(item, "CurrentReaders"),
-        writers=replies.number(item, "CurrentWriters"),
-    )
-
-
-def _capabilities(item: replies.Node) -> tuple[registration.Capability, ...]:
-    return tuple(
-        registration.Capability(
-            access_mode=replies.text(capability, "AccessMode"),
-            attachment_mode=replies.text(capability, "AttachmentMode"),
-        )
-        for capability in replies.rows(item, "RequestedCapabilities")
-    )
-
-
-def _segments(item: replies.Node, key: str) -> tuple[Mapping[str, str], ...]:
-    return tuple(replies.texts(topology, "Segments") for topology in replies.rows(item, key))
-
-
-def _claims(item: replies.Node) -> Iterator[Claim]:
-    """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
-    known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
-    modes: tuple[tuple[str, Literal["read", "write"]], ...] = (("WriteAllocs", "write"), ("ReadAllocs", "read"))
-    for key, mode in modes:
-        for alloc_id in sorted(replies.table(item, key)):
-            yield _claim(alloc_id, mode, known.get(alloc_id, {}))
-
-
-def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.Node) -> Claim:
-    return Claim(
-        alloc_id=alloc_id,
-        mode=mode,
-        node_id=replies.text(allocation, "NodeID"),
-        node_name=replies.text(allocation, "NodeName"),
-        job_id=replies.text(allocation, "JobID"),
-        namespace=replies.text(allocation, "Namespace"),
-        client_status=replies.text(allocation, "ClientStatus"),
-    )
 
 
 def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:

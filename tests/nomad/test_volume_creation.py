@@ -1,0 +1,125 @@
+"""Volumes that the plugin makes: what is sent, and what a real agent answered."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import volume_creation
+from nomad_csi.plan import registration
+
+WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
+ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}
+BARE = volume_creation.NewVolume(
+    volume_id="c1", namespace="storage", name="c1", plugin_id="aws-ebs", capabilities=(WRITER,)
+)
+FULL = dataclasses.replace(
+    BARE,
+    mount_options=registration.MountOptions(fs_type="ext4", mount_flags=("noatime",)),
+    required_topologies=(ZONE_A, ZONE_B),
+    preferred_topologies=(ZONE_B,),
+    parameters={"type": "gp3"},
+    secrets={"key": "canary-9b2d"},
+    capacity_min_bytes=5 << 30,
+    capacity_max_bytes=6 << 30,
+    snapshot_id="snap-1",
+)
+CREATE = "/v1/volume/csi/c1/create"
+PATH = "/v1/volume/csi/c1"
+
+
+def test_payload_of_a_bare_volume_leaves_everything_to_the_driver():
+    """No size, no place, no source; and mount options, without which it could not be changed while in use."""
+    assert volume_creation.payload(BARE) == {
+        "ID": "c1",
+        "Namespace": "storage",
+        "Name": "c1",
+        "PluginID": "aws-ebs",
+        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+        "MountOptions": {},
+    }
+
+
+def test_payload_of_a_volume_with_everything():
+    """Every field of the document, and none that the server manages."""
+    assert volume_creation.payload(FULL) == {
+        "ID": "c1",
+        "Namespace": "storage",
+        "Name": "c1",
+        "PluginID": "aws-ebs",
+        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+        "MountOptions": {"FSType": "ext4", "MountFlags": ["noatime"]},
+        "RequestedTopologies": {
+            "Required": [{"Segments": ZONE_A}, {"Segments": ZONE_B}],
+            "Preferred": [{"Segments": ZONE_B}],
+        },
+        "RequestedCapacityMin": 5368709120,
+        "RequestedCapacityMax": 6442450944,
+        "SnapshotID": "snap-1",
+        "Parameters": {"type": "gp3"},
+        "Secrets": {"key": "canary-9b2d"},
+    }
+
+
+def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client):
+    """A recorded answer: id, size and place, with the nulls that Nomad writes into the list of places."""
+    agent.recorded("07-ebs-create-reply.json", method="PUT", path=CREATE)
+
+    created = volume_creation.create(client, FULL)
+
+    [asked] = agent.asked
+    assert (asked.method, asked.query) == ("PUT", {"namespace": "storage"})
+    assert asked.body == {"Volumes": [volume_creation.payload(FULL)]}
+    assert created.warnings == ""
+    assert created.volume.external_id == "vol-9d3d1cfebd7445e52"
+    assert created.volume.capacity_bytes == 5368709120
+    assert created.volume.context == {}
+    assert created.volume.topologies == ({"topology.kubernetes.io/zone": "eu-west-1a"},)
+
+
+def test_change_names_the_storage_and_never_creates(agent, client):
+    """A registration of what is there: the plugin is not asked to make it anew."""
+    agent.answer("PUT", PATH, json.dumps({"Warnings": "look out"}))
+
+    warnings = volume_creation.change(client, FULL, "vol-1")
+
+    [asked] = agent.asked
+    assert (asked.path, warnings) == (PATH, "look out")
+    assert asked.body == {"Volumes": [volume_creation.payload(FULL) | {"ExternalID": "vol-1"}]}
+
+
+def test_change_accepts_an_empty_body(agent, client):
+    """Nomad before 1.10.5 answers with nothing."""
+    agent.answer("PUT", PATH, "")
+
+    assert volume_creation.change(client, BARE, "vol-1") == ""
+
+
+def test_lost_answer_of_a_creation_is_ambiguous_and_sent_once(agent, client):
+    """The storage may exist; whether it does is not found out by making it again."""
+    text = "1 error occurred:\n\t* controller create volume: CSI.ControllerCreateVolume: context deadline exceeded\n\n"
+    agent.answer("PUT", CREATE, text, status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        volume_creation.create(client, FULL)
+
+    assert (caught.value.kind, len(agent.asked)) == ("ambiguous", 1)
+
+
+def test_secrets_show_nowhere(agent, client):
+    """Neither in an error in which Nomad repeats them, nor in the printed document."""
+    agent.answer("PUT", CREATE, "the plugin does not like canary-9b2d", status=500)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        volume_creation.create(client, FULL)
+
+    assert "canary-9b2d" not in f"{caught.value} {FULL!r}"
+
+
+@pytest.mark.parametrize("volume_id", ["mysql/create", "..", ""])
+def test_rejects_ids_that_would_become_another_path(client, volume_id):
+    """Nothing is sent for them."""
+    with pytest.raises(errors.SpecError):
+        volume_creation.create(client, dataclasses.replace(BARE, volume_id=volume_id))
