@@ -112,6 +112,21 @@ ANSWERS = (
     ),
     Answer(
         route="POST /v1/jobs/parse",
+        body={"JobHCL": 'locals {\n name = "x"\n}\njob "a" {\n name = local.name\n}', "Canonicalize": True},
+        real=(200, "'Name': 'x'"),
+        stand_in=(200, "'Name': '${local.name}'"),
+        why="no template of ours has locals, and a spec has no place for them: what varies is decided where the job is "
+        "rendered",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
+        body={"JobHCL": 'job "a" {\n typ = "service"\n}', "Canonicalize": True},
+        real=(400, 'An argument named "typ" is not expected here. Did you mean "type"?'),
+        stand_in=(400, 'An argument named "typ" is not expected here.'),
+        why="refused by both, at the same place; the stand-in does not guess what was meant",
+    ),
+    Answer(
+        route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {', "Canonicalize": True},
         real=(400, "Unclosed configuration block"),
         stand_in=(400, "the text is not valid HCL2 at this place"),

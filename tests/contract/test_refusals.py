@@ -1,0 +1,256 @@
+"""What cannot work, asked for through the product's own resources: the same words on the stand-in and a real agent."""
+
+import re
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import plugin_health, plugin_job, resource, volume_document, volume_registration
+from nomad_csi.plan import registration
+
+FILE_SYSTEM = "fs-0123456789abcdef0"
+TIMEOUT_S = 8
+TO_DO = "; stop the jobs that use them and run again"
+EFFECT = re.compile(
+    r"  on one \(allocation ALLOC\): "
+    r"(Alloc Unhealthy: Unhealthy because of failed task|Not Restarting: Policy allows no restarts)"
+)
+"""What Nomad records last of a task that failed; the stand-in has no deployments, and so no word of theirs."""
+
+SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+
+
+@pytest.fixture
+def context(client):
+    """The context of a step on the agent."""
+    return resource.Context(connect=lambda: client)
+
+
+@pytest.fixture
+def create(context):
+    """Make a resource as a program asks for it, once its inputs are checked: ``create(kind, inputs)``."""
+
+    def make(kind, given):
+        inputs, failures = kind.check(given)
+        assert failures == ()
+        return kind.create(context, inputs)
+
+    return make
+
+
+@pytest.fixture
+def register(create):
+    """Ask for a registration of ``efs``: ``register("v", plugin_id="other")``."""
+
+    def make(volume_id, **fields):
+        known = {"name": volume_id, "external_id": FILE_SYSTEM, "plugin_id": "efs", "capabilities": (SHARED,)}
+        document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
+        return create(volume_registration.VolumeRegistration(), volume_document.to_inputs(document))
+
+    return make
+
+
+@pytest.fixture
+def run_job(create):
+    """Ask for a job: ``run_job("j", hcl)``."""
+    return lambda job_id, hcl, **fields: create(plugin_job.PluginJob(), {"jobId": job_id, "hcl": hcl} | fields)
+
+
+@pytest.fixture
+def prove(create, agent):
+    """Wait for a plugin of ours: ``prove("efs", provider="efs.csi.aws.com")``."""
+
+    def wait(plugin_id, **fields):
+        known = {"pluginId": plugin_id, "provider": "ebs.csi.aws.com", "taskDriver": "raw_exec", "proof": "csi"}
+        known |= {"clientDataDir": str(agent.data_dir), "timeoutS": TIMEOUT_S, "stableS": 0.5}
+        return create(plugin_health.PluginHealth(), known | fields)
+
+    return wait
+
+
+def told(caught):
+    """Return the lines of a refusal, without what is other in each run."""
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ALLOC", str(caught.value))
+    text = re.sub(r"\(allocation [0-9a-f]{8}\)", "(allocation ALLOC)", text)
+    return re.sub(r"-[0-9a-f]{8}-\d+", "", re.sub(r"/tmp/nc\S+(?=/client/csi)", "DATA_DIR", text)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"plugin_id": "nobody"},
+            "no CSI plugin named: nobody could be found; run the plugin's job first and wait until it is healthy, "
+            "or correct plugin_id",
+        ),
+        (
+            {"namespace": "nowhere"},
+            "volume bad is in nonexistent namespace nowhere; make it first with `nomad namespace apply`, "
+            "or name another",
+        ),
+    ],
+)
+def test_registration_that_cannot_work_is_refused(register, fresh, fields, message):
+    """With what Nomad says and what to do."""
+    with pytest.raises(errors.NomadApiError) as caught:
+        register(fresh("bad"), **fields)
+
+    assert told(caught) == [f"PUT /v1/volume/csi/bad: status 500: {message}"]
+
+
+def test_registration_of_somebody_elses_is_not_taken_over(register, kept, volume, fresh, agent):
+    """Both values are told, and the ways out; Nomad still has theirs."""
+    volume_id = fresh("theirs")
+    kept(volume(volume_id, ExternalID="fs-0fedcba9876543210"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        register(volume_id)
+
+    assert told(caught) == [
+        "volume default/theirs is registered already, and not by this stack as it is now: externalId: Nomad has "
+        '"fs-0fedcba9876543210", wanted "fs-0123456789abcdef0"; set adopt: true to take it over, import it, or choose '
+        "another id"
+    ]
+    assert agent.get(f"/v1/volume/csi/{volume_id}")["ExternalID"] == "fs-0fedcba9876543210"
+
+
+def test_claimed_volume_is_not_deregistered(context):
+    """Its user is named: job, allocation, client."""
+    with pytest.raises(errors.RefusedError) as caught:
+        volume_registration.VolumeRegistration().delete(context, "default/used", {})
+
+    assert told(caught) == [
+        "volume default/used is claimed and stays registered: job default/user (write, allocation ALLOC, running on "
+        "node one); stop these jobs, wait until their claims are free, and run again"
+    ]
+
+
+def test_plugin_job_is_not_stopped_under_its_users(context, agent):
+    """They could not let go of their volumes."""
+    job = agent.get("/v1/job/plugin-efs/submission?version=0")
+
+    with pytest.raises(errors.RefusedError) as caught:
+        plugin_job.PluginJob().delete(context, "default/plugin-efs", {"hcl": job["Source"]})
+
+    [line] = told(caught)
+    what, users = line.split(" without it: ")
+    assert what == (
+        "job default/plugin-efs runs on: volumes of its plugin are claimed, and would stay mounted and attached"
+    )
+    assert {"default/plain", "default/used"} <= set(users.removesuffix(TO_DO).split(", "))
+    assert users.endswith(TO_DO)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (
+            "kill_timeout ",
+            "colour ",
+            [
+                "POST /v1/jobs/parse: status 400: Failed to parse job: input.hcl:8,7-13: Unsupported argument; "
+                'An argument named "colour" is not expected here.'
+            ],
+        ),
+        (
+            '"service"',
+            '"services"',
+            ['POST /v1/job/bad/plan: status 500: 1 error occurred: * Invalid job type: "services"'],
+        ),
+        (
+            'job "',
+            'job "other-',
+            ["job default/bad: 1 problem", "  hcl: ID: expected 'bad' as in jobId, got 'other-bad'"],
+        ),
+    ],
+)
+def test_job_that_cannot_work_is_refused(run_job, job, fresh, agent, old, new, lines):
+    """Nomad's words, at Nomad's place; and nothing is registered."""
+    job_id = fresh("bad")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        run_job(job_id, job(job_id).replace(old, new))
+
+    assert told(caught) == lines
+    assert agent.call("GET", f"/v1/job/{job_id}")[0] == 404
+
+
+def test_more_controllers_than_clients_are_not_waited_for(prove):
+    """Waiting cannot heal it."""
+    with pytest.raises(errors.NomadCsiError) as caught:
+        prove("ebs", controllers=2, jobs={"plugin-ebs-controller": "1", "plugin-ebs-nodes": "1"})
+
+    assert told(caught) == [
+        "plugin ebs cannot become healthy; nothing was registered",
+        "  controllers-exceed-nodes: plugin ebs: expected a client for each of 2 controllers, which never share one, "
+        "found 1 eligible client; set controller.count to 1 or less, or add clients",
+    ]
+
+
+CONTROLLER = (
+    "  controller-missing: plugin {}: expected 1 controller, found 0 that ever answered as healthy; look at the "
+    "controller job's allocations: it often lacks a permission, or a place to run"
+)
+NODE = (
+    "  node-missing: node instance of plugin {} on one: expected a healthy one, found none{}; look at the allocation on "
+    "that client with `nomad alloc status`"
+)
+NO_SOCKET = (
+    " (Plugin became unhealthy: Error: CSI plugin failed probe: timeout while connecting to gRPC socket: failed to stat "
+    "socket: stat DATA_DIR/client/csi/plugins/ALLOC/csi.sock: no such file or directory)"
+)
+
+
+@pytest.mark.parametrize(
+    ("plugin_id", "fields", "counts", "lines"),
+    [
+        (
+            "efs",
+            {"jobs": {"plugin-efs": "1"}},
+            "0/1 nodes",
+            [
+                "  provider-differs: plugin efs: expected ebs.csi.aws.com, found efs.csi.aws.com; another driver answers "
+                "under this plugin id: correct the image or command, or choose another id",
+                "  csi-failed: node instance of plugin efs on one: expected a healthy one, found its own answer: "
+                "wrong-name: name: expected ebs.csi.aws.com, got efs.csi.aws.com; compare the image with the plugin's "
+                "driver; look at the instance's logs with `nomad alloc logs -stderr`",
+            ],
+        ),
+        (
+            "efs",
+            {"provider": "efs.csi.aws.com", "version": "0.0.1", "jobs": {"plugin-efs": "1"}},
+            "0/1 nodes",
+            [
+                "  version-differs: node instance of plugin efs on one: expected version 0.0.1, found version v3.4.1; "
+                "correct the image, or wait for a rolling update to end"
+            ],
+        ),
+        (
+            "mute",
+            {"controllers": 1, "jobs": {"plugin-mute": "1"}},
+            "0/1 nodes, 0/1 controllers",
+            [CONTROLLER.format("mute"), NODE.format("mute", NO_SOCKET)],
+        ),
+        (
+            "nobody",
+            {"controllers": 1, "jobs": {"plugin-nobody": "1"}},
+            "0/1 nodes, 0/1 controllers",
+            [
+                "  job-missing: plugin nobody: expected job plugin-nobody of namespace default running, found no such "
+                "job, or a stopped one; run `pulumi up`, or submit the rendered job file",
+                "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none of that id; look at the "
+                "tasks of its jobs; ids are case-sensitive",
+                CONTROLLER.format("nobody"),
+                NODE.format("nobody", ""),
+            ],
+        ),
+    ],
+)
+def test_plugin_that_is_not_as_expected_is_not_proven(prove, plugin_id, fields, counts, lines):
+    """At the end of the wait: counts, findings, and causes. What follows from these is Nomad's to word."""
+    with pytest.raises(errors.NomadCsiError) as caught:
+        prove(plugin_id, **fields)
+
+    head, *rest = told(caught)
+    assert head == f"plugin {plugin_id} is not proven healthy after {TIMEOUT_S} s: {counts}; nothing was registered"
+    assert [line for line in rest if not EFFECT.fullmatch(line)] == lines
