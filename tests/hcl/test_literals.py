@@ -36,7 +36,7 @@ def test_rejects_what_the_dialects_do_not_share(decode, literal):
         decode(literal)
 
 
-@pytest.mark.parametrize("literal", ['"${var.x}"', '"${local.x}"', '"${f(1)}"', '"%{ if x }"', '"${"'])
+@pytest.mark.parametrize("literal", ['"a ${var.x}"', '"${local.x}"', '"${f(1)}"', '"%{ if x }"', '"${"'])
 def test_hcl2_rejects_what_nomad_evaluates_at_once(literal):
     """Only a runtime variable may stay in a text: everything else would have a value already."""
     with pytest.raises(literals.LiteralError, match="plain text"):
@@ -68,7 +68,22 @@ def test_hcl1_rejects_indented_heredocs(token):
         literals.hcl1_heredoc(token)
 
 
-@pytest.mark.parametrize("body", ["${var.x}", "%{ if x }", "${f(1)}"])
+def test_hcl2_puts_in_what_the_file_gives_a_value():
+    """Variables and locals of the file itself are texts, written as HCL2 writes them."""
+    scope = {"var.t": "a", "var.n": 2.5, "local.b": True}
+
+    assert literals.hcl2('"${var.t} ${ var.n } ${local.b}"', scope) == "a 2.5 true"
+    assert literals.hcl2_heredoc("<<EOF\n${var.t} ${ var.n }\nEOF\n", scope) == "a 2.5\n"
+
+
+@pytest.mark.parametrize("value", [None, [], {}])
+def test_hcl2_rejects_a_variable_without_a_text(value):
+    """A list has no text, and what the file does not say nobody knows."""
+    with pytest.raises(literals.LiteralError, match=r"var\.x has none here"):
+        literals.hcl2('"a ${var.x}"', {"var.x": value})
+
+
+@pytest.mark.parametrize("body", ["${f(x)}", "%{ if x }", "${f(1)}"])
 def test_hcl2_rejects_evaluated_heredocs(body):
     """In a heredoc too, what Nomad evaluates at once has no text of its own."""
     with pytest.raises(literals.LiteralError, match="evaluates nothing"):

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import read
+from nomad_csi.hcl import read, values
 
 JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
 
@@ -107,31 +107,190 @@ def test_read_an_old_volume_file(case):
         ("a {}\na = 2", "line 2, column 1: expected each name once, got a again"),
         ("a = 2\na {}", "line 2, column 1: expected each name once, got a again"),
         ('m = {\n  x = 1\n  "x" = 2\n}', "line 3, column 3: expected each key once, got 'x' again"),
+        ("a = 010", "line 1, column 5: expected a number without leading zeros, which HCL1 reads as octal, got 010"),
+        ("a = 0x1F", "line 1, column 5: expected a number of decimal digits, got 0x1F"),
+        ("a = ", "line 1, column 5: expected what HCL allows there, got the end of the file"),
+        ("b {\na = 1", "line 2, column 6: expected what HCL allows there, got the end of the file"),
+        ("a = @", "line 1, column 5: expected what HCL allows there, got '@'"),
+        ("a = [1 2]", "line 1, column 8: expected what HCL allows there, got '2'"),
+        ('a = "x', "line 1, column 7: expected what HCL allows there, got the end of the file"),
+        ('a = "x\ny"', "line 1, column 7: expected what HCL allows there, got '\\n'"),
+        ("a = <<EOF\nx\n", "line 1, column 5: expected what HCL allows there, got '<'"),
+        ("a = 1\n}", "line 2, column 1: expected what HCL allows there, got '}'"),
+        ("a = /* b", "line 1, column 5: expected what HCL allows there, got '/'"),
+        ("a = " + "[" * 3000 + "]" * 3000, "expected a file with a few levels of brackets, got hundreds of levels"),
+        ('a = 1\nb = "x\0"', "line 2, column 7: expected text without NUL, got NUL"),
+        ('{"a": 1 "b"}', "line 1, column 9: expected JSON, got expecting ',' delimiter"),
+        ('{"a": 1, "a": 2}', "line 1, column 10: expected each key once, got 'a' again"),
+        ("[1]", "line 1, column 1: expected a JSON object"),
+        (
+            '{"a": ' + "[" * 9000 + "]" * 9000 + "}",
+            "expected a file with a few levels of brackets, got hundreds of levels",
+        ),
+    ],
+)
+@pytest.mark.parametrize("reader", [read.read_job, read.read_volume])
+def test_rejects_what_would_be_lost_or_is_no_hcl(reader, text, problem):
+    """What Nomad would drop, merge or refuse is named with its place, in both kinds of file."""
+    with pytest.raises(errors.SpecError) as refusal:
+        reader(text, "data.hcl")
+
+    assert str(refusal.value) == f"data.hcl: 1 problem\n  {problem}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
         ("a = 1 b = 2", "line 1, column 7: expected a line for each attribute, block and key, got two on one line"),
         (
             "m = { a = 1 b = 2 }",
             "line 1, column 13: expected a line for each attribute, block and key, got two on one line",
         ),
-        ("a = 010", "line 1, column 5: expected a number without leading zeros, which HCL1 reads as octal, got 010"),
         ("a = -x", "line 1, column 6: expected a number behind -, got something to evaluate"),
         ("a = { (x) = 1 }", "line 1, column 7: expected a name or a text, got something to evaluate"),
-        ("a = ", "line 1, column 5: expected what HCL allows there, got the end of the file"),
-        ("b {\na = 1", "line 2, column 6: expected what HCL allows there, got the end of the file"),
-        ("a = @", "line 1, column 5: expected what HCL allows there, got '@'"),
         (
             'segments {\n  "a/b" = "c"\n}',
             "line 2, column 3: expected what HCL allows there, got '\"'; "
             'write a quoted name inside a map: segments = { "name" = "value" }',
         ),
-        ("a = " + "[" * 3000 + "]" * 3000, "expected a file with a few levels of brackets, got hundreds of levels"),
+        (
+            'dynamic "group" {\n}',
+            "line 1, column 1: expected a text, a number, true, false, null, a list or a map, got something to "
+            "evaluate; let Nomad compute it: give the output of `nomad job run -output FILE` instead",
+        ),
+        (
+            "a = var.x",
+            "line 1, column 5: expected a variable that the file gives a value, got var.x; give it a default in the "
+            "file, or let Nomad compute it: give the output of `nomad job run -output FILE` instead",
+        ),
     ],
 )
-def test_rejects_what_would_be_lost_or_is_no_hcl(text, problem):
-    """What Nomad would drop, merge or refuse is named with its place."""
+def test_rejects_in_a_job_file_what_hcl2_refuses(text, problem):
+    """Forms of HCL1, and what the file alone does not say."""
+    with pytest.raises(errors.SpecError) as refusal:
+        read.read_job(text, "data.nomad.hcl")
+
+    assert str(refusal.value) == f"data.nomad.hcl: 1 problem\n  {problem}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a = null", "line 1, column 5: expected a text in quotes, a number, true, false, a list or a map, got null"),
+        ("a = x", "line 1, column 5: expected a text in quotes, a number, true, false, a list or a map, got x"),
+        ("m = { a : 1 }", "line 1, column 9: expected what HCL allows there, got ':'"),
+        (
+            "\ufeffa = 1",
+            "line 1, column 1: expected text without a byte order mark, which Nomad refuses here, got one",
+        ),
+        (
+            'a = "${x"\nm = {\n  b = "}"\n}',
+            "line 1, column 5: expected a } for each ${, or Nomad reads the next lines as part of the value",
+        ),
+    ],
+)
+def test_rejects_in_a_volume_file_what_hcl1_refuses(text, problem):
+    """Forms of HCL2, and the open template that swallows what follows."""
     with pytest.raises(errors.SpecError) as refusal:
         read.read_volume(text, "data.volume.hcl")
 
     assert str(refusal.value) == f"data.volume.hcl: 1 problem\n  {problem}"
+
+
+def test_read_forms_that_only_hcl1_has():
+    """Quoted names, attributes on one line, commas, dots in names, blocks in a map; the odd ones noted with lines."""
+    text = (
+        '"id" = "x"\nsegments {\n  "a/b" = "c"\n}\ncapability { a = "1" b = "2" }\n'
+        "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\n"
+    )
+
+    found = read.reading(text, "data.volume.hcl", read.VOLUME)
+
+    assert found.content == {
+        "id": "x",
+        "segments": [{"a/b": "c"}],
+        "capability": [{"a": "1", "b": "2"}],
+        "m": {"c.d": 1, "e": 2},
+        "n": {"f": [{"g": 3}]},
+    }
+    assert found.notes == (("quoted-name", 1), ("quoted-name", 3), ("one-line", 5))
+    assert found.form == "hcl"
+
+
+def test_read_json_as_hcl_reads_it():
+    """Escapes of JSON, nesting, and the halves of a surrogate pair, which Nomad's own reader dies of."""
+    text = '{\n "a": "\\/\\u00e9",\n "b": [1, {"c": null}],\n "d": "\\ud83c\\udf89"\n}\n'
+
+    found = read.reading(text, "x.json", read.VOLUME)
+
+    assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
+    assert found.notes == (("json-surrogate", 4),)
+    assert found.form == "json"
+
+
+def test_read_knows_lines():
+    """Each entry and each item of a list has its line, in either form."""
+    job = read.read_job('# one\njob "x" {\n  l = [\n    "a",\n    "b",\n  ]\n  m = {\n    k = 1\n  }\n}\n')
+    json_file = read.read_volume('{\n "a": {\n  "b": [\n   1\n  ]\n }\n}')
+
+    block = values.block(job, "job")
+    assert (job.at("job"), block.line, block.at("l"), block["m"].at("k"), block.at("missing")) == (2, 2, 3, 8, 2)
+    assert [values.line_of(block["l"], index) for index in (0, 1, 2)] == [4, 5, 1]
+    assert (json_file.at("a"), json_file["a"].at("b"), values.line_of(json_file["a"]["b"], 0)) == (2, 3, 4)
+
+
+def test_read_variables_that_the_file_gives_a_value():
+    """Defaults and locals are put in; a text that is one variable keeps its type; a heredoc takes them too."""
+    text = """
+variable "tag" {
+  type        = string
+  description = upper("never read")
+  default     = "v1"
+  validation {
+    condition     = length(var.tag) > 0
+    error_message = "x"
+  }
+}
+variables {
+  count = 2
+}
+locals {
+  image = "plugin:${var.tag}"
+  both  = "${local.image}!"
+}
+job "x" {
+  a = local.both
+  b = "${var.count}"
+  c = "n=${var.count}"
+  d = <<EOF
+${local.image} $${x}
+EOF
+  e = [var.tag]
+}
+"""
+    [job] = read.read_job(text)["job"]
+
+    assert job == {
+        "__labels__": ["x"],
+        "a": "plugin:v1!",
+        "b": 2,
+        "c": "n=2",
+        "d": "plugin:v1 ${x}\n",
+        "e": ["v1"],
+    }
+
+
+@pytest.mark.parametrize("name", ["attr.kernel.name", "node.unique.id", 'meta["a b"]', 'env["HOME"]', "NOMAD_ALLOC_ID"])
+def test_read_names_that_the_client_fills_in(name):
+    """What only the client knows stays, with or without quotes."""
+    assert read.read_job(f'a = {name}\nb = "x ${{{name}}}"\n') == {"a": f"${{{name}}}", "b": f"x ${{{name}}}"}
+
+
+@pytest.mark.parametrize("literal", ['"cafe\u0301"', r'"cafe\u0301"', "<<E\ncafe\u0301\nE"])
+def test_read_notes_what_hcl2_normalises(literal):
+    """A job file's text comes out of Nomad in another form; a volume file's does not."""
+    assert read.reading(f"a = {literal}\n", "x", read.JOB).notes == (("not-normalised", 1),)
+    assert read.reading(f"a = {literal}\n", "x", read.VOLUME).notes == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (versi
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE = r"""\\(?: ["\\nrt] | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8} )"""
@@ -16,14 +17,25 @@ _HCL2_PART = re.compile(
     rf"""
       (?P<escape>   {_ESCAPE} )
     | (?P<doubled>  \$\$\{{ | %%\{{ )
-    | (?P<variable> \$\{{ (?!(?:var|local)\.) [A-Za-z_][\w.\-]* \}} )
+    | \$\{{ \ *(?P<own> (?:var|local)\.[A-Za-z_][\w\-]* )\ * \}}
+    | (?P<variable> \$\{{ (?!(?:var|local)\.) [A-Za-z_][\w.\-]* (?:\["[^"\\\n$%]*"\])? \}} )
     | (?P<plain>    [^"\\\n$%] | [$%](?!\{{) )
     """,
     re.VERBOSE,
 )
 _HEREDOC_PART = re.compile(
-    r"\$\$\{|%%\{|(?P<evaluated>\$\{(?!(?!(?:var|local)\.)[A-Za-z_][\w.\-]*\})|%\{)|[^$%]+|.", re.DOTALL
+    r"""
+      (?P<doubled>   \$\$\{ | %%\{ )
+    | \$\{ \ *(?P<own> (?:var|local)\.[A-Za-z_][\w\-]* )\ * \}
+    | (?P<evaluated> \$\{(?![A-Za-z_][\w.\-]*\}) | \$\{(?=(?:var|local)\.) | %\{ )
+    | [^$%]+ | .
+    """,
+    re.DOTALL | re.VERBOSE,
 )
+WHOLE_VARIABLE = re.compile(r'"\$\{ *((?:var|local)\.[A-Za-z_][\w-]*) *\}"')
+"""A text that is one variable and nothing else: it keeps the type of the variable."""
+
+NOTHING: Mapping[str, Any] = {}
 
 
 class LiteralError(ValueError):
@@ -42,13 +54,20 @@ def hcl1(literal: str) -> str:
     return "".join(parts)
 
 
-def hcl2(literal: str) -> str:
+def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     """
     Return what a job file means by *literal*, quotes included, before the client fills in ``${node...}``.
 
-    What Nomad evaluates when it parses the job (functions, ``var.``, ``local.``, ``%{ if }``) raises `LiteralError`.
+    *scope* has the values of ``var.name`` and ``local.name``. What else Nomad evaluates when it parses the job
+    (functions, ``%{ if }``) raises `LiteralError`.
     """
-    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1])))
+    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1], scope)))
+
+
+def changes_in_hcl2(literal: str) -> bool:
+    """Return whether Nomad turns the text of *literal* into another one, in Unicode's NFC form."""
+    escapes = re.sub(_ESCAPE, lambda match: _unescape(match[0]), literal, flags=re.VERBOSE)
+    return not unicodedata.is_normalized("NFC", escapes)
 
 
 def hcl1_heredoc(token: str) -> str:
@@ -60,14 +79,30 @@ def hcl1_heredoc(token: str) -> str:
     return _heredoc_body(token)
 
 
-def hcl2_heredoc(token: str) -> str:
+def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
     """Return the lines of a heredoc of a job file; ``<<-`` takes the common indentation away."""
     body = _heredoc_body(token)
     if token.startswith("<<-"):
         body = _without_common_indent(body)
-    if any(match["evaluated"] for match in _HEREDOC_PART.finditer(body)):
+    return unicodedata.normalize("NFC", "".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
+
+
+def _heredoc_part(match: re.Match[str], scope: Mapping[str, Any]) -> str:
+    if match["own"]:
+        return _own(match["own"], scope)
+    if match["evaluated"]:
         raise LiteralError("text in which Nomad evaluates nothing")
-    return unicodedata.normalize("NFC", body.replace("$${", "${").replace("%%{", "%{"))
+    return match[0][1:] if match["doubled"] else match[0]
+
+
+def _own(name: str, scope: Mapping[str, Any]) -> str:
+    """Return the text of a variable of the file: ``true``, ``3000``, ``2.5``."""
+    value = scope.get(name)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise LiteralError(f"plain text, or a variable to which the file itself gives a text: {name} has none here")
 
 
 def _without_common_indent(body: str) -> str:
@@ -77,7 +112,7 @@ def _without_common_indent(body: str) -> str:
     return "\n".join(line[width:] if line.strip() else line for line in lines)
 
 
-def _hcl2_parts(text: str) -> Iterator[str]:
+def _hcl2_parts(text: str, scope: Mapping[str, Any]) -> Iterator[str]:
     position = 0
     while position < len(text):
         match = _HCL2_PART.match(text, position)
@@ -87,6 +122,8 @@ def _hcl2_parts(text: str) -> Iterator[str]:
         position = match.end()
         if match["doubled"]:
             yield match[0][1:]
+        elif match["own"]:
+            yield _own(match["own"], scope)
         else:
             yield _unescape(match[0]) if match["escape"] else match[0]
 

@@ -1,0 +1,255 @@
+"""
+The values of attributes: texts, numbers, lists, maps, and the names that a file may use in place of them.
+
+Nothing is computed but ``var.name`` and ``local.name`` that the file itself gives a value. What only the client knows
+(``attr.kernel.name``) stays a text of the form ``${attr.kernel.name}``, as Nomad keeps it.
+"""
+
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi.hcl import literals, scan, values
+
+EVALUATED_FIX = "let Nomad compute it: give the output of `nomad job run -output FILE` instead"
+
+NAME = re.compile(r"[^\W\d][\w-]*")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
+_WORD = re.compile(r"[\w.]+")
+_REFERENCE = re.compile(r"(?:\.[^\W\d][\w-]*|\.\d+|\[\"[^\"\\\n$%]*\"\]|\[\d+\])+")
+_HEREDOC = re.compile(
+    r"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?=[ \t]*(?:\r?\n|\Z))", re.MULTILINE
+)
+_OPERATOR = re.compile(r"[+\-*%<>!&|?\[(.]|/(?!/)|==|=>")
+_KEY_OF_LOOP = re.compile(r"for[ \t]+[^\W\d]")
+_RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+class Unknown:
+    """Stands where a value could not be read; the problem is reported."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(kw_only=True)
+class ExpressionReader(scan.Scanner):
+    """Reads one expression at a time."""
+
+    scope: Mapping[str, Any] = field(default_factory=dict)
+    """Values by ``var.name`` and ``local.name``."""
+
+    @abstractmethod
+    def map_body(self) -> values.Map:
+        """Return a map of HCL1, behind its opening brace: it is read as a block is."""
+
+    def value(self) -> Any:
+        """Return the value of an expression, or report why it has none and return `UNKNOWN`."""
+        start = self.position
+        value = self.nested(self._term)
+        if self.dialect.name == "job" and self.text[start : start + 2] != "<<" and self._continues():
+            self.position = start
+            self.evaluated(start)
+            self.skip_expression()
+            return UNKNOWN
+        return value
+
+    def _continues(self) -> bool:
+        before = self.position
+        self.skip_inline()
+        position, self.position = self.position, before
+        return _OPERATOR.match(self.text, position) is not None
+
+    def _term(self) -> Any:
+        sign = self.peek()
+        if sign == '"':
+            return self.string()
+        if sign == "[":
+            return self._list()
+        if sign == "{":
+            self.position += 1
+            return self.map_body() if self.dialect.name == "volume" else self._object()
+        if sign == "-":
+            return self._negative()
+        if sign.isdigit():
+            return self._number()
+        if self.text.startswith("<<", self.position) and self.dialect.name != "json":
+            return self._heredoc()
+        if NAME.match(self.text, self.position):
+            return self._named()
+        if self.dialect.name != "job" or sign not in {"!", "("}:
+            self.fail(self.position)
+        self.evaluated(self.position)
+        self.skip_expression()
+        return UNKNOWN
+
+    def _negative(self) -> Any:
+        self.position += 1
+        self.skip_inline()
+        if self.peek().isdigit():
+            return -self._number()
+        self.report(self.position, "a number behind -", "something to evaluate")
+        self.skip_expression()
+        return UNKNOWN
+
+    def _number(self) -> int | float:
+        start = self.position
+        match = _NUMBER.match(self.text, start)
+        word = _WORD.match(self.text, start)
+        source = match[0] if match else (word[0] if word else "")
+        self.position += len(source)
+        if match is None:
+            self.report(start, "a number of decimal digits", source)
+            return 0
+        if len(source) > 1 and source[0] == "0" and source[1].isdigit():
+            self.report(start, "a number without leading zeros, which HCL1 reads as octal", source)
+        return int(source) if source.isdigit() else float(source)
+
+    def _named(self) -> Any:
+        """Return what a word stands for: true, false, null, a variable of the file, a name that the client knows."""
+        start = self.position
+        word = self.take(NAME)
+        if word in _WORDS and not (word == "null" and self.dialect.name == "volume"):
+            return _WORDS[word]
+        if self.dialect.name != "job":
+            self.report(start, "a text in quotes, a number, true, false, a list or a map", word)
+            return UNKNOWN
+        match = _REFERENCE.match(self.text, self.position)
+        path = word + (match[0] if match else "")
+        if match:
+            self.position = match.end()
+        if word in {"var", "local"}:
+            return self._variable(path, start)
+        if (word in _RUNTIME_ROOTS and match) or word.startswith("NOMAD_"):
+            return f"${{{path}}}"
+        self.evaluated(start)
+        self.skip_expression()
+        return UNKNOWN
+
+    def _variable(self, path: str, start: int) -> Any:
+        if path in self.scope:
+            return self.scope[path]
+        fix = f"give it a default in the file, or {EVALUATED_FIX}"
+        self.report(start, "a variable that the file gives a value", path, fix)
+        return UNKNOWN
+
+    def _list(self) -> Any:
+        start = self.position
+        found = values.Items(self.line(start))
+        self.position += 1
+        self.skip()
+        if self.dialect.name == "job" and _KEY_OF_LOOP.match(self.text, self.position):
+            return self._loop(start, "]")
+        while self.peek() != "]":
+            line = self.line(self.position)
+            found.put(self.value(), line)
+            self.skip()
+            if self.peek() == ",":
+                self.position += 1
+                self.skip()
+            elif self.peek() != "]":
+                self.fail(self.position)
+        self.position += 1
+        return found
+
+    def _object(self) -> Any:
+        start = self.position - 1
+        found = values.Map(self.line(start))
+        self.skip()
+        if self.dialect.name == "job" and _KEY_OF_LOOP.match(self.text, self.position):
+            return self._loop(start, "}")
+        while self.peek() != "}":
+            self._entry(found)
+            gap = self.skip()
+            if self.peek() == ",":
+                self.position += 1
+                self.skip()
+            elif self.peek() != "}" and "\n" not in gap:
+                self.not_apart(has_comma=False)
+        self.position += 1
+        return found
+
+    def _entry(self, found: values.Map) -> None:
+        start = self.position
+        key = self._key()
+        self.skip_inline()
+        if self.peek() not in {"=", ":"}:
+            self.fail(self.position)
+        self.position += 1
+        self.skip()
+        value = self.value()
+        if key in found:
+            self.report(start, "each key once", f"{key!a} again")
+        else:
+            found.put(key, value, self.line(start))
+
+    def _key(self) -> str:
+        start = self.position
+        if self.peek() == '"':
+            found = self.string()
+            return found if isinstance(found, str) else ""
+        if self.peek() == "(":
+            self.report(start, "a name or a text", "something to evaluate")
+            self.skip_brackets()
+            return ""
+        return str(self._number()) if self.peek().isdigit() else self.take(NAME)
+
+    def _loop(self, start: int, closing: str) -> Any:
+        self.evaluated(start)
+        while self.peek() != closing:
+            self.skip_token()
+        self.position += 1
+        return UNKNOWN
+
+    def string(self) -> Any:
+        """Return the text in quotes at the position; of one that is a variable alone, the variable's value."""
+        start = self.position
+        end = self.end_of_string(start)
+        self.position = end
+        source = self.text[start:end]
+        if self.dialect.name == "json":
+            return self._json_string(source, start)
+        whole = literals.WHOLE_VARIABLE.fullmatch(source) if self.dialect.name == "job" else None
+        if whole:
+            return self._variable(whole[1], start)
+        return self._decoded(self.dialect.literal, source, start)
+
+    def _json_string(self, source: str, start: int) -> str:
+        found = str(json.loads(source, strict=False))
+        if re.search(r"\\u[dD][89abAB]", source):
+            self.notes.append(("json-surrogate", self.line(start)))
+        return found
+
+    def _heredoc(self) -> Any:
+        start = self.position
+        match = _HEREDOC.match(self.text, start)
+        if match is None:
+            self.fail(start)
+        self.position = match.end()
+        return self._decoded(self.dialect.heredoc, match[0], start)
+
+    def _decoded(self, decode: Callable[[str, Mapping[str, Any]], str], source: str, start: int) -> Any:
+        if self.dialect.name == "job" and literals.changes_in_hcl2(source):
+            self.notes.append(("not-normalised", self.line(start)))
+        try:
+            return decode(source, self.scope)
+        except literals.LiteralError as error:
+            self.report(start, str(error))
+            return UNKNOWN
+
+    def not_apart(self, *, has_comma: bool) -> None:
+        """Note or report that nothing stands in front of an entry that HCL2 would take for a separator."""
+        if self.dialect.name == "volume":
+            if not has_comma:
+                self.notes.append(("one-line", self.line(self.position)))
+        else:
+            self.report(self.position, "a line for each attribute, block and key", "two on one line")
+
+    def evaluated(self, start: int) -> None:
+        """Report that what stands at *start* has to be computed."""
+        allowed = "a text, a number, true, false, null, a list or a map"
+        self.report(start, allowed, "something to evaluate", EVALUATED_FIX)

@@ -1,0 +1,175 @@
+"""
+What moves over the text of a file: space, words, where a quoted text ends, what is skipped, what is wrong and where.
+
+Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
+"""
+
+import bisect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, TypeVar
+
+from nomad_csi import errors
+
+ResultT = TypeVar("ResultT")
+
+Note = Literal["quoted-name", "one-line", "json-surrogate", "not-normalised"]
+"""Forms that Nomad's reader of the file takes, and other readers of HCL do not."""
+
+DEPTH_LIMIT = 100
+"""Levels of brackets; Nomad's own files have about ten."""
+
+_SPACE = re.compile(r"(?:[ \t\r\n]|\#[^\n]*|//[^\n]*|/\*(?s:.*?)\*/)*")
+_INLINE_SPACE = re.compile(r"(?:[ \t]|/\*(?s:.*?)\*/)*")
+_COMMENT = re.compile(r"\#[^\n]*|//[^\n]*|/\*(?s:.*?)\*/")
+_TEXTS = {
+    "job": re.compile(r'(?:[^"\\\n$%]|\\[^\n]|\$\$\{|%%\{|[$%](?!\{))*'),
+    "volume": re.compile(r'(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*'),
+    "json": re.compile(r'(?:[^"\\]|\\.)*'),
+}
+"""What stands in quotes up to the closing one or to a template, in each dialect."""
+
+_OPEN, _CLOSE = "{[(", "}])"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How one kind of text differs from the others."""
+
+    name: Literal["job", "volume", "json"]
+    literal: Callable[[str, Mapping[str, Any]], str]
+    """Decodes a quoted text, quotes included, with the variables of the file."""
+
+    heredoc: Callable[[str, Mapping[str, Any]], str]
+
+
+class UnreadableError(Exception):
+    """The rest of the text cannot be read; the problem is reported."""
+
+
+@dataclass(kw_only=True)
+class Scanner:
+    """A position in a text, and what was found wrong or odd so far."""
+
+    text: str
+    dialect: Dialect
+    problems: list[errors.Problem] = field(default_factory=list)
+    notes: list[tuple[Note, int]] = field(default_factory=list)
+    """Odd forms, each with its line."""
+
+    position: int = 0
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        self._line_ends = [match.start() for match in re.finditer("\n", self.text)]
+
+    def end_of_string(self, start: int) -> int:
+        """Return the position behind the text in quotes that begins at *start*."""
+        pattern = _TEXTS[self.dialect.name]
+        position = start + 1
+        while True:
+            match = pattern.match(self.text, position)
+            position = match.end() if match else position
+            if self.text.startswith('"', position):
+                return position + 1
+            if self.text[position : position + 2] not in {"${", "%{"} or self.dialect.name == "json":
+                self.fail(position)
+            position = self.end_of_template(position, start)
+
+    def end_of_template(self, position: int, start: int) -> int:
+        """Return the position behind the ``}`` that closes the template at *position*; HCL1 ignores quotes in it."""
+        depth, begin = 1, position
+        position += 2
+        while depth and position < len(self.text):
+            character = self.text[position]
+            if character == '"' and self.dialect.name == "job":
+                position = self.end_of_string(position)
+                continue
+            depth += (character == "{") - (character == "}")
+            position += 1
+        if depth or (self.dialect.name == "volume" and "\n" in self.text[begin:position]):
+            self.report(start, "a } for each ${, or Nomad reads the next lines as part of the value")
+            raise UnreadableError
+        return position
+
+    def skip_expression(self) -> None:
+        """Go to the end of an expression: a line's end, a comma or a closing bracket outside of all brackets."""
+        while self.position < len(self.text) and self.text[self.position] not in "\n,}])":
+            self.skip_token()
+
+    def skip_token(self) -> None:
+        """Go over a text in quotes, brackets with all that is in them, a comment, or one character."""
+        if self.position >= len(self.text):
+            self.fail(self.position)
+        sign = self.text[self.position]
+        if sign == '"':
+            self.position = self.end_of_string(self.position)
+        elif sign in _OPEN:
+            self.skip_brackets()
+        elif comment := _COMMENT.match(self.text, self.position):
+            self.position = comment.end()
+        else:
+            self.position += 1
+
+    def skip_brackets(self) -> None:
+        """Go behind the closing bracket of the opening one at the position."""
+        self.position += 1
+        while self.peek() not in _CLOSE:
+            self.nested(self.skip_token)
+        self.position += 1
+
+    def skip(self) -> str:
+        """Go over space, line breaks and comments, and return them."""
+        return self.take(_SPACE)
+
+    def skip_inline(self) -> None:
+        """Go over space on this line."""
+        self.take(_INLINE_SPACE)
+
+    def skip_to_sign(self) -> None:
+        """Skip space in front of what belongs to a name: HCL2 wants it on the same line."""
+        self.take(_SPACE if self.dialect.name == "volume" else _INLINE_SPACE)
+
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Go over what matches *pattern*, and return it; anything else ends the reading."""
+        match = pattern.match(self.text, self.position)
+        if match is None:
+            self.fail(self.position)
+        self.position = match.end()
+        return match[0]
+
+    def peek(self) -> str:
+        """Return the next character; the end of the file ends the reading."""
+        if self.position >= len(self.text):
+            self.fail(self.position)
+        return self.text[self.position]
+
+    def nested(self, read: Callable[[], ResultT]) -> ResultT:
+        """Return what *read* returns, one level deeper."""
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            allowed = "a file with a few levels of brackets"
+            self.problems.append(errors.Problem(path="", got="hundreds of levels", allowed=allowed))
+            raise UnreadableError
+        try:
+            return read()
+        finally:
+            self.depth -= 1
+
+    def fail(self, position: int, fix: str = "") -> NoReturn:
+        """Report that HCL allows nothing of the kind at *position*, and end the reading."""
+        found = self.text[position : position + 1]
+        self.report(position, "what HCL allows there", ascii(found) if found else "the end of the file", fix)
+        raise UnreadableError
+
+    def report(self, position: int, allowed: str, got: str = "", fix: str = "") -> None:
+        """Report a problem at *position*."""
+        line = self.line(position)
+        column = position - (self._line_ends[line - 2] if line > 1 else -1)
+        where = f"line {line}, column {column}"
+        self.problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
+
+    def line(self, position: int) -> int:
+        """Return the number of the line of *position*, from 1."""
+        return bisect.bisect_left(self._line_ends, position) + 1

@@ -1,0 +1,43 @@
+"""The text of a file that somebody else wrote, or why it is none: size, encoding, characters that no reader takes."""
+
+from pathlib import Path
+
+from nomad_csi import errors
+
+LIMIT_BYTES = 2**20
+"""The largest file that is read. Source: ``job_max_source_size`` of Nomad's server configuration, 1M by default."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def read(path: Path) -> str:
+    """Return the text of the file at *path*. Raises `errors.SpecError` that names what is wrong and the line."""
+    size = path.stat().st_size
+    if size > LIMIT_BYTES:
+        raise _refusal(str(path), "", f"a file of at most {LIMIT_BYTES // 2**20} MiB", f"{size / 2**20:.1f} MiB")
+    return decode(path.read_bytes(), str(path))
+
+
+def decode(content: bytes, name: str) -> str:
+    """Return *content* as text; *name* is the file's, for errors."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        where = f"line {line}, byte {column}"
+        raise _refusal(name, where, "text in UTF-8", f"the byte 0x{content[error.start]:02x}") from None
+
+
+def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
+    """Raise `errors.SpecError` for a character that no reader takes: NUL, and a byte order mark in front of HCL1."""
+    if "\0" in text:
+        position = text.index("\0")
+        where = f"line {text.count(chr(10), 0, position) + 1}, column {position - text.rfind(chr(10), 0, position)}"
+        raise _refusal(name, where, "text without NUL", "NUL")
+    if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
+        raise _refusal(name, "line 1, column 1", "text without a byte order mark, which Nomad refuses here", "one")
+
+
+def _refusal(name: str, where: str, allowed: str, got: str) -> errors.SpecError:
+    return errors.SpecError((errors.Problem(path=where, got=got, allowed=allowed),), source=name)
