@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import socket
 from contextlib import suppress
 from pathlib import Path
 
@@ -119,6 +120,9 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     assert (lowered in up.stdout) == (agent == "real")
     count = "1/1" if agent == "real" else "2/2"
     assert f"aws-ebs0  healthy  {count}          {count}    csi        ebs.csi.aws.com" in up.stdout
+
+    client = socket.gethostname() if agent == "real" else "client-1"
+    assert f"aws-ebs0     controller  {client}  " in up.stdout
 
     assert "Nothing has changed" in sandbox.run("up", check=True).stdout
 

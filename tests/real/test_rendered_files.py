@@ -113,4 +113,4 @@ def test_agent_accepts_a_job_file(agent, tmp_path, job):
     assert (parsed["ID"], parsed["Type"], task["Driver"]) == (job.job_id, job.job_type, "docker")
     assert (task["CSIPluginConfig"]["ID"], task["CSIPluginConfig"]["Type"]) == (job.plugin_id, job.role)
     assert task["Config"]["args"] == list(job.arguments)
-    assert task["Config"].get("volumes", []) == [f"{folder}:{folder}" for folder in job.host_folders]
+    assert task["Config"].get("volumes", []) == list(job.binds)

@@ -116,3 +116,26 @@ def test_two_interrupts_leave_a_pending_operation_that_a_refresh_clears(engine, 
     cleared = real.run("refresh", "--skip-preview", "--clear-pending-creates")
     assert (cleared.code, noise(cleared.text)) == (0, []), cleared.text
     assert "pending_operations" not in real.deployment()
+
+
+def end_tasks(storage):
+    """Let the tasks of the EBS plugin end at once."""
+    storage["plugins"][0]["task_driver"] |= {"command": "false", "arguments": []}
+
+
+def test_what_a_killed_pulumi_leaves_running_is_ended_by_down(engine):
+    """It was run by hand in the sandbox's environment; its providers outlive it, but not the sandbox."""
+    real = engine("real")
+    up = real.start_sandbox()
+    assert up.code == 0, up.text
+    real.sandbox.edit(end_tasks)
+    process = real.sandbox.start("exec", "--", *map(str, real.command("up", "--skip-preview")))
+    read_until(process, "PluginHealth aws-ebs0 updating (")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    outlived = providers(real.sandbox)
+
+    down = real.sandbox.run("down")
+
+    assert outlived != []
+    assert (down.returncode, providers(real.sandbox)) == (0, []), down.stdout + down.stderr

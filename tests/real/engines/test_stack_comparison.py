@@ -6,8 +6,13 @@ secrets, of which the stand-in keeps digests only (that both are secret is compa
 providers; and the lines that tell of steps under way, which come in whatever order steps that run at once take.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
+
+from nomad_csi.deploy import volume_document
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,19 @@ def disturb(engine):
     edited.write_text(edited.read_text() + "# a note\n")
 
 
+def alter(engine):
+    """Register a job and a volume otherwise, and tag the EBS volume."""
+    rendered = engine.sandbox.project / "rendered/jobs/aws-efs0-node.nomad.hcl"
+    [volume_id] = engine.sandbox.owned()[0]
+    with engine.sandbox.nomad() as client:
+        document = jobs.parse(client, rendered.read_text())
+        jobs.register(client, document | {"Priority": 61}, source=rendered.read_text(), enforce_index=None)
+        found = volume_document.of_volume(volumes.get(client, "default", "mysql"))
+        capability = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
+        volumes.register(client, [dataclasses.replace(found, capabilities=(*found.capabilities, capability))])
+    engine.sandbox.aws("ec2").create_tags(Resources=[volume_id], Tags=[{"Key": "by", "Value": "hand"}])
+
+
 def guard(storage):
     storage["protect"] = True
 
@@ -100,6 +118,9 @@ STEPS = (
     Step(name="mended"),
     Step(name="refreshed after changes by hand", by_hand=disturb, operation=("refresh", "--skip-preview")),
     Step(name="made again after the refresh"),
+    Step(name="preview of what has drifted", by_hand=alter, operation=PREVIEW),
+    Step(name="refreshed after a drift", operation=("refresh", "--skip-preview")),
+    Step(name="drift mended"),
     Step(name="destroyed", operation=("destroy", "--skip-preview")),
 )
 
