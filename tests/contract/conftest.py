@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,9 @@ class World:
     agent: object
     history: list
     """What was seen of plugin ``efs``, from its registration until it was healthy."""
+
+    healthy_after_s: float
+    """How long that took."""
 
     ebs_volume: str
     """The EBS volume behind ``zoned``."""
@@ -140,7 +144,8 @@ def _required(segments):
 
 
 def _run_plugins(agent):
-    """Start all plugins at once, and return what was seen of ``efs`` until it was healthy."""
+    """Start all plugins at once; return what was seen of ``efs`` until it was healthy, and how long that took in s."""
+    began = time.monotonic()
     socket = "--endpoint=${CSI_ENDPOINT}"
     agent.run(write_plugin(agent, "plugin-efs", "efs", "node", ["--driver", "aws-efs", socket], kind="system"))
     seen = [agent.get("/v1/plugin/csi/efs")]
@@ -160,13 +165,14 @@ def _run_plugins(agent):
         return found
 
     agent.until(look, lambda found: found["NodesHealthy"])
+    healthy_after_s = time.monotonic() - began
     for plugin_id, controllers, nodes in (("ebs", 1, 1), ("gone", 1, 0)):
         agent.until(
             lambda plugin_id=plugin_id: agent.get(f"/v1/plugin/csi/{plugin_id}"),
             lambda found, counts=(controllers, nodes): (found["ControllersHealthy"], found["NodesHealthy"]) == counts,
         )
     agent.call("DELETE", "/v1/job/plugin-gone")
-    return seen
+    return seen, healthy_after_s
 
 
 @contextlib.contextmanager
@@ -175,7 +181,7 @@ def _world(kind, moto_url, ec2):
     [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
     environment = agents.task_environment(moto_url, instance["InstanceId"])
     with agents.started(kind, environment) as agent:
-        history = _run_plugins(agent)
+        history, healthy_after_s = _run_plugins(agent)
         agent.call("PUT", "/v1/namespace", {"Name": "storage"})
         external = ec2.create_volume(AvailabilityZone=agents.ZONE, Size=1)["VolumeId"]
         ebs = {"PluginID": "ebs", "RequestedCapabilities": [LONE], "MountOptions": {"FSType": "ext4"}}
@@ -187,7 +193,7 @@ def _world(kind, moto_url, ec2):
         agent.run(write_consumer("zoned-user", "zoned", mode="single-node-writer"))
         for job_id in ("user", "plain-user", "zoned-user"):
             agent.until_status(job_id, "running")
-        yield World(agent=agent, history=history, ebs_volume=external)
+        yield World(agent=agent, history=history, healthy_after_s=healthy_after_s, ebs_volume=external)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 Where the stand-in for Nomad differs from a real agent, and is left so. Each line says why that is on no path of ours.
 
 `SHAPES` is left out when bodies are compared, and nothing else is: a line that is no difference any more fails the
-tests, and so does a difference without a line. `ANSWERS` are calls that both sides answer differently.
+tests, and so does a difference without a line. `ANSWERS` are calls that both sides answer differently. `MANNERS` is what
+no single call shows.
 Compared with Nomad 2.0.6-dev, 2026-08.
 """
 
@@ -38,6 +39,16 @@ class Answer:
     """Status, and a part of the real agent's text; empty for a body that is JSON."""
 
     stand_in: tuple[int, str]
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How a side goes about something."""
+
+    what: str
+    real: str
+    stand_in: str
     why: str
 
 
@@ -193,5 +204,39 @@ ANSWERS = (
         real=(500, "volume not found: nobody"),
         stand_in=(500, "this stand-in refuses"),
         why="our client refuses to send it: Nomad lets the driver delete the data before it looks who uses it",
+    ),
+)
+
+MANNERS = (
+    Manner(
+        what="how soon a plugin reads healthy after its job's registration",
+        real="after about 12 s: asked every 5 s until it is ready, then told to the server with the client's next update",
+        stand_in="after 1 to 2 s: asked every 0.5 s",
+        why="we wait for health and for no length of time; the timeout is 300 s by default",
+    ),
+    Manner(
+        what="how soon a plugin that hangs reads unhealthy",
+        real="after up to 46 s: asked every 30 s",
+        stand_in="after some 3 s: asked every 2 s",
+        why="the gate asks the plugin itself where it can reach its socket, and believes no old news",
+    ),
+    Manner(
+        what="clients",
+        real="one in the sandbox, named as the machine, in the first zone",
+        stand_in="two, client-1 and client-2, each in a zone of its own",
+        why="an agent in dev mode has one client; the sandbox then asks for no more controllers than it has clients, "
+        "and says so",
+    ),
+    Manner(
+        what="volumes in use",
+        real="staged and published by the plugin, mounted into the task",
+        stand_in="staged and published by the plugin, mounted nowhere",
+        why="it takes root to mount; claims, attachments and refusals are those of Nomad",
+    ),
+    Manner(
+        what="deployments",
+        real="judged 10 s after the start of a task, by default",
+        stand_in="none",
+        why="Nomad calls that of a plugin that never was healthy successful: nothing of ours looks at them",
     ),
 )

@@ -22,10 +22,27 @@ def test_real_agent_answers_as_listed(real_world, deviation):
 
 def test_every_line_is_a_difference_with_a_reason(known_deviations):
     """None is there for its own sake."""
-    lines = (*known_deviations.ANSWERS, *known_deviations.SHAPES)
+    two_sided = (*known_deviations.ANSWERS, *known_deviations.MANNERS)
 
-    assert [line for line in lines if not line.why] == []
-    assert [line for line in known_deviations.ANSWERS if line.real == line.stand_in] == []
+    assert [line for line in (*two_sided, *known_deviations.SHAPES) if not line.why] == []
+    assert [line for line in two_sided if line.real == line.stand_in] == []
+
+
+@pytest.mark.real_nomad
+def test_real_agent_finds_a_plugin_healthy_later(stand_in_world, real_world):
+    """The line on the pace is still true: a wait that suits the stand-in is too short for a real agent."""
+    assert stand_in_world.healthy_after_s < real_world.healthy_after_s
+
+
+@pytest.mark.real_nomad
+def test_real_agent_has_the_deployments_that_the_stand_in_has_not(stand_in_world, real_world):
+    """The route is none of the stand-in's, and none of ours."""
+    path = "/v1/job/plugin-ebs-controller/deployments"
+
+    [deployment] = real_world.agent.get(path)
+
+    assert deployment["JobID"] == "plugin-ebs-controller"
+    assert stand_in_world.agent.call("GET", path)[0] == 404
 
 
 def test_dangerous_call_of_the_list_is_none_of_the_products(client):
