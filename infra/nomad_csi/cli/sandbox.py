@@ -46,7 +46,7 @@ def _session(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]  # 
     if platform.system() != "Linux":
         raise errors.RefusedError(
             f"the sandbox runs on Linux only, as it finds its processes in /proc, and this is {platform.system()}; "
-            "run it in a Linux virtual machine or container, all other commands run here"
+            "run it in a Linux virtual machine or container"
         )
     try:
         from nomad_csi_sandbox.session import session  # noqa: PLC0415  # an extra, and seconds to import
