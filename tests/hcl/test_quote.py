@@ -167,6 +167,32 @@ def test_key_quotes_what_is_no_plain_word(text, written):
     assert quote.key(text) == written
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("one\ntwo", "# one\n# two"),
+        ("a\r\n\nb\u2028c\x0bd", "# a\n#\n# b\n# c\n# d"),
+        ('x */ "${y}" \\', '# x */ "${y}" \\'),
+        ("café 🎉", "# café 🎉"),
+        ("\0 \ue123 \u202e \ud800", r"# \u0000 \ue123 \u202e \ud800"),
+        ("", ""),
+    ],
+)
+def test_comment_is_one_of_each_line_and_hides_nothing(text, written):
+    """A secret's key or an image's name cannot leave the comment, and is read as it is."""
+    assert quote.comment(text) == written
+
+
+@many
+@hypothesis.given(HOSTILE, HOSTILE)
+def test_comment_changes_nothing_else(above, behind):
+    """Whatever a comment says, both dialects read the attribute below it, and only that."""
+    text = f'{quote.comment(above)}\nid = "kept"\n{quote.comment(behind)}\n'
+
+    assert read.read_volume(text) == {"id": "kept"}
+    assert read.read_job(text) == {"id": "kept"}
+
+
 def test_identifier_returns_a_name():
     """An environment variable's name is an attribute's name."""
     assert quote.identifier("AWS_REGION") == "AWS_REGION"

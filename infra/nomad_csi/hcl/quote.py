@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 
 from nomad_csi import errors
+from nomad_csi.hcl import characters
 
 
 class NomadVariable(enum.Enum):
@@ -41,10 +42,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _TEMPLATE_START = re.compile(r"[$%]\{")
 _VARIABLE = re.compile(r"(?<!\$)\$\{(?:" + "|".join(re.escape(variable.value) for variable in NomadVariable) + r")\}")
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Zl", "Zp"})
-"""General categories written as ``\\u``: HCL1 refuses some of them raw, and a reviewer sees none of them."""
+_NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
+_PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
+_NOT_ASCII = re.compile(r"[^ -~]")
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
-_LAST_SHORT = "\uffff"
 _LARGEST = 2**63
 
 
@@ -55,6 +56,8 @@ def string(text: str) -> str:
     Only escapes that both dialects know (``\n \r \t \" \\ \u \U``); what a reader can see stays raw. ``$${`` would
     double the dollar in HCL1, hence ``\u0024{``. Raises `errors.SpecError` for NUL and for half a surrogate pair.
     """
+    if _NOTHING_TO_ESCAPE.fullmatch(text):
+        return f'"{text}"'
     _refuse_unwritable(text)
     return f'"{_escaped(text)}"'
 
@@ -83,6 +86,15 @@ def config_string(text: str) -> str:
     _refuse_unwritable(text)
     parts = zip(_VARIABLE.split(text), [*_VARIABLE.findall(text), ""], strict=True)
     return f'"{"".join(_escaped(literal) + variable for literal, variable in parts)}"'
+
+
+def comment(text: str) -> str:
+    r"""
+    Return *text* as a comment, one ``#`` for each of its lines; ``\u202e`` stands for what a reader cannot see.
+
+    HCL1 refuses U+E123 and NUL in a comment too.
+    """
+    return "\n".join([f"# {_NOT_ASCII.sub(_seen, line)}".rstrip() for line in text.splitlines()])
 
 
 def identifier(name: str) -> str:
@@ -122,17 +134,21 @@ def boolean(value: bool) -> str:
 
 
 def _escaped(text: str) -> str:
-    following = [*text[1:], ""]
-    return "".join(map(_escape, text, following))
+    return _PERHAPS_TO_ESCAPE.sub(_escape, text)
 
 
-def _escape(character: str, following: str) -> str:
+def _escape(found: re.Match[str]) -> str:
+    """Return the escape of a character that HCL1 refuses raw, that begins a template, or that a reviewer cannot see."""
+    character = found[0]
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
-    opens_template = character in "$%" and following == "{"
-    if opens_template or unicodedata.category(character) in _INVISIBLE:
-        return f"\\u{ord(character):04x}" if character <= _LAST_SHORT else f"\\U{ord(character):08x}"
+    if character in "$%" or characters.is_unseen(character):
+        return characters.escape(character)
     return character
+
+
+def _seen(found: re.Match[str]) -> str:
+    return characters.escape(found[0]) if characters.is_unseen(found[0]) else found[0]
 
 
 def _refuse_unwritable(text: str) -> None:

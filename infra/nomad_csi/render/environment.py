@@ -21,6 +21,10 @@ class Quoted(str):
     __slots__ = ()
 
 
+_MAY_STAND = (Quoted, jinja2.Undefined)
+"""An undefined name raises an error of its own, with the name, when it is printed."""
+
+
 class UnquotedValueError(errors.NomadCsiError):
     """A template printed a value that passed no filter."""
 
@@ -36,6 +40,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        auto_reload=False,
     )
     made.filters.update(FILTERS)
     return made
@@ -48,13 +53,9 @@ def templates_folder() -> Path:
 
 
 def _refuse_unquoted(value: Any) -> Any:
-    if isinstance(value, Quoted | jinja2.Undefined):
+    if isinstance(value, _MAY_STAND):
         return value
     raise UnquotedValueError(f"a template printed a {type(value).__name__} that passed no quoting filter")
-
-
-def _comment(text: str) -> Quoted:
-    return Quoted("\n".join(f"# {line}".rstrip() for line in text.splitlines()))
 
 
 def _texts(values: Iterable[str]) -> Quoted:
@@ -70,7 +71,7 @@ def _folders(values: Iterable[str]) -> Quoted:
 
 
 FILTERS = {
-    "comment": _comment,
+    "comment": lambda text: Quoted(quote.comment(text)),
     "identifier": lambda name: Quoted(quote.identifier(name)),
     "number": lambda value: Quoted(quote.number(value)),
     "text": lambda text: Quoted(quote.job_string(text)),
