@@ -9,13 +9,16 @@ from pathlib import Path
 import yaml
 
 from benchmarks import timing
+from nomad_csi_sandbox.session import parts
 
 COUNTS = (1, 10, 50)
-PARTS = ("Pulumi.yaml", "Pulumi.sandbox.yaml", "infra", "templates")
+COPIED = ("Pulumi.yaml", "Pulumi.sandbox.yaml", "infra", "templates")
 
 
 def measure() -> Iterator[str]:
-    """Yield the results."""
+    """Yield the results, with what is on PATH: real or stand-in."""
+    decided = parts.decide()
+    yield f"engine {decided['engine']}, nomad {decided['nomad']}"
     base = None
     for count in COUNTS:
         with tempfile.TemporaryDirectory(prefix="nc") as name:
@@ -32,7 +35,7 @@ def measure() -> Iterator[str]:
             yield (
                 f"{count:3} volumes: up {up.seconds:.1f} s ({up.seconds / base:.1f} x one volume), again "
                 f"{again.seconds:.1f} s, preview {preview.seconds:.1f} s, down {down.seconds:.1f} s, "
-                f"peak {max(up.peak_mib, again.peak_mib):.0f} MiB"
+                f"largest process {max(up.peak_mib, again.peak_mib):.0f} MiB"
             )
 
 
@@ -50,7 +53,7 @@ def _command(project: Path) -> list[str]:
 def _copy(project: Path, count: int) -> None:
     """Make a project of *count* EBS volumes, with a data directory of its own."""
     here = Path.cwd()
-    for part in PARTS:
+    for part in COPIED:
         source = here / part
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, project / part)
