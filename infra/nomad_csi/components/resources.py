@@ -16,7 +16,7 @@ _RECORD_NAMES = {
     "fs_type": "fsType",
     "mount_flags": "mountFlags",
 }
-"""Names inside `VolumeRegistration` as ``pulumi import`` writes them in Python, and as they are on the wire."""
+"""Names inside volumes as ``pulumi import`` writes them in Python, and as they are on the wire."""
 
 
 class Provider(pulumi.ProviderResource):
@@ -138,6 +138,62 @@ class VolumeRegistration(pulumi.CustomResource):
         }
         outputs = {"controllerRequired": None}
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
+
+
+class CreatedVolume(pulumi.CustomResource):
+    """A CSI volume that its plugin makes, through Nomad. Deleting it deregisters the volume; its storage stays."""
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        volume_id: pulumi.Input[str],
+        plugin_id: pulumi.Input[str],
+        capabilities: Sequence[Mapping[str, str]],
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        mount_options: Mapping[str, Any] | None = None,
+        required_topologies: Sequence[Mapping[str, Any]] | None = None,
+        preferred_topologies: Sequence[Mapping[str, Any]] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        capacity_min_bytes: pulumi.Input[int] | None = None,
+        capacity_max_bytes: pulumi.Input[int] | None = None,
+        clone_id: pulumi.Input[str] | None = None,
+        snapshot_id: pulumi.Input[str] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Have *plugin_id* make *volume_id*. One that is there and differs is taken over only when *adopt* is true."""
+        inputs = {
+            "volumeId": volume_id,
+            "namespace": namespace,
+            "name": name,
+            "pluginId": plugin_id,
+            "capabilities": [_on_the_wire(capability) for capability in capabilities],
+            "mountOptions": _on_the_wire(mount_options) if mount_options is not None else None,
+            "requiredTopologies": required_topologies,
+            "preferredTopologies": preferred_topologies,
+            "parameters": parameters,
+            "secrets": pulumi.Output.secret(secrets) if secrets else None,
+            "capacityMinBytes": capacity_min_bytes,
+            "capacityMaxBytes": capacity_max_bytes,
+            "cloneId": clone_id,
+            "snapshotId": snapshot_id,
+            "adopt": adopt,
+        }
+        outputs = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies"))
+        super().__init__("nomad-csi:index:CreatedVolume", resource_name, inputs | outputs, opts)
+
+    @property
+    def external_id(self) -> pulumi.Output[str]:
+        """The storage provider's id of what the plugin made."""
+        return pulumi.get(self, "externalId")
+
+    @property
+    def capacity_bytes(self) -> pulumi.Output[int]:
+        """How large the plugin made it; 0 where it does not say."""
+        return pulumi.get(self, "capacityBytes")
 
 
 class RenderedFile(pulumi.CustomResource):

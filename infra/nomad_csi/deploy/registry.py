@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nomad_csi.deploy import plugin_health, plugin_job, rendered_file, resource, volume_registration
+from nomad_csi.deploy import created_volume, plugin_health, plugin_job, rendered_file, resource, volume_registration
 
 RESOURCES: Mapping[str, resource.Resource] = {
     item.token: item
@@ -10,6 +10,7 @@ RESOURCES: Mapping[str, resource.Resource] = {
         plugin_job.PluginJob(),
         plugin_health.PluginHealth(),
         volume_registration.VolumeRegistration(),
+        created_volume.CreatedVolume(),
         rendered_file.RenderedFile(),
     )
 }

@@ -21,7 +21,7 @@ _CAPABILITY = properties.Property(
         ),
     },
 )
-_TOPOLOGY = properties.Property(
+TOPOLOGY = properties.Property(
     kind="record",
     type_name="VolumeTopology",
     description="One place where the volume can be attached.",
@@ -85,7 +85,7 @@ INPUTS: Mapping[str, properties.Property] = {
     "requiredTopologies": properties.Property(
         kind="list",
         replaces=True,
-        item=_TOPOLOGY,
+        item=TOPOLOGY,
         description="Places where the volume can be attached, as the clients report them; anywhere when omitted.",
     ),
     "parameters": properties.Property(
@@ -102,11 +102,13 @@ INPUTS: Mapping[str, properties.Property] = {
     ),
 }
 
+FOREIGN_MOUNT_FLAGS = properties.Property(
+    kind="flag", description="Set where Nomad holds mount flags that this registration does not have."
+)
+
 OUTPUTS: Mapping[str, properties.Property] = {
     "controllerRequired": properties.Property(
         kind="flag", required=True, description="Whether the plugin has a controller that publishes the volume."
     ),
-    "foreignMountFlags": properties.Property(
-        kind="flag", description="Set where Nomad holds mount flags that this registration does not have."
-    ),
+    "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
 }

@@ -10,6 +10,7 @@ from nomad_csi.deploy import (
     properties,
     resource,
     volume_changes,
+    volume_comparison,
     volume_document,
     volume_properties,
     volume_removal,
@@ -130,10 +131,6 @@ def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | None) -> resour
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
-    live = volume_document.to_inputs(volume_document.of_volume(volume))
-    flags = recorded.get("mountOptions", {}).get("mountFlags")
-    if volume.has_mount_flags and flags:
-        live["mountOptions"] = live.get("mountOptions", {}) | {"mountFlags": flags}
-    live |= {name: recorded[name] for name in ("secrets", "adopt") if name in recorded}
-    foreign = {"foreignMountFlags": True} if volume.has_mount_flags and recorded and not flags else {}
+    shown = volume_document.to_inputs(volume_document.of_volume(volume))
+    live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
     return live, _outputs(live, volume) | foreign

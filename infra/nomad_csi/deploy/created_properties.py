@@ -1,0 +1,88 @@
+"""The properties of a `CreatedVolume`: those of a registration, without what the plugin answers, and what it needs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nomad_csi.deploy import properties, volume_properties
+
+_REGISTERED = volume_properties.INPUTS
+
+
+def _bytes(description: str) -> properties.Property:
+    return properties.Property(kind="number", description=description)
+
+
+INPUTS: Mapping[str, properties.Property] = {
+    "volumeId": _REGISTERED["volumeId"],
+    "namespace": _REGISTERED["namespace"],
+    "name": properties.Property(
+        kind="text",
+        replaces=True,
+        description="What the plugin knows the storage by: the same name means the same storage, also after the volume "
+        "was deregistered. The volume's id when omitted.",
+    ),
+    "pluginId": replace(
+        _REGISTERED["pluginId"], description="Id of the CSI plugin that makes and serves the volume; with a controller."
+    ),
+    "capabilities": _REGISTERED["capabilities"],
+    "mountOptions": _REGISTERED["mountOptions"],
+    "requiredTopologies": properties.Property(
+        kind="list",
+        replaces=True,
+        item=volume_properties.TOPOLOGY,
+        description="Places where the storage may be, as the clients report them; anywhere when omitted.",
+    ),
+    "preferredTopologies": properties.Property(
+        kind="list",
+        replaces=True,
+        item=volume_properties.TOPOLOGY,
+        description="Those of the required places that are tried first, best first.",
+    ),
+    "parameters": properties.Property(
+        kind="map", replaces=True, description="What the driver makes the storage by, such as `type`."
+    ),
+    "secrets": _REGISTERED["secrets"],
+    "capacityMinBytes": _bytes("At least this large; the driver's own size when both are omitted. More makes it grow."),
+    "capacityMaxBytes": _bytes("At most this large. A volume never shrinks: less than it has is refused."),
+    "cloneId": properties.Property(
+        kind="text", replaces=True, description="External id of the volume to copy. Not together with `snapshotId`."
+    ),
+    "snapshotId": properties.Property(
+        kind="text", replaces=True, description="Id of the snapshot to begin from. Not together with `cloneId`."
+    ),
+    "adopt": _REGISTERED["adopt"],
+}
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "externalId": properties.Property(
+        kind="text", required=True, description="The storage provider's id of what the plugin made."
+    ),
+    "capacityBytes": properties.Property(
+        kind="number", required=True, description="How large the plugin made it; 0 where it does not say."
+    ),
+    "context": properties.Property(kind="map", required=True, description="`volume_context`, as the plugin answered."),
+    "topologies": properties.Property(
+        kind="list",
+        required=True,
+        item=volume_properties.TOPOLOGY,
+        description="Places where the volume can be attached, as the plugin answered; empty: anywhere.",
+    ),
+    "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
+}
+
+SOURCES = ("cloneId", "snapshotId")
+SIZES = ("capacityMinBytes", "capacityMaxBytes")
+
+
+def wrong_together(values: Mapping[str, Any]) -> Iterator[properties.Failure]:
+    """Yield what is wrong with sizes and sources, which the kinds of the properties do not say."""
+    sizes = {name: values[name] for name in SIZES if values.get(name, properties.UNKNOWN) != properties.UNKNOWN}
+    for name, size in sizes.items():
+        if size < 1 or size != int(size):
+            yield properties.Failure(path=name, reason=f"expected a whole number of bytes from 1, got {size}")
+    if len(sizes) == len(SIZES) and sizes["capacityMaxBytes"] < sizes["capacityMinBytes"]:
+        given = f"{sizes['capacityMaxBytes']} below {sizes['capacityMinBytes']}"
+        yield properties.Failure(path="capacityMaxBytes", reason=f"expected capacityMinBytes or more, got {given}")
+    if all(name in values for name in SOURCES):
+        yield properties.Failure(path="cloneId", reason="expected either cloneId or snapshotId, got both")

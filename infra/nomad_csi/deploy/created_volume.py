@@ -1,0 +1,190 @@
+"""The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import (
+    asking,
+    compare,
+    created_changes,
+    created_document,
+    created_properties,
+    paths,
+    properties,
+    resource,
+    volume_comparison,
+    volume_removal,
+)
+from nomad_csi.nomad import volumes
+
+_SHAPE = frozenset({"requiredTopologies", "preferredTopologies", "parameters", *created_properties.SOURCES})
+"""Properties that the storage was made by."""
+
+
+class CreatedVolume:
+    """A CSI volume that its plugin makes. Deleting it deregisters the volume and leaves the storage alone."""
+
+    token = "nomad-csi:index:CreatedVolume"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A CSI volume that its plugin makes. Deleting it deregisters the volume and leaves the storage alone."
+    inputs = created_properties.INPUTS
+    outputs = created_properties.OUTPUTS
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news* with namespace and name filled in, and everything that is wrong with it."""
+        values, failures = properties.check(self.inputs, news)
+        if "volumeId" in values:
+            values.setdefault("name", values["volumeId"])
+        return values, (*failures, *created_properties.wrong_together(values))
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Difference:
+        """Compare inputs; what the storage was made by replaces it, a larger size makes it grow."""
+        hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
+        found = compare.difference(self.inputs, old_inputs, news, ignored=frozenset({"adopt"}), also_updates=hidden)
+        storage = str(old_outputs.get("externalId", "its storage"))
+        told = _of_replacement(identity, storage, found, news) if found.replaces else _of_size(old_outputs, news)
+        return replace(found, notice="; ".join(told))
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the id, and the inputs; what the plugin will answer is not known."""
+        unknown = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies"), resource.UNKNOWN)
+        return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
+        client = context.connect()
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+        if found is None:
+            made = created_changes.make(context, client, news)
+        else:
+            made = created_changes.take_over(context, client, found, news)
+        return _identity(news), _observed(client, news, created_document.outputs_of(made))
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
+        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        client = context.connect()
+        with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+            volume = volumes.get(client, namespace, volume_id)
+            if volume is None:
+                return None
+            for line in _warnings(identity, volume, inputs, outputs):
+                context.warn(line)
+            return _live(volume, inputs)
+        return dict(inputs), dict(outputs)
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Change what Nomad holds, and grow the storage where more is wanted. Never makes storage."""
+        client = context.connect()
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+        _refuse_another(identity, found, old_outputs)
+        if found is not None:
+            created_changes.change(context, client, found, news)
+        return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs})
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Deregister the volume and say where its storage stays. Raises `errors.RefusedError` while it is claimed."""
+        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        client = context.connect()
+        volume = volumes.get(client, namespace, volume_id)
+        if volume is not None:
+            volume_removal.remove(client, volume, outputs)
+        storage = outputs.get("externalId", "" if volume is None else volume.external_id)
+        if storage:
+            context.warn(
+                f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
+                "stays, with its data: delete it in the storage system when nobody wants it any more"
+            )
+
+
+def _identity(inputs: Mapping[str, Any]) -> str:
+    return f"{inputs['namespace']}/{inputs['volumeId']}"
+
+
+def _recorded(news: Mapping[str, Any]) -> resource.Properties:
+    """Return the part of *news* that describes the object."""
+    return {name: value for name, value in news.items() if name != "adopt"}
+
+
+def _of_replacement(identity: str, storage: str, found: resource.Difference, news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a replacement entails, and why the name counts in it."""
+    changed = {paths.top(path) for path in found.replaces}
+    yield f"deregisters {identity} first; refused while it is claimed"
+    yield f"its storage {storage} stays, with its data"
+    if changed & {"name", "pluginId"}:
+        yield "the new volume is empty, unless the plugin has storage of that name already"
+    elif changed & _SHAPE:
+        fixed = ", ".join(sorted(changed & _SHAPE))
+        yield (
+            f"{fixed} cannot change in storage that is there, and the plugin finds that by the name "
+            f"{news['name']}: write another name as well, or it refuses, or hands out the old storage"
+        )
+    else:
+        yield f"the plugin finds it again by the name {news['name']}"
+
+
+def _of_size(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why the size that is wanted will be refused."""
+    why = created_changes.refusal_of_shrinking(old_outputs.get("capacityBytes", 0), news)
+    if why:
+        yield f"will be refused: {why}"
+
+
+def _warnings(
+    identity: str, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+) -> Iterator[str]:
+    if volume.has_mount_flags and not inputs:
+        yield (
+            f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
+            "write them into the program, or the next update drops them"
+        )
+    recorded = outputs.get("externalId", volume.external_id)
+    if recorded not in (volume.external_id, resource.UNKNOWN):
+        yield (
+            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: somebody "
+            f"registered it anew, and {recorded} may still be there"
+        )
+
+
+def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:
+    """Refuse to change what is gone, or stands for other storage than *recorded*."""
+    if found is None:
+        raise errors.RefusedError(
+            f"volume {identity} is not registered any more; nothing was made in its place: run `pulumi refresh` and "
+            "look, then run again"
+        )
+    storage = recorded.get("externalId", found.external_id)
+    if found.external_id != storage:
+        raise errors.RefusedError(
+            f"volume {identity} stands for {found.external_id} now, not for {storage} as recorded; nothing was "
+            "changed: run `pulumi refresh` and look"
+        )
+
+
+def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a change; what follows it must not lose the id, nor where the storage is."""
+    try:
+        volume = volumes.get(client, news["namespace"], news["volumeId"])
+    except errors.NomadApiError as error:
+        reason = f"made, but not seen afterwards: {error}"
+        raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,)) from error
+    if volume is None:
+        reason = f"made as {answered.get('externalId', 'unknown')}, but gone again: something else deregisters it"
+        raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,))
+    return _recorded(news) | created_document.outputs_of(volume)
+
+
+def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
+    """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
+    with_sizes = not recorded or created_changes.asks_for_size(recorded)
+    shown = created_document.of_volume(volume, with_sizes=with_sizes)
+    live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
+    return live, _recorded(live) | created_document.outputs_of(volume) | foreign

@@ -1,0 +1,525 @@
+"""Volumes that a plugin makes are made once, grow in place, and lose their registration only, never their data."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import created_document, created_volume, registry, resource
+
+VOLUME = created_volume.CreatedVolume()
+PATH = "/v1/volume/csi/scratch"
+CREATE = f"{PATH}/create"
+IDENTITY = "prod/scratch"
+PASSWORD = "canary-41aa"
+GIB = 2**30
+ZONE_A = {"segments": {"topology.kubernetes.io/zone": "us-east-1a"}}
+ZONE_B = {"segments": {"topology.kubernetes.io/zone": "us-east-1b"}}
+GIVEN = {
+    "volumeId": "scratch",
+    "namespace": "prod",
+    "pluginId": "aws-ebs0",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4"},
+    "requiredTopologies": [ZONE_A, ZONE_B],
+    "preferredTopologies": [ZONE_B],
+    "parameters": {"type": "gp3"},
+    "capacityMinBytes": 5 * GIB,
+    "capacityMaxBytes": 8 * GIB,
+    "snapshotId": "snap-1",
+}
+NEWS = VOLUME.check(GIVEN)[0]
+ANSWERED = {
+    "externalId": "vol-1",
+    "capacityBytes": 5 * GIB,
+    "context": {"partition": "1"},
+    "topologies": [ZONE_B],
+}
+OUTPUTS = NEWS | ANSWERED
+HELD = {
+    "ID": "scratch",
+    "Namespace": "prod",
+    "Name": "scratch",
+    "ExternalID": "vol-1",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "MountOptions": {"FSType": "ext4", "MountFlags": None},
+    "RequestedTopologies": {
+        "Required": [{"Segments": ZONE_A["segments"]}, {"Segments": ZONE_B["segments"]}],
+        "Preferred": [{"Segments": ZONE_B["segments"]}],
+    },
+    "RequestedCapacityMin": 5 * GIB,
+    "RequestedCapacityMax": 8 * GIB,
+    "Capacity": 5 * GIB,
+    "SnapshotID": "snap-1",
+    "CloneID": "",
+    "Topologies": [None, {"Segments": ZONE_B["segments"]}],
+    "Context": {"partition": "1"},
+    "Parameters": {"type": "gp3"},
+    "Secrets": None,
+    "ReadAllocs": {},
+    "WriteAllocs": {},
+    "Allocations": [],
+}
+ABSENT = (404, "volume not found")
+
+
+def differ(news, old=None, outputs=None):
+    return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, news)
+
+
+def without(*names):
+    return {name: value for name, value in NEWS.items() if name not in names}
+
+
+@pytest.fixture(autouse=True)
+def no_delete(scripted):
+    """Whatever a test does: nobody has a volume's storage deleted, and nobody forces a deregistration."""
+    yield
+    for method, path, _ in scripted.requests:
+        assert "/delete" not in path
+        assert method != "DELETE" or path == f"{PATH}?namespace=prod"
+
+
+def test_check_fills_in_namespace_and_name():
+    """Nomad's default namespace, and the id as the name, are what nothing means."""
+    values, failures = VOLUME.check({name: value for name, value in GIVEN.items() if name != "namespace"})
+
+    assert failures == ()
+    assert values == GIVEN | {"namespace": "default", "name": "scratch"}
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "reason"),
+    [
+        ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
+        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
+        (
+            {"capacityMinBytes": 2, "capacityMaxBytes": 1},
+            "capacityMaxBytes",
+            "expected capacityMinBytes or more, got 1 below 2",
+        ),
+        ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
+        ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
+    ],
+)
+def test_check_rejects_what_no_plugin_could_make(given, path, reason):
+    """Sizes that are none, an empty range, two sources, an id that the plugin gives."""
+    _, failures = VOLUME.check(GIVEN | given)
+
+    assert path in {failure.path for failure in failures}
+    assert reason in "; ".join(failure.reason for failure in failures)
+
+
+def test_check_accepts_what_is_not_known_yet():
+    """A size that comes from another resource is looked at when it is there."""
+    _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})
+
+    assert failures == ()
+
+
+def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
+    """What uses the external id waits for it."""
+    identity, outputs = VOLUME.preview(NEWS | {"adopt": True})
+
+    assert identity == IDENTITY
+    assert outputs == NEWS | dict.fromkeys(ANSWERED, resource.UNKNOWN)
+
+
+def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context, scripted):
+    """One request, and then a look."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+
+    identity, outputs = VOLUME.create(context, NEWS | {"adopt": True, "secrets": {"key": PASSWORD}})
+
+    assert identity == IDENTITY
+    assert outputs == OUTPUTS | {"secrets": {"key": PASSWORD}}
+    [(path, body)] = scripted.sent("PUT")
+    [sent] = body["Volumes"]
+    assert path == f"{CREATE}?namespace=prod"
+    assert (sent["RequestedCapacityMin"], sent["RequestedCapacityMax"]) == (5 * GIB, 8 * GIB)
+    assert (sent["SnapshotID"], sent["Secrets"]) == ("snap-1", {"key": PASSWORD})
+    assert len(sent["RequestedTopologies"]["Required"]) == 2
+    assert sent["RequestedTopologies"]["Preferred"] == [{"Segments": ZONE_B["segments"]}]
+    assert "ExternalID" not in sent
+
+
+def test_create_tells_what_nomad_warns_of(context, scripted, heard):
+    """A warning stays visible."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": "large"})
+
+    VOLUME.create(context, NEWS)
+
+    assert heard["warn"] == ["Nomad warns: large"]
+    assert heard["status"] == ["plugin aws-ebs0 makes prod/scratch"]
+
+
+def test_create_whose_answer_was_lost_is_read_back_and_not_sent_again(context, scripted):
+    """The volume is there and as wanted: it is the one that was ordered."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 0)
+
+    _, outputs = VOLUME.create(context, NEWS)
+
+    assert outputs == OUTPUTS
+    assert len(scripted.sent("PUT")) == 1
+
+
+@pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
+def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(context, scripted, answer):
+    """The operator reads that running again finds it, by its name."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, *answer)
+
+    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert "by the name scratch when this runs again" in str(caught.value)
+    assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
+
+
+def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
+    """A Nomad that went away in between leaves the same doubt."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+    scripted.reply("PUT", CREATE, 0)
+
+    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same"):
+        VOLUME.create(context, NEWS)
+
+
+def test_refused_create_is_told_in_nomads_words(context, scripted):
+    """A refusal is no doubt: nothing is looked for."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, 500, "plugin does not support creating volumes")
+
+    with pytest.raises(errors.NomadApiError, match="does not support creating volumes; make the storage elsewhere"):
+        VOLUME.create(context, NEWS)
+
+    assert len(scripted.sent("GET")) == 1
+
+
+def test_create_that_is_not_seen_afterwards_keeps_id_and_storage(context, scripted):
+    """The next run goes on from what the plugin answered."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+
+    with pytest.raises(resource.InitFailedError, match="made, but not seen afterwards") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert (caught.value.identity, caught.value.outputs) == (IDENTITY, OUTPUTS)
+
+
+def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
+    """After an interrupted run the volume is there, and nothing is sent."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    assert VOLUME.create(context, NEWS) == (IDENTITY, OUTPUTS)
+    assert scripted.sent("PUT") == []
+
+
+def test_create_takes_over_an_equal_volume_with_secrets_by_registering_it(context, scripted):
+    """Nomad does not show secrets, so they are sent, for the storage that is there; nothing is made."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    VOLUME.create(context, NEWS | {"secrets": {"key": PASSWORD}})
+
+    [(_, body)] = scripted.sent("PUT")
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["Secrets"]) == ("vol-1", {"key": PASSWORD})
+
+
+def test_create_refuses_a_volume_that_differs(context, scripted):
+    """Another stack's volume of that id is left alone, and the difference told."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": 1, "Parameters": {"type": "gp2"}})
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert 'parameters: Nomad has {"type": "gp2"}, wanted {"type": "gp3"}' in str(caught.value)
+    assert "capacityMinBytes: Nomad has 1, wanted 5368709120" in str(caught.value)
+    assert scripted.sent("PUT") == []
+
+
+def test_create_adopts_what_nomad_can_change(context, scripted):
+    """With `adopt`, a smaller volume grows."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": GIB, "Capacity": GIB})
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    _, outputs = VOLUME.create(context, NEWS | {"adopt": True})
+
+    [(_, body)] = scripted.sent("PUT")
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 5 * GIB)
+    assert outputs == OUTPUTS
+
+
+@pytest.mark.parametrize(
+    ("held", "named"), [({"SnapshotID": "snap-2"}, "snapshotId"), ({"Parameters": None}, "parameters")]
+)
+def test_create_adopts_nothing_that_was_made_otherwise(context, scripted, held, named):
+    """What storage was made by never changes."""
+    scripted.reply("GET", PATH, 200, HELD | held)
+
+    with pytest.raises(errors.RefusedError, match=f"Nomad never changes {named}"):
+        VOLUME.create(context, NEWS | {"adopt": True})
+    assert scripted.sent("PUT") == []
+
+
+def test_read_returns_the_shape_of_check(context, scripted):
+    """Nothing changed, so nothing differs, whatever nulls are in Nomad's answer."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+
+    assert (inputs, outputs) == (NEWS, OUTPUTS)
+    assert VOLUME.check(inputs) == (NEWS, ())
+    assert not differ(NEWS, inputs).any
+
+
+def test_read_of_an_import_shows_everything_there_is(context, scripted, heard):
+    """Sizes and source as well; of flags, that there are some."""
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, {}, {})
+
+    assert (inputs, outputs) == (NEWS, OUTPUTS)
+    assert "does not show the mount flags of prod/scratch" in heard["warn"][0]
+
+
+def test_read_keeps_secrets_and_flags_as_recorded(context, scripted):
+    """Redacted parts cannot be compared."""
+    hidden = {"secrets": {"key": PASSWORD}, "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]}}
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
+
+    inputs, _ = VOLUME.read(context, IDENTITY, NEWS | hidden, OUTPUTS)
+
+    assert inputs == NEWS | hidden
+
+
+def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
+    """Nomad never forgets a size that was asked for once; the program may."""
+    recorded = without("capacityMinBytes", "capacityMaxBytes")
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, _ = VOLUME.read(context, IDENTITY, recorded, OUTPUTS)
+
+    assert inputs == recorded
+
+
+def test_read_tells_of_other_storage_under_the_id(context, scripted, heard):
+    """Somebody registered it anew: the old storage may still be there."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    _, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+
+    assert outputs["externalId"] == "vol-9"
+    assert "stands for vol-9 now, not for vol-1 as recorded" in heard["warn"][0]
+
+
+def test_read_of_a_volume_that_is_gone_says_so(context, scripted):
+    """The next update makes, or finds, it."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) is None
+
+
+def test_read_keeps_what_is_recorded_while_nomad_is_away(context, scripted, heard):
+    """A cluster that is down is no drift."""
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+
+    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS)
+    assert "was not compared" in heard["warn"][0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "paths"),
+    [
+        ({"capacityMinBytes": 7 * GIB}, ("capacityMinBytes",)),
+        ({"capacityMinBytes": GIB}, ("capacityMinBytes",)),
+        ({"secrets": {"key": PASSWORD}}, ("secrets",)),
+        (
+            {"capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}]},
+            ("capabilities[0].accessMode",),
+        ),
+        ({"mountOptions": {"fsType": "xfs"}}, ("mountOptions.fsType",)),
+        ({"adopt": True}, ()),
+    ],
+)
+def test_diff_of_what_changes_in_place(changed, paths):
+    """Growing is no replacement; nor are modes, options and secrets."""
+    found = differ(NEWS | changed)
+
+    assert (found.updates, found.replaces, found.notice) == (paths, (), "")
+
+
+@pytest.mark.parametrize("name", ["parameters", "requiredTopologies", "preferredTopologies", "snapshotId"])
+def test_diff_of_what_storage_was_made_by_replaces_and_says_why(name):
+    """The old storage stays, and the plugin would find it again by its name."""
+    found = differ(without(name))
+
+    assert found.replaces == (name,)
+    assert found.notice == (
+        "deregisters prod/scratch first; refused while it is claimed; its storage vol-1 stays, with its data; "
+        f"{name} cannot change in storage that is there, and the plugin finds that by the name scratch: write another "
+        "name as well, or it refuses, or hands out the old storage"
+    )
+
+
+def test_diff_of_the_name_replaces_by_an_empty_volume():
+    """Another name is other storage."""
+    found = differ(NEWS | {"name": "scratch-2", "parameters": {"type": "io2"}})
+
+    assert found.replaces == ("name", "parameters.type")
+    assert "its storage vol-1 stays, with its data; the new volume is empty" in found.notice
+
+
+def test_diff_of_the_id_alone_finds_the_same_storage():
+    """The plugin goes by the name."""
+    found = differ(NEWS | {"volumeId": "scratch-2"})
+
+    assert found.replaces == ("volumeId",)
+    assert "the plugin finds it again by the name scratch" in found.notice
+
+
+def test_diff_says_early_that_shrinking_will_be_refused():
+    """The preview warns; the update refuses."""
+    found = differ(NEWS | {"capacityMinBytes": GIB, "capacityMaxBytes": 4 * GIB})
+
+    assert found.updates == ("capacityMaxBytes", "capacityMinBytes")
+    assert found.notice == (
+        "will be refused: capacityMaxBytes: expected 5368709120 or more, which volume prod/scratch has, got 4294967296; "
+        "a volume never shrinks: make a smaller one under another id, and copy the data"
+    )
+
+
+def test_diff_of_foreign_flags_updates():
+    """Flags that somebody else set are to go."""
+    assert differ(NEWS, outputs=OUTPUTS | {"foreignMountFlags": True}).updates == ("mountOptions.mountFlags",)
+
+
+def test_update_grows_the_volume_and_never_makes_one(context, scripted, heard):
+    """It is registered with its storage and the new size; Nomad has the plugin grow it."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB})
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+
+    [(path, body)] = scripted.sent("PUT")
+    assert path == f"{PATH}?namespace=prod"
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 7 * GIB)
+    assert (outputs["capacityBytes"], outputs["capacityMinBytes"]) == (7 * GIB, 7 * GIB)
+    assert heard["status"] == ["plugin aws-ebs0 grows prod/scratch to 7516192768 bytes"]
+
+
+def test_update_refuses_to_shrink_before_anything_is_sent(context, scripted):
+    """What the volume has now counts, not what was recorded."""
+    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 20 * GIB})
+
+    with pytest.raises(errors.RefusedError, match="expected 21474836480 or more, which volume prod/scratch has"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_of_a_volume_that_is_gone_makes_none(context, scripted):
+    """An empty one in its place would look like lost data."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    with pytest.raises(errors.RefusedError, match="nothing was made in its place: run `pulumi refresh`"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_of_other_storage_is_refused(context, scripted):
+    """What somebody registered anew is not ours to change."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_whose_answer_was_lost_is_read_back(context, scripted):
+    """It is in force when the read shows it."""
+    grown = {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB}
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | grown)
+    scripted.reply("PUT", PATH, 0)
+
+    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+
+    assert outputs["capacityBytes"] == 7 * GIB
+    assert len(scripted.sent("PUT")) == 1
+
+
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):
+    """Nothing is sent again unseen."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+    assert len(scripted.sent("PUT")) == 1
+
+
+def test_delete_deregisters_and_says_where_the_storage_is(context, scripted, heard):
+    """The data stays, and the operator reads where."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert heard["warn"] == [
+        "volume prod/scratch is deregistered; its storage vol-1 of plugin aws-ebs0 stays, with its data: "
+        "delete it in the storage system when nobody wants it any more"
+    ]
+
+
+def test_delete_of_what_is_gone_says_where_the_storage_is_too(context, scripted, heard):
+    """Whoever deregistered it may not have said so."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert "its storage vol-1 of plugin aws-ebs0 stays" in heard["warn"][0]
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_refuses_a_claimed_volume(context, scripted):
+    """A volume in use stays registered."""
+    claimed = {
+        "WriteAllocs": {"a-1": None},
+        "Allocations": [{"ID": "a-1", "JobID": "db", "Namespace": "prod", "NodeID": "n", "ClientStatus": "running"}],
+    }
+    scripted.reply("GET", PATH, 200, HELD | claimed)
+
+    with pytest.raises(errors.RefusedError, match="prod/db"):
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_secrets_are_secret():
+    """They are marked in state, and their names known to the provider."""
+    assert VOLUME.secret_properties == {"secrets"}
+
+
+def test_document_and_inputs_are_one_to_one():
+    """What is sent for inputs reads back as the same inputs."""
+    document = created_document.from_inputs(NEWS)
+
+    assert document.preferred_topologies == (ZONE_B["segments"],)
+    assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)
+    assert (document.snapshot_id, document.clone_id) == ("snap-1", "")
+
+
+def test_resource_is_registered():
+    """The provider knows it, and every value of it is JSON."""
+    assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolume)
+    assert json.loads(json.dumps(OUTPUTS)) == OUTPUTS
