@@ -73,8 +73,26 @@ def test_check_exits_1_with_a_diff_when_a_file_is_stale(spec, stack_output, tmp_
 
     out = capsys.readouterr().out
     assert "-        memory = 512\n+        memory = 256\n" in out
-    assert "1 of 3 files are stale" in out
+    assert f"edited by hand: {job}\n" in out
+    assert "1 of 3 files are stale (1 edited by hand)" in out
     assert job.read_text() == before
+
+
+def test_render_refuses_an_edited_file_unless_told_to_overwrite(spec, stack_output, tmp_path, capsys):
+    """An edit is not lost in silence."""
+    words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(tmp_path / "out")]
+    cli.main(words)
+    job = tmp_path / "out/jobs/aws-ebs0-node.nomad.hcl"
+    written = job.read_text()
+    job.write_text(written.replace("memory = 256", "memory = 512"))
+    capsys.readouterr()
+
+    assert cli.main(words) == 1
+    assert "edited since nomad-csi wrote them: jobs/aws-ebs0-node.nomad.hcl; move" in capsys.readouterr().err
+    assert cli.main([*words, "--overwrite"]) == 0
+
+    assert capsys.readouterr().out.count("wrote") == 1
+    assert job.read_text() == written
 
 
 def test_bad_spec_prints_all_problems(tmp_path, capsys):

@@ -8,7 +8,8 @@ from nomad_csi import errors
 from nomad_csi.deploy import rendered_file, resource
 from nomad_csi.render import disk
 
-OURS = f'# {disk.HEADER}\nid = "a"\n'
+OURS = disk.signed('id = "a"\n')
+NEW = disk.signed('id = "b"\n')
 FILE = rendered_file.RenderedFile()
 
 
@@ -53,9 +54,18 @@ def test_create_overwrites_a_file_that_is_ours(context):
     """A rendered file of an earlier run gives way."""
     (context.root / "a.hcl").write_text(OURS)
 
-    FILE.create(context, {"path": "a.hcl", "content": OURS + "# new\n"})
+    FILE.create(context, {"path": "a.hcl", "content": NEW})
 
-    assert (context.root / "a.hcl").read_text() == OURS + "# new\n"
+    assert (context.root / "a.hcl").read_text() == NEW
+
+
+def test_create_refuses_a_file_that_was_edited(context):
+    """What somebody wrote below our first line is not lost, and the advice is another one."""
+    (context.root / "a.hcl").write_text(OURS + "# mine\n")
+
+    with pytest.raises(errors.RefusedError, match=r"a\.hcl is not overwritten, because it was edited since"):
+        FILE.create(context, {"path": "a.hcl", "content": NEW})
+    assert (context.root / "a.hcl").read_text() == OURS + "# mine\n"
 
 
 def test_create_refuses_a_file_of_somebody_else(context):
@@ -125,14 +135,34 @@ def test_read_of_a_removed_file_is_nothing(context):
     assert FILE.read(context, "a.hcl", {"path": "a.hcl", "content": "x"}, {}) is None
 
 
-def test_update_repairs_a_file_whose_first_line_is_ours(context):
-    """An edit below our first line is overwritten: the spec decides."""
+def test_update_replaces_what_it_wrote(context):
+    """The file of the last run gives way to the new text."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
+
+    assert (context.root / "a.hcl").read_text() == NEW
+
+
+def test_update_repairs_a_file_whose_edit_was_shown(context):
+    """A refresh has seen the edit, so the operator saw the difference and went on: the spec decides."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+    _, seen = FILE.read(context, "a.hcl", {}, outputs)
+
+    FILE.update(context, "a.hcl", seen, {"path": "a.hcl", "content": OURS})
+
+    assert (context.root / "a.hcl").read_text() == OURS
+
+
+def test_update_refuses_a_file_whose_edit_nobody_has_seen(context):
+    """An edit that no refresh has shown is not thrown away."""
     _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
     (context.root / "a.hcl").write_text(OURS + "edited")
 
-    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": OURS})
-
-    assert (context.root / "a.hcl").read_text() == OURS
+    with pytest.raises(errors.RefusedError, match="run `pulumi refresh` and look at the difference"):
+        FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
+    assert (context.root / "a.hcl").read_text() == OURS + "edited"
 
 
 def test_update_knows_a_file_without_our_line_by_its_hash(context):

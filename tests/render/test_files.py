@@ -1,9 +1,12 @@
-"""Files on disk: whole or not at all, and never somebody else's."""
+"""The files of a plan: rendered one by one, written together, and never over somebody else's."""
+
+import errno
+import os
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.render import disk, files
+from nomad_csi.render import documents, files
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
@@ -18,12 +21,36 @@ def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
     assert "--stack-output" in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["vol-\0", "vol-\ud800"])
+def test_render_plan_refuses_external_ids_that_no_file_can_hold(plan, external_ids, text):
+    """What comes from a stack's outputs is checked before the first file is written."""
+    with pytest.raises(errors.SpecError, match="external id of default/mysql: expected"):
+        files.render_plan(plan, external_ids | {"default/mysql": text})
+
+
+def test_rendered_plan_renders_a_file_when_it_is_asked_for(plan, external_ids, monkeypatch):
+    """Paths alone cost no rendering; a path that is not of the plan has no text."""
+    rendered = files.render_plan(plan, external_ids)
+    monkeypatch.setattr(documents, "volume_file", lambda document: f"the file of {document.volume_id}")
+
+    assert list(rendered) == [
+        "jobs/aws-ebs0-controller.nomad.hcl",
+        "jobs/aws-ebs0-node.nomad.hcl",
+        "jobs/aws-efs0-node.nomad.hcl",
+        "volumes/default/mysql.volume.hcl",
+        "volumes/default/shared.volume.hcl",
+    ]
+    assert len(rendered) == 5
+    assert rendered["volumes/default/mysql.volume.hcl"] == "the file of mysql"
+    assert "volumes/default/other.volume.hcl" not in rendered
+
+
 def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, external_ids):
     """The second run writes nothing."""
     rendered = files.render_plan(plan, external_ids)
 
     assert sorted(files.write_all(tmp_path, rendered)) == sorted(rendered)
-    assert files.write_all(tmp_path, rendered) == ()
+    assert files.write_all(tmp_path, rendered) == frozenset()
 
 
 def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, plan, external_ids):
@@ -39,29 +66,100 @@ def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, pla
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [foreign]
 
 
-def test_stale_shows_edited_and_missing_files_as_a_diff(tmp_path, plan, external_ids):
-    """What would change is readable."""
+def edited_by_hand(folder):
+    """Change a number in a file below *folder*, and return the file."""
+    path = folder / "jobs/aws-ebs0-controller.nomad.hcl"
+    path.write_text(path.read_text().replace("count = 2", "count = 1"))
+    return path
+
+
+def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_path, plan, external_ids):
+    """What somebody wrote into a rendered file is not lost; who knows of it may say so."""
     rendered = files.render_plan(plan, external_ids)
     files.write_all(tmp_path, rendered)
-    edited = tmp_path / "jobs/aws-ebs0-controller.nomad.hcl"
-    edited.write_text(edited.read_text().replace("count = 2", "count = 1"))
+    edited = edited_by_hand(tmp_path)
+    before = edited.read_text()
+
+    with pytest.raises(errors.RefusedError, match=r"edited since nomad-csi wrote them: jobs/aws-ebs0-controller"):
+        files.write_all(tmp_path, rendered)
+
+    assert edited.read_text() == before
+    changed = files.write_all(tmp_path, rendered, overwrite=True)
+    assert changed == {"jobs/aws-ebs0-controller.nomad.hcl"}
+    assert edited.read_text() == rendered["jobs/aws-ebs0-controller.nomad.hcl"]
+
+
+def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, plan, external_ids):
+    """An edited file of ours gives way then; somebody else's does not."""
+    rendered = files.render_plan(plan, external_ids)
+    foreign = tmp_path / "volumes/default/mysql.volume.hcl"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("")
+
+    with pytest.raises(errors.RefusedError, match="nomad-csi did not write them"):
+        files.write_all(tmp_path, rendered, overwrite=True)
+
+    assert foreign.read_text() == ""
+
+
+def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path, plan, external_ids, monkeypatch):
+    """One error, and no folder that was not there."""
+
+    def write(_file, _data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(errors.NomadCsiError, match=r"/out: the files cannot be written: .*No space left on device"):
+        files.write_all(tmp_path / "out", files.render_plan(plan, external_ids))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["volumes", "volumes/default/mysql.volume.hcl"])
+def test_write_all_names_what_is_in_the_way(tmp_path, plan, external_ids, path):
+    """A file where a folder belongs, or a folder where a file belongs."""
+    if path == "volumes":
+        (tmp_path / path).write_text("")
+    else:
+        (tmp_path / path).mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+
+    with pytest.raises(errors.NomadCsiError, match=r"volumes/default/mysql\.volume\.hcl: (Not|Is) a directory"):
+        files.write_all(tmp_path, files.render_plan(plan, external_ids))
+
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external_ids):
+    """What would change is readable, and why it is not as it would be."""
+    rendered = files.render_plan(plan, external_ids)
+    old = files.render_plan(plan, external_ids | {"default/mysql": "vol-11111111"})
+    files.write_all(tmp_path, old)
+    edited_by_hand(tmp_path)
     (tmp_path / "volumes/default/shared.volume.hcl").unlink()
+    (tmp_path / "jobs/aws-ebs0-node.nomad.hcl").write_text("mine")
+    (tmp_path / "volumes/default/gone.volume.hcl").write_text(old["volumes/default/mysql.volume.hcl"])
 
-    first, second = files.stale(tmp_path, rendered)
+    found = {item.path: item for item in files.stale(tmp_path, rendered)}
 
-    assert first.path == "jobs/aws-ebs0-controller.nomad.hcl"
-    assert "-    count = 1\n+    count = 2\n" in first.diff
-    assert second.path == "volumes/default/shared.volume.hcl"
-    assert second.diff.startswith("--- nothing\n")
+    assert {path: item.reason for path, item in found.items()} == {
+        "jobs/aws-ebs0-controller.nomad.hcl": "edited by hand",
+        "jobs/aws-ebs0-node.nomad.hcl": "not ours",
+        "volumes/default/mysql.volume.hcl": "out of date",
+        "volumes/default/shared.volume.hcl": "missing",
+        "volumes/default/gone.volume.hcl": "left over",
+    }
+    assert "-    count = 1\n+    count = 2\n" in found["jobs/aws-ebs0-controller.nomad.hcl"].diff
+    assert found["volumes/default/shared.volume.hcl"].diff.startswith("--- nothing\n")
 
 
-def test_write_leaves_the_old_file_when_it_fails(tmp_path):
-    """A reader sees the old text or the new one, and no temporary file stays."""
-    path = tmp_path / "a.hcl"
-    disk.write(path, "old")
+def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, external_ids):
+    """A file of somebody else in the folder is nobody's business."""
+    rendered = files.render_plan(plan, external_ids)
+    files.write_all(tmp_path, rendered)
+    text = rendered["volumes/default/mysql.volume.hcl"]
+    (tmp_path / "volumes/default/a.volume.hcl").write_text(text)
+    (tmp_path / "volumes/b.volume.hcl").write_text(text + "# note\n")
+    (tmp_path / "volumes/own.hcl").write_text("mine")
 
-    with pytest.raises(UnicodeEncodeError):
-        disk.write(path, "new \ud800")
-
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert files.left_over(tmp_path, rendered) == ("volumes/b.volume.hcl", "volumes/default/a.volume.hcl")

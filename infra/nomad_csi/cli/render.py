@@ -1,6 +1,7 @@
 """``nomad-csi render``."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import errors
@@ -13,6 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     inputs.add_spec(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the rendered files")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 with a diff when files are stale")
+    parser.add_argument("--overwrite", action="store_true", help="write over files that were edited by hand")
     parser.set_defaults(run=run)
 
 
@@ -21,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     rendered = files.render_plan(inputs.read_plan(arguments.spec), inputs.read_external_ids(arguments.stack_output))
     if arguments.check:
         return _check(arguments.out, rendered)
-    changed = files.write_all(arguments.out, rendered)
+    changed = files.write_all(arguments.out, rendered, overwrite=arguments.overwrite)
     for path in rendered:
         print(f"{'wrote' if path in changed else 'unchanged':9}  {arguments.out / path}")
     for path in files.left_over(arguments.out, rendered):
@@ -29,12 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check(folder: Path, rendered: dict[str, str]) -> int:
-    stale = files.stale(folder, rendered)
-    for item in stale:
-        print(item.diff, end="")
-    if not stale:
+def _check(folder: Path, rendered: Mapping[str, str]) -> int:
+    reasons: dict[files.Reason, int] = {}
+    for item in files.stale(folder, rendered):
+        print(f"{item.reason}: {folder / item.path}\n{item.diff}", end="")
+        reasons[item.reason] = reasons.get(item.reason, 0) + 1
+    if not reasons:
         print(f"{len(rendered)} files up to date")
         return 0
-    print(f"{len(stale)} of {len(rendered)} files are stale; render again without --check")
+    told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({told}); render again without --check")
     return errors.EXIT_CHANGES

@@ -14,7 +14,12 @@ PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '.
 
 
 class RenderedFile:
-    """A text file below the configured root. A file that nomad-csi did not write is never overwritten or removed."""
+    """
+    A text file below the configured root.
+
+    A file that nomad-csi did not write is never overwritten or removed. One that was edited since is overwritten only
+    when a refresh has seen the edit, so that the difference was shown first, and is never removed.
+    """
 
     token = "nomad-csi:index:RenderedFile"  # noqa: S105  # Pulumi's word for a type's name
     description = "A text file below the provider's root. A file that nomad-csi did not write is never overwritten."
@@ -61,7 +66,7 @@ class RenderedFile:
         target = _target(context, news["path"])
         found = _read(target)
         if found is not None and found != news["content"] and not disk.is_ours(found):
-            raise _foreign(news["path"])
+            raise _refusal(news["path"], found)
         return news["path"], _written(target, news)
 
     def read(
@@ -78,11 +83,11 @@ class RenderedFile:
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Write the new text over a file that is ours by its first line, or by its hash."""
+        """Write the new text over a file that is ours by its first line, by its hash, or as a refresh has seen it."""
         target = _target(context, identity)
         found = _read(target)
-        if found is not None and not disk.is_ours(found) and not _is_as_written(found, old_outputs):
-            raise _foreign(identity)
+        if found is not None and not _may_give_way(found, old_outputs):
+            raise _refusal(identity, found)
         return _written(target, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
@@ -159,7 +164,17 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _foreign(path: str) -> errors.RefusedError:
+def _may_give_way(found: str, outputs: Mapping[str, Any]) -> bool:
+    seen = disk.standing(found) == "edited" and found == outputs.get("content")
+    return disk.is_ours(found) or _is_as_written(found, outputs) or seen
+
+
+def _refusal(path: str, found: str) -> errors.RefusedError:
+    if disk.standing(found) == "edited":
+        return errors.RefusedError(
+            f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
+            "then remove the file, or run `pulumi refresh` and look at the difference"
+        )
     return errors.RefusedError(
         f"{path} is not overwritten, because nomad-csi did not write the file that is there; "
         "move it away, or choose another path"

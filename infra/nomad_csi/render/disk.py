@@ -1,37 +1,136 @@
-"""A rendered file on disk: written at once or not at all, and known by its first line."""
+"""
+Rendered files on disk: known by their first line, and put in place whole.
 
+A reader sees the old file or the new one. Of many files written together none is forced onto the disk: that would
+take most of the time, and they can be rendered again. So a power cut may leave an empty one, which is not taken for
+ours: the first line holds a hash of the rest.
+"""
+
+import errno
+import functools
+import hashlib
 import os
+import re
+import shutil
 import tempfile
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Literal, Self
 
 HEADER = "Rendered by nomad-csi. Change the spec and render again."
-"""First comment of every file; a file without it is not ours to overwrite."""
+"""First comment of every file; the hash of what follows stands behind it."""
+
+Standing = Literal["absent", "ours", "edited", "foreign"]
+"""Whose a file is: as nomad-csi wrote it, changed since by somebody else, or never written by nomad-csi."""
+
+_FIRST_LINE = re.compile(rf"# {re.escape(HEADER)} Content ([0-9a-f]{{16}})\r?\n")
+
+
+def signed(text: str) -> str:
+    """Return *text* below the first line of a rendered file, which replaces a bare `HEADER` comment at its top."""
+    content = text.removeprefix(f"# {HEADER}\n")
+    return f"# {HEADER} Content {_digest(content)}\n{content}"
+
+
+def standing(text: str | None) -> Standing:
+    """Return whose the file is that holds *text*; ``None`` where there is no file. Windows' line ends are no edit."""
+    if text is None:
+        return "absent"
+    if not text.startswith(f"# {HEADER}"):
+        return "foreign"
+    first = _FIRST_LINE.match(text)
+    return "ours" if first and first[1] == _digest(text[first.end() :].replace("\r\n", "\n")) else "edited"
 
 
 def is_ours(text: str) -> bool:
-    """Return whether *text* begins as every rendered file does."""
-    return text.startswith(f"# {HEADER}")
-
-
-def write(path: Path, text: str) -> None:
-    """Write *text* to *path* so that a reader sees the old file or the new one, never a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Return whether *text* is a rendered file as it was written."""
+    return standing(text) == "ours"
 
 
 def read(path: Path) -> str | None:
     """Return the text in *path*, or ``None`` when there is no file. Bytes that are not UTF-8 are replaced."""
     try:
-        return path.read_bytes().decode("utf-8", errors="replace")
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # a Path's own takes half as long again
+            return file.readall().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return None
+
+
+def write(path: Path, text: str) -> None:
+    """Write *text* to *path*, on the disk before anybody sees it. Raises `OSError` where the disk refuses."""
+    with Staging(path.parent) as staged:
+        staged.add(path.name, text, flush=True)
+        staged.put()
+
+
+class Staging:
+    """
+    Files that are written beside their places first, and put there when all of them are written.
+
+    A context: on leaving it, what was not put in place is gone, and so are the folders that were made for it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: list[str] = []
+        self._made: list[Path] = []
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Do nothing yet: where no file is added, the folder is not touched."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what is left."""
+        self._undo.close()
+
+    def add(self, path: str, text: str, *, flush: bool = False) -> None:
+        """Write *text*, which is to stand in *path* below the folder. Raises `OSError` where there is no room."""
+        left = memoryview(text.encode())
+        mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        file = os.open(str(len(self._paths)), mode, 0o644, dir_fd=self._descriptor)
+        try:
+            while left:
+                left = left[os.write(file, left) :]
+            if flush:
+                os.fsync(file)
+        finally:
+            os.close(file)
+        self._paths.append(path)
+
+    def put(self) -> tuple[str, ...]:
+        """Put every file in its place and return the paths. Raises `OSError` before the first, if a folder refuses."""
+        for parent in sorted({path.rpartition("/")[0] for path in self._paths}):
+            self._make(self._folder / parent)
+        for index, path in enumerate(self._paths):
+            os.rename(str(index), f"{self._folder}/{path}", src_dir_fd=self._descriptor)
+        self._made.clear()
+        return tuple(self._paths)
+
+    @functools.cached_property
+    def _descriptor(self) -> int:
+        """The folder of the files that are not in place yet, on the same file system as their places."""
+        self._undo.callback(self._remove_made)
+        self._make(self._folder)
+        place = tempfile.mkdtemp(prefix=".nomad-csi-", dir=self._folder)
+        self._undo.callback(shutil.rmtree, place)
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        self._undo.callback(os.close, descriptor)
+        return descriptor
+
+    def _make(self, folder: Path) -> None:
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            self._made.append(path)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+    def _remove_made(self) -> None:
+        for path in reversed(self._made):
+            with suppress(OSError):  # somebody else's file is in it by now
+                path.rmdir()
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -18,4 +18,6 @@ def volume_file(document: registration.VolumeRegistration) -> str:
 
 
 def _render(template: str, **values: Any) -> str:
-    return layout.layout(environment.environment().get_template(template).render(header=disk.HEADER, **values))
+    return disk.signed(
+        layout.layout(environment.environment().get_template(template).render(header=disk.HEADER, **values))
+    )

@@ -1,13 +1,27 @@
-"""All files of a plan: rendered, written, compared; never taken from somebody else."""
+"""All files of a plan: rendered, written, compared; never taken from somebody else, nor from who edited them."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from nomad_csi import errors
+from nomad_csi.hcl import quote
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import disk, documents
+
+Reason = Literal["out of date", "edited by hand", "not ours", "missing", "left over"]
+"""Why a file is not as it would be rendered now."""
+
+_REASONS: Mapping[disk.Standing, Reason] = {
+    "absent": "missing",
+    "ours": "out of date",
+    "edited": "edited by hand",
+    "foreign": "not ours",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,75 +31,140 @@ class Stale:
     path: str
     """Path below the output folder."""
 
+    reason: Reason
+
     diff: str
     """Unified diff from what is there to what would be written."""
 
 
-def render_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> dict[str, str]:
+class RenderedPlan(Mapping[str, str]):
+    """
+    The text of every file of a plan by its path below the output folder.
+
+    A text is rendered when it is asked for, and not kept: a hundred thousand of them would fill the memory.
+    """
+
+    def __init__(self, plan: model.StoragePlan, external_ids: Mapping[str, str]) -> None:
+        self._plan = plan
+        self._external_ids = external_ids
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the paths: job files first, each part in the order of the spec."""
+        yield from (job.file_name for plugin in self._plan.plugins for job in plugin.jobs)
+        yield from (volume.file_name for volume in self._plan.volumes)
+
+    def __len__(self) -> int:
+        return sum(len(plugin.jobs) for plugin in self._plan.plugins) + len(self._plan.volumes)
+
+    def __getitem__(self, path: str) -> str:
+        """Return the text of the file at *path*."""
+        item = self._items[path]
+        return documents.job_file(item) if isinstance(item, model.PluginJob) else self._volume_file(item)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._items
+
+    @functools.cached_property
+    def _items(self) -> dict[str, model.PluginJob | model.VolumePlan]:
+        jobs = (job for plugin in self._plan.plugins for job in plugin.jobs)
+        return {item.file_name: item for part in (jobs, self._plan.volumes) for item in part}
+
+    def _volume_file(self, volume: model.VolumePlan) -> str:
+        document = volume.registration
+        if not document.external_id:
+            document = volumes.with_external_id(volume, self._external_ids[volume.key])
+        return documents.volume_file(document)
+
+
+def render_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> RenderedPlan:
     """
     Return the text of every file of *plan* by its path below the output folder.
 
     *external_ids* holds what is not in the spec, by ``namespace/volume_id``. Raises `errors.SpecError` naming every
-    volume whose external id is not known.
+    volume whose external id is not known, or cannot stand in a file.
     """
-    missing = [
-        errors.Problem(
-            path=f"external id of {volume.key}",
-            got="nothing",
-            allowed="the id of storage that is made by Pulumi",
-            fix="pass --stack-output with the output of `pulumi stack output --json`",
-        )
-        for volume in plan.volumes
-        if not volume.registration.external_id and volume.key not in external_ids
-    ]
-    if missing:
-        raise errors.SpecError(tuple(missing))
-    files = {job.file_name: documents.job_file(job) for plugin in plan.plugins for job in plugin.jobs}
-    for volume in plan.volumes:
-        external_id = volume.registration.external_id or external_ids[volume.key]
-        files[volume.file_name] = documents.volume_file(volumes.with_external_id(volume, external_id))
-    return files
+    problems = tuple(_external_id_problems(plan, external_ids))
+    if problems:
+        raise errors.SpecError(problems)
+    return RenderedPlan(plan, external_ids)
 
 
-def write_all(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
+def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False) -> frozenset[str]:
     """
     Write *files* below *folder* and return the paths that changed.
 
-    Raises `errors.RefusedError` before anything is written when a path is taken by a file that is not ours.
+    Nothing is changed before all of them are rendered and written to the disk's free space. Raises
+    `errors.RefusedError` when a path is taken by a file that is not ours, or that was edited since we wrote it
+    (unless *overwrite*), and `errors.NomadCsiError` when the disk refuses.
     """
-    foreign = [path for path in files if _foreign(folder / path)]
-    if foreign:
-        names = ", ".join(foreign)
-        raise errors.RefusedError(
-            f"not overwritten, because nomad-csi did not write them: {names}; move them away first"
-        )
-    changed = [path for path, text in files.items() if disk.read(folder / path) != text]
-    for path in changed:
-        disk.write(folder / path, files[path])
-    return tuple(changed)
+    refused: dict[disk.Standing, list[str]] = {"foreign": [], "edited": []}
+    if overwrite:
+        del refused["edited"]
+    try:
+        with disk.Staging(folder) as staged:
+            for path, text in files.items():
+                found = disk.read(folder / path)
+                if found != text:
+                    refused.get(disk.standing(found), []).append(path)
+                    staged.add(path, text)
+            _refuse(refused)
+            return frozenset(staged.put())
+    except OSError as error:
+        reason = f"{error.filename or folder}: {error.strerror}"
+        raise errors.NomadCsiError(f"{folder}: the files cannot be written: {reason}") from error
 
 
-def stale(folder: Path, files: Mapping[str, str]) -> tuple[Stale, ...]:
-    """Return what differs below *folder* from *files*: changed, missing, and left over from an earlier spec."""
-    differing = [_stale(folder, path, text) for path, text in sorted(files.items()) if disk.read(folder / path) != text]
-    return (*differing, *(_stale(folder, path, "") for path in left_over(folder, files)))
+def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
+    """Yield what differs below *folder* from *files*: changed, missing, and left over from an earlier spec."""
+    for path in sorted(files):
+        text, found = files[path], disk.read(folder / path)
+        if found != text:
+            yield Stale(path=path, reason=_REASONS[disk.standing(found)], diff="".join(_diff(path, found, text)))
+    for path in left_over(folder, files):
+        yield Stale(path=path, reason="left over", diff="".join(_diff(path, disk.read(folder / path), "")))
 
 
 def left_over(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
     """Return the paths of files that nomad-csi wrote below *folder* and that are not among *files* any more."""
-    found = (path for part in ("jobs", "volumes") for path in (folder / part).rglob("*.hcl"))
-    names = {str(path.relative_to(folder)): path for path in found}
-    return tuple(name for name in sorted(names) if name not in files and disk.is_ours(disk.read(names[name]) or ""))
+    names = (name for part in ("jobs", "volumes") for name in _files_below(folder, part))
+    return tuple(sorted(name for name in names if name not in files and _was_written(folder / name)))
 
 
-def _foreign(path: Path) -> bool:
-    text = disk.read(path)
-    return text is not None and not disk.is_ours(text)
+def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Iterator[errors.Problem]:
+    for volume in plan.volumes:
+        if volume.registration.external_id:
+            continue
+        where = f"external id of {volume.key}"
+        if volume.key not in external_ids:
+            fix = "pass --stack-output with the output of `pulumi stack output --json`"
+            yield errors.Problem(path=where, got="nothing", allowed="the id of storage that is made by Pulumi", fix=fix)
+            continue
+        try:
+            quote.string(external_ids[volume.key])
+        except errors.SpecError as error:
+            [problem] = error.problems
+            yield errors.Problem(path=where, got=problem.got, allowed=problem.allowed, fix=problem.fix)
 
 
-def _stale(folder: Path, path: str, text: str) -> Stale:
-    found = disk.read(folder / path)
-    return Stale(path=path, diff="".join(_diff(path, found, text)))
+def _refuse(refused: Mapping[disk.Standing, list[str]]) -> None:
+    advice = {
+        "foreign": "not overwritten, because nomad-csi did not write them: {}; move them away first",
+        "edited": "not overwritten, because they were edited since nomad-csi wrote them: {}; "
+        "move the edits into the spec, then render with --overwrite",
+    }
+    said = [advice[standing].format(", ".join(paths)) for standing, paths in refused.items() if paths]
+    if said:
+        raise errors.RefusedError("; ".join(said))
+
+
+def _files_below(folder: Path, part: str) -> Iterator[str]:
+    for parent, _, names in os.walk(folder / part):
+        below = os.path.relpath(parent, folder)
+        yield from (f"{below}/{name}" for name in names if name.endswith(".hcl"))
+
+
+def _was_written(path: Path) -> bool:
+    return disk.standing(disk.read(path)) in {"ours", "edited"}
 
 
 def _diff(path: str, found: str | None, text: str) -> Iterable[str]:

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again.
+# Rendered by nomad-csi. Change the spec and render again. Content f2a9b7203ebef1f7
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs0.
 #
 # The clients need:

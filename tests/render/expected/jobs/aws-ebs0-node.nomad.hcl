@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again.
+# Rendered by nomad-csi. Change the spec and render again. Content 88f5adbd445e85aa
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs0.
 #
 # The clients need:

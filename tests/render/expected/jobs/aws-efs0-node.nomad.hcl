@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again.
+# Rendered by nomad-csi. Change the spec and render again. Content e556e6ce76ca0f2a
 # AWS EFS CSI driver v3.4.1: the node plugin of CSI plugin aws-efs0.
 #
 # The clients need:

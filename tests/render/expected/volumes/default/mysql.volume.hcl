@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again.
+# Rendered by nomad-csi. Change the spec and render again. Content b9893dc6ae399f11
 type        = "csi"
 id          = "mysql"
 namespace   = "default"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again.
+# Rendered by nomad-csi. Change the spec and render again. Content 56ca785102d75fc4
 type        = "csi"
 id          = "shared"
 namespace   = "default"

@@ -1,0 +1,189 @@
+"""One file on disk, and several at once: in place whole or not at all, and known by what stands in it."""
+
+import errno
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from nomad_csi.render import disk
+
+TEXT = disk.signed('id = "a"\n')
+
+
+def everything(folder):
+    """Return all files and folders below *folder*."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def put(folder, texts):
+    """Write *texts* below *folder*, all together."""
+    with disk.Staging(folder) as staged:
+        for path, text in texts.items():
+            staged.add(path, text)
+        staged.put()
+
+
+def test_signed_text_begins_with_a_hash_of_the_rest():
+    """The first line tells who wrote the file, what to do instead of editing it, and whether somebody did."""
+    first, rest = TEXT.split("\n", 1)
+
+    assert first == "# Rendered by nomad-csi. Change the spec and render again. Content 9fbbd8e2833c063d"
+    assert rest == 'id = "a"\n'
+    assert disk.signed(f"# {disk.HEADER}\n{rest}") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "standing"),
+    [
+        (None, "absent"),
+        (TEXT, "ours"),
+        (TEXT.replace("\n", "\r\n"), "ours"),
+        (TEXT + "# a note\n", "edited"),
+        (TEXT[:-1], "edited"),
+        (TEXT.split("\n")[0], "edited"),
+        (TEXT.replace("Content ", ""), "edited"),
+        (f'# {disk.HEADER}\nid = "a"\n', "edited"),
+        ("", "foreign"),
+        ('id = "a"\n', "foreign"),
+        (f"\n{TEXT}", "foreign"),
+        (f"\ufeff{TEXT}", "foreign"),
+    ],
+)
+def test_standing_tells_whose_a_file_is(text, standing):
+    """As written, edited since, or somebody else's: what a crash left empty or short is not ours."""
+    assert disk.standing(text) == standing
+    assert disk.is_ours(text or "") == (standing == "ours")
+
+
+def test_write_leaves_the_old_file_when_it_fails(tmp_path):
+    """A reader sees the old text or the new one, and no temporary file stays."""
+    path = tmp_path / "a.hcl"
+    disk.write(path, "old")
+
+    with pytest.raises(UnicodeEncodeError):
+        disk.write(path, "new \ud800")
+
+    assert path.read_text() == "old"
+    assert everything(tmp_path) == ["a.hcl"]
+
+
+def test_write_makes_folders_and_a_file_for_all_to_read(tmp_path):
+    """Its bytes are the text's, whatever line ends it has."""
+    disk.write(tmp_path / "a/b/c.hcl", "ä\r\n")
+
+    assert (tmp_path / "a/b/c.hcl").read_bytes() == "ä\r\n".encode()
+    assert (tmp_path / "a/b/c.hcl").stat().st_mode & 0o777 == 0o644
+    assert everything(tmp_path) == ["a", "a/b", "a/b/c.hcl"]
+
+
+def test_staged_files_appear_together(tmp_path):
+    """Until all are written, none is in its place."""
+    with disk.Staging(tmp_path / "out") as staged:
+        staged.add("a.hcl", "1")
+        staged.add("deeper/b.hcl", "2")
+        before = [path for path in everything(tmp_path) if path.endswith(".hcl")]
+        paths = staged.put()
+
+    assert before == []
+    assert paths == ("a.hcl", "deeper/b.hcl")
+    assert everything(tmp_path) == ["out", "out/a.hcl", "out/deeper", "out/deeper/b.hcl"]
+
+
+def test_staging_without_a_file_touches_nothing(tmp_path):
+    """Where nothing changes, a folder may even be read-only."""
+    with disk.Staging(tmp_path / "out") as staged:
+        assert staged.put() == ()
+
+    assert everything(tmp_path) == []
+
+
+def test_full_disk_leaves_everything_as_it_was(tmp_path, monkeypatch):
+    """The second of two files finds no room: neither is there, nor a folder for them."""
+    (tmp_path / "a.hcl").write_text("old")
+    really_write = os.write
+
+    def write(file, data):
+        if bytes(data).startswith(b"2"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return really_write(file, data)
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(OSError, match="No space left on device"):
+        put(tmp_path, {"a.hcl": "1", "deeper/b.hcl": "2"})
+
+    assert everything(tmp_path) == ["a.hcl"]
+    assert (tmp_path / "a.hcl").read_text() == "old"
+
+
+def test_disk_that_takes_a_part_gets_the_rest(tmp_path, monkeypatch):
+    """A short write is gone on with: no file is cut off in silence."""
+    really_write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: really_write(file, bytes(data)[:3]))
+
+    disk.write(tmp_path / "a.hcl", "0123456789")
+
+    assert (tmp_path / "a.hcl").read_text() == "0123456789"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    if os.geteuid() or not shutil.which("mount"):
+        pytest.skip("needs root, to mount a small file system")
+    place = tmp_path / "small"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"cannot mount a small file system here: {done.stderr.decode().strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_disk_that_is_really_full_leaves_everything_as_it_was(small_disk):
+    """The kernel's own refusal, half way through the files."""
+    disk.write(small_disk / "a.hcl", "old")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        put(small_disk, {f"{index}.hcl": "x" * 4096 for index in range(40)})
+
+    assert everything(small_disk) == ["a.hcl"]
+    assert (small_disk / "a.hcl").read_text() == "old"
+
+
+def test_read_only_disk_is_refused_before_the_first_file(small_disk):
+    """Nothing is put in place, and the error names the folder."""
+    disk.write(small_disk / "a.hcl", "old")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+
+    with pytest.raises(OSError, match=r"(Read-only file system|Permission denied).*small"):
+        disk.write(small_disk / "a.hcl", "new")
+
+    assert (small_disk / "a.hcl").read_text() == "old"
+
+
+def test_folder_that_may_not_be_written_is_refused_before_the_first_file(tmp_path, monkeypatch):
+    """One of two folders refuses: the file of the other is not changed either."""
+    (tmp_path / "a.hcl").write_text("old")
+    (tmp_path / "closed").mkdir()
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / "closed" and may(path, mode))
+
+    with pytest.raises(PermissionError, match="closed"):
+        put(tmp_path, {"a.hcl": "new", "closed/b.hcl": "new"})
+
+    assert (tmp_path / "a.hcl").read_text() == "old"
+    assert everything(tmp_path) == ["a.hcl", "closed"]
+
+
+def test_read_tells_no_file_from_an_empty_one(tmp_path):
+    """Bytes that are no text are replaced, so that they differ from every text of ours."""
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "binary").write_bytes(b"\xff\r\n")
+
+    assert disk.read(tmp_path / "none") is None
+    assert disk.read(tmp_path / "empty") == ""
+    assert disk.read(tmp_path / "binary") == "\ufffd\r\n"
