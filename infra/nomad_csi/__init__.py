@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nomad_csi.components import (
         COMPONENTS,
+        CreatedVolume,
         CsiPlugin,
+        CsiVolume,
         EbsVolume,
         EfsVolume,
         ExistingVolume,
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "COMPONENTS": "nomad_csi.components",
+    "CreatedVolume": "nomad_csi.components",
     "CsiPlugin": "nomad_csi.components",
+    "CsiVolume": "nomad_csi.components",
     "EbsVolume": "nomad_csi.components",
     "EfsVolume": "nomad_csi.components",
     "ExistingVolume": "nomad_csi.components",
@@ -39,7 +43,9 @@ _HOMES = {
 
 __all__ = [
     "COMPONENTS",
+    "CreatedVolume",
     "CsiPlugin",
+    "CsiVolume",
     "EbsVolume",
     "EfsVolume",
     "ExistingVolume",

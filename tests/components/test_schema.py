@@ -42,7 +42,8 @@ def test_required_inputs_are_those_without_a_default(package):
     components = {name: item for name, item in package["resources"].items() if item.get("isComponent")}
 
     assert {name: sorted(item["requiredInputs"]) for name, item in components.items()} == {
-        "nomad-csi:index:CsiPlugin": ["awsRegion", "driver"],
+        "nomad-csi:index:CsiPlugin": ["driver"],
+        "nomad-csi:index:CsiVolume": ["capacityMinGib", "driver", "pluginId"],
         "nomad-csi:index:EbsVolume": ["availabilityZone", "pluginId", "sizeGib"],
         "nomad-csi:index:EfsVolume": ["clients", "mountTargets", "pluginId"],
         "nomad-csi:index:ExistingVolume": ["driver", "externalId", "pluginId"],

@@ -29,7 +29,7 @@ def test_efs_plugin_becomes_a_node_job_on_the_host_network(document):
 
     assert job.arguments == ("--endpoint=${CSI_ENDPOINT}", "--v=2")
     assert (job.privileged, job.network_mode) == (True, "host")
-    assert job.host_folders == ("/var/amazon/efs", "/var/run/efs")
+    assert job.binds == ("/var/amazon/efs:/var/amazon/efs", "/var/run/efs:/var/run/efs")
 
 
 def test_raw_exec_names_the_folder_where_nomad_and_the_plugin_meet(document):

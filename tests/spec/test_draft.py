@@ -45,7 +45,7 @@ def test_read_keeps_what_is_right():
         ({"volumes": [3]}, "volumes[0]: expected a mapping, got 3"),
         (
             {"protcet": True},
-            "protcet: expected one of plugins, protect, volumes, got an unknown key; did you mean protect",
+            "protcet: expected one of classes, plugins, protect, volumes, got an unknown key; did you mean protect",
         ),
         ({"protect": "no"}, "protect: expected true or false, got 'no'"),
     ],
@@ -127,8 +127,8 @@ def test_volume_has_exactly_one_source():
     found = lines(document)
 
     assert found == [
-        "volumes[0]: expected exactly one of ebs, efs, existing, got none of them",
-        "volumes[1]: expected exactly one of ebs, efs, existing, got ebs and existing",
+        "volumes[0]: expected exactly one of ebs, efs, existing, create, got none of them",
+        "volumes[1]: expected exactly one of ebs, efs, existing, create, got ebs and existing",
     ]
 
 
@@ -161,7 +161,7 @@ def test_what_is_wrong_is_mended_to_find_what_else_is():
     """Unknown keys are left out, what is required gets a stand-in; what says too little is given up."""
     plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
     document = {
-        "plugins": [plugin | {"contoller": {}}, plugin | {"driver": "x"}, plugin | {"environment": {"1": 2}}],
+        "plugins": [plugin | {"contoller": {}}, plugin | {"driver": 3}, plugin | {"environment": {"1": 2}}],
         "volumes": [
             {"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "x", "size_gib": 0}, "adopt": 3},
             {"id": "a", "plugin_id": "ebs"},

@@ -13,6 +13,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     inputs.add_spec(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the rendered files")
+    parser.add_argument(
+        "--templates", type=Path, metavar="DIR", help="folder with templates of your own, which go before ours"
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 with a diff when files are stale")
     parser.add_argument("--overwrite", action="store_true", help="write over files that were edited by hand")
     parser.set_defaults(run=run)
@@ -20,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or check the files."""
-    rendered = files.render_plan(inputs.read_plan(arguments.spec), inputs.read_external_ids(arguments.stack_output))
+    external_ids = inputs.read_external_ids(arguments.stack_output)
+    rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
         return _check(arguments.out, rendered)
     changed = files.write_all(arguments.out, rendered, overwrite=arguments.overwrite)

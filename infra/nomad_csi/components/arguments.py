@@ -15,7 +15,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, rules, volumes
+from nomad_csi.plan import jobs, model, plugin_rules, volume_rules, volumes
 from nomad_csi.spec import draft, problems
 from nomad_csi.spec import model as spec
 
@@ -46,7 +46,7 @@ _PLACES = {
 }
 """Where they may stand in the spec's document. Anywhere else a value is needed when the program runs."""
 
-_PARTS = ("ebs.", "efs.", "existing.")
+_PARTS = ("ebs.", "efs.", "existing.", "create.")
 """Parts of a volume in the spec whose fields are arguments of the component."""
 
 
@@ -63,14 +63,14 @@ def checked(name: str, value: pulumi.Input[Any]) -> pulumi.Input[Any]:
     return value.apply(lambda known: _validated(adapter, name, known))
 
 
-def checked_external_id(driver_name: str, value: pulumi.Input[str]) -> pulumi.Input[str]:
+def checked_external_id(driver: spec.DriverSpec, value: pulumi.Input[str]) -> pulumi.Input[str]:
     """Return the external id *value*; where it is an output, one that fails if the driver has no such ids."""
     if not isinstance(value, pulumi.Output):
         return value
-    rule = catalogue.DRIVERS[driver_name].external_id
+    rule = driver.external_id
 
     def known(external_id: str) -> str:
-        if not rule.pattern.fullmatch(external_id):
+        if not rule.fits(external_id):
             problem = errors.Problem(path="external_id", got=problems.shown(external_id), allowed=rule.allowed)
             raise errors.SpecError((problem,))
         return external_id
@@ -82,33 +82,54 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
     """Return the plan of a plugin with the arguments *args*. Raises `errors.SpecError` with all problems."""
     plugin, found = _read(spec.PluginSpec, {"id": name} | dict(args))
     if plugin:
-        driver = catalogue.DRIVERS[plugin.driver]
-        found += rules.check_plugin(plugin, driver, "")
-        if not found:
+        driver = catalogue.find(plugin.driver)
+        found += (
+            plugin_rules.check_plugin(plugin, driver, "")
+            if driver
+            else [catalogue.unknown(str(plugin.driver), "driver")]
+        )
+        if driver and not found:
             return jobs.plan_plugin(plugin, driver)
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"CsiPlugin {name}")
 
 
 def volume_plan(  # noqa: PLR0917  # called by our own components only
-    component: str, name: str, args: Mapping[str, Any], kind: Any, driver_name: str, document: Mapping[str, Any]
+    component: str, name: str, args: Mapping[str, Any], kind: Any, described: Any, document: Mapping[str, Any]
 ) -> model.VolumePlan:
     """
     Return the plan of the volume *name* of a *component* with the arguments *args* of the class *kind*.
 
-    *document* is the same volume as in the spec. Raises `errors.SpecError` with all problems.
+    *described* is its driver, by name or by description, *document* the same volume as in the spec. Raises
+    `errors.SpecError` with all problems.
     """
     unknown = _unknown(args, kind)
     volume, found = _read(spec.VolumeSpec, {"id": name} | dict(document))
     found = [*unknown, *found]
-    if driver_name not in catalogue.DRIVERS:
-        allowed = f"one of {', '.join(catalogue.DRIVERS)}"
-        found.append(errors.Problem(path="driver", got=problems.shown(driver_name), allowed=allowed))
-    elif volume:
-        driver = catalogue.DRIVERS[driver_name]
-        found += [problem for problem in rules.check_volume(volume, driver, "", "") if not _is_late(problem, document)]
+    driver = _driver(described, found)
+    if driver and volume:
+        ruled = volume_rules.check_volume(volume, driver, None, "")
+        found += [problem for problem in ruled if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"{component} {name}")
+
+
+def driver_of(described: Any) -> spec.DriverSpec:
+    """Return the driver *described* by name or by its fields. Raises `errors.SpecError`."""
+    found: list[errors.Problem] = []
+    driver = _driver(described, found)
+    if driver is None:
+        raise errors.SpecError(tuple(found))
+    return driver
+
+
+def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | None:
+    if isinstance(described, Mapping):
+        return draft.check(spec.DriverSpec, described, "driver", found)
+    driver = catalogue.find(described) if isinstance(described, str) else None
+    if driver is None:
+        found.append(catalogue.unknown(str(described), "driver"))
+    return driver
 
 
 def _of_component(problem: errors.Problem) -> errors.Problem:

@@ -11,11 +11,11 @@ class ExistingVolumeArgs(volume.VolumeArgs):
     """A volume that is only registered; the fields are those of a volume in the spec."""
 
     driver: str
-    """``aws-ebs`` or ``aws-efs``: whose rules hold."""
+    """Name in the driver catalogue: whose rules hold."""
     external_id: pulumi.Input[str]
     """``vol-...``, ``fs-...[:path][::fsap-...]``."""
     availability_zone: NotRequired[str]
-    """Zone of an EBS volume; required there."""
+    """Zone of an EBS volume or a GCE disk, region of a DigitalOcean volume; required there."""
 
 
 class ExistingVolume(pulumi.ComponentResource):
@@ -31,8 +31,9 @@ class ExistingVolume(pulumi.ComponentResource):
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
         existing = arguments.chosen(args, "external_id", "availability_zone")
         document = arguments.chosen(args, *volume.COMMON) | {"existing": existing}
-        volume_id, driver = args.get("volume_id") or name, args.get("driver", "")
-        plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, driver, document)
+        volume_id, described = args.get("volume_id") or name, args.get("driver", "")
+        plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, described, document)
+        driver = arguments.driver_of(described)
         self.external_id = pulumi.Output.from_input(arguments.checked_external_id(driver, args["external_id"]))
         self.registration_id = volume.register(self, name, plan, args, self.external_id, []).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

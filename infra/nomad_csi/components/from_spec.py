@@ -1,9 +1,11 @@
 """From a plugin or volume of a spec, as it was written, to the arguments of its component: the fields are the same."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
-from nomad_csi.components import ebs, efs, existing, plugin
+from nomad_csi.components import created, ebs, efs, existing
+from nomad_csi.components import plugin_args as plugins
 from nomad_csi.plan import jobs
 from nomad_csi.spec import model as spec
 
@@ -13,9 +15,25 @@ def component_name(namespace: str, name: str) -> str:
     return name if namespace == "default" else f"{namespace}/{name}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Where rendered files go, and what they are rendered from."""
+
+    render_to: str
+    """Folder below the provider's root; empty: none are written."""
+
+    templates: str | None = None
+    """Folder with templates of one's own; ``None``: there are none."""
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The same as arguments of a component."""
+        return {"render_to": self.render_to} | ({"templates": self.templates} if self.templates else {})
+
+
 def plugin_args(
-    written: Mapping[str, Any], served: Iterable[spec.VolumeSpec], *, render_to: str
-) -> plugin.CsiPluginArgs:
+    written: Mapping[str, Any], served: Iterable[spec.VolumeSpec], *, files: Files
+) -> plugins.CsiPluginArgs:
     """Return the arguments of the plugin *written*, whose policy must also do for the volumes *served*."""
     args = {key: value for key, value in written.items() if key != "id"}
     if args.get("iam"):
@@ -24,28 +42,30 @@ def plugin_args(
             "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *jobs.kms_key_arns(served)],
             "volume_ids": [*args["iam"].get("volume_ids", ()), *jobs.existing_volume_ids(served)],
         }
-    return cast("plugin.CsiPluginArgs", args | {"render_to": render_to})
+    return cast("plugins.CsiPluginArgs", args | files.arguments)
 
 
-VolumeArgs = ebs.EbsVolumeArgs | efs.EfsVolumeArgs | existing.ExistingVolumeArgs
-VolumeComponent = ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
+VolumeArgs = created.CsiVolumeArgs | ebs.EbsVolumeArgs | efs.EfsVolumeArgs | existing.ExistingVolumeArgs
+VolumeComponent = created.CsiVolume | ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
 
 
 def volume_component(
-    written: Mapping[str, Any], driver: str, *, plugin_id: Any, protect: bool, render_to: str
+    written: Mapping[str, Any], driver: Any, *, plugin_id: Any, protect: bool, files: Files
 ) -> tuple[type[VolumeComponent], VolumeArgs]:
     """Return the component of the volume *written*, and its arguments."""
     sources: dict[str, type[VolumeComponent]] = {
         "ebs": ebs.EbsVolume,
         "efs": efs.EfsVolume,
         "existing": existing.ExistingVolume,
+        "create": created.CsiVolume,
     }
     source = next(name for name in sources if written.get(name) is not None)
     args = {key: value for key, value in written.items() if key not in ("id", *sources)} | written[source]
-    args |= {"volume_id": written["id"], "plugin_id": plugin_id, "render_to": render_to}
+    args |= {"volume_id": written["id"], "plugin_id": plugin_id} | files.arguments
+    if source in ("existing", "create"):
+        args["driver"] = driver
     if source == "existing":
         args.pop("protect", None)
-        args["driver"] = driver
     else:
         args.setdefault("protect", protect)
     return sources[source], cast("VolumeArgs", args)

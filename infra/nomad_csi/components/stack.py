@@ -4,7 +4,6 @@ import asyncio
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pulumi
 
@@ -33,12 +32,14 @@ def declare(config: pulumi.Config) -> None:
     """
     Declare everything under ``storage`` of *config*. Raises `errors.NomadCsiError` before anything is declared.
 
-    Other keys: ``renderTo`` (folder of the rendered files, default ``rendered``; empty for none), ``address``,
+    Other keys: ``renderTo`` (folder of the rendered files, default ``rendered``; empty for none), ``templates``
+    (folder with templates of one's own), ``address``,
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
     document = config.require_object("storage")
     storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
     render_to = "rendered" if (given := config.get("renderTo")) is None else given
+    files = from_spec.Files(render_to=render_to, templates=config.get("templates"))
     read = draft.read(document)
     _look_first(read)
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
@@ -46,32 +47,30 @@ def declare(config: pulumi.Config) -> None:
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
     try:
-        plugins = _plugins(document, read, render_to, after)
-        volumes = _volumes(document, read, plugins, render_to, opts)
+        plugins = _plugins(read, files, after)
+        volumes = _volumes(read, plugins, files, opts)
         made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
 
 
-def _plugins(
-    document: Mapping[str, Any], read: draft.Draft, render_to: str, opts: pulumi.ResourceOptions
-) -> dict[str, plugin.CsiPlugin]:
+def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOptions) -> dict[str, plugin.CsiPlugin]:
     """Declare the plugins. Return them by their path in the document."""
     declared = {}
-    for (path, spec), written in zip(read.plugins.items(), document.get("plugins") or (), strict=True):
+    for path, spec in read.plugins.items():
         served = [volume for volume in read.volumes.values() if volume.plugin_id == spec.id]
-        args = from_spec.plugin_args(written, served, render_to=render_to)
+        args = from_spec.plugin_args(read.written[path], served, files=files)
         declared[path] = plugin.CsiPlugin(spec.id, args, opts)
     return declared
 
 
 def _look_first(read: draft.Draft) -> None:
-    regions = {spec.aws_region for spec in read.plugins.values()}
+    regions = {spec.aws_region for spec in read.plugins.values() if spec.aws_region}
     aws_config = pulumi.Config("aws")
     provider_region = aws_config.get("region")
     for path, spec in read.plugins.items():
-        if provider_region and spec.aws_region != provider_region:
+        if provider_region and spec.aws_region and spec.aws_region != provider_region:
             allowed = f"{provider_region}, the aws:region of this stack"
             fix = "one stack works in one region: use another stack for the other"
             problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
@@ -92,18 +91,17 @@ def _provider(config: pulumi.Config) -> resources.Provider:
 
 
 def _volumes(
-    document: Mapping[str, Any],
     read: draft.Draft,
     plugins: Mapping[str, plugin.CsiPlugin],
-    render_to: str,
+    files: from_spec.Files,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, from_spec.VolumeComponent]:
-    by_id = {spec.id: (spec.driver, plugins[path].plugin_id) for path, spec in read.plugins.items()}
+    by_id = {spec.id: (read.written[path]["driver"], plugins[path].plugin_id) for path, spec in read.plugins.items()}
     volumes = {}
-    for spec, written in zip(read.volumes.values(), document.get("volumes") or (), strict=True):
+    for path, spec in read.volumes.items():
         driver, plugin_id = by_id[spec.plugin_id]
         component, args = from_spec.volume_component(
-            written, driver, plugin_id=plugin_id, protect=read.protect, render_to=render_to
+            read.written[path], driver, plugin_id=plugin_id, protect=read.protect, files=files
         )
         name = from_spec.component_name(spec.namespace, spec.id)
         volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, opts)  # type: ignore[arg-type]  # they belong together

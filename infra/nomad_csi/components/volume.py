@@ -43,6 +43,8 @@ class VolumeArgs(TypedDict):
     """Default: the driver's usual one."""
     mount_options: NotRequired[MountOptions]
     """How the file system is mounted."""
+    topologies: NotRequired[Sequence[Mapping[str, str]]]
+    """Segments of each place where it can be attached, in place of what follows from the availability zone."""
     context: NotRequired[Mapping[str, str]]
     """``volume_context`` of every CSI call."""
     parameters: NotRequired[Mapping[str, str]]
@@ -53,6 +55,8 @@ class VolumeArgs(TypedDict):
     """Take over a registration of the same id that differs. Default: false."""
     render_to: NotRequired[str]
     """Folder, below the provider's root, for the volume file. Absent: none is written."""
+    templates: NotRequired[str]
+    """Folder with templates of one's own, which go before ours."""
 
 
 COMMON = (
@@ -61,6 +65,7 @@ COMMON = (
     "name",
     "capabilities",
     "mount_options",
+    "topologies",
     "context",
     "parameters",
     "secrets",
@@ -78,36 +83,46 @@ def register(  # noqa: PLR0917  # called by our own components only
     storage: Sequence[pulumi.Resource],
 ) -> resources.VolumeRegistration:
     """Register the volume of *plan* and write its file, as children of *component*, once *storage* is there."""
-    document = plan.registration
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     child = pulumi.ResourceOptions(parent=component)
     registration = resources.VolumeRegistration(
         name,
-        volume_id=document.volume_id,
-        namespace=document.namespace,
-        name=document.name,
         external_id=external_id,
-        plugin_id=plugin_id,
-        capabilities=[
-            {"accessMode": mode.access_mode, "attachmentMode": mode.attachment_mode} for mode in document.capabilities
-        ],
-        mount_options={
-            "fsType": document.mount_options.fs_type,
-            "mountFlags": list(document.mount_options.mount_flags),
-        },
-        required_topologies=[{"segments": dict(segments)} for segments in document.required_topologies],
-        parameters=dict(document.parameters),
-        context=dict(document.context),
-        secrets=args.get("secrets"),
-        adopt=plan.adopt,
+        **document_inputs(plan, plugin_id, args.get("secrets")),
         opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
     )
     if args.get("render_to"):
-        content = pulumi.Output.all(external_id, plugin_id).apply(lambda known: _file(plan, *known))
+        known = pulumi.Output.all(external_id, plugin_id)
+        content = known.apply(lambda values: _file(plan, values[0], values[1], args.get("templates")))
         resources.RenderedFile(name, path=f"{args['render_to']}/{plan.file_name}", content=content, opts=child)
     return registration
 
 
-def _file(plan: model.VolumePlan, external_id: str, plugin_id: str) -> str:
+def document_inputs(
+    plan: model.VolumePlan, plugin_id: pulumi.Input[str], secrets: pulumi.Input[Mapping[str, Any]] | None
+) -> dict[str, Any]:
+    """Return the registration of *plan* as arguments of a resource class, without the external id."""
+    document = plan.registration
+    return {
+        "volume_id": document.volume_id,
+        "namespace": document.namespace,
+        "name": document.name,
+        "plugin_id": plugin_id,
+        "capabilities": [
+            {"accessMode": mode.access_mode, "attachmentMode": mode.attachment_mode} for mode in document.capabilities
+        ],
+        "mount_options": {
+            "fsType": document.mount_options.fs_type,
+            "mountFlags": list(document.mount_options.mount_flags),
+        },
+        "required_topologies": [{"segments": dict(segments)} for segments in document.required_topologies],
+        "parameters": dict(document.parameters),
+        "context": dict(document.context),
+        "secrets": secrets,
+        "adopt": plan.adopt,
+    }
+
+
+def _file(plan: model.VolumePlan, external_id: str, plugin_id: str, templates: str | None) -> str:
     document = volumes.with_external_id(plan, external_id, plugin_id=plugin_id)
-    return documents.volume_file(document)
+    return documents.volume_file(document, templates=templates)

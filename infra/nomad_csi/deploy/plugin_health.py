@@ -45,6 +45,27 @@ class PluginHealth:
         "controllers": properties.Property(
             kind="number", default=0, description="Controllers that must be healthy; 0 when omitted."
         ),
+        "monolith": properties.Property(
+            kind="flag", description="Whether each node instance is a controller too; no when omitted."
+        ),
+        "nodes": properties.Property(
+            kind="number",
+            description="Node instances of a service job; one on every eligible client when omitted.",
+        ),
+        "constraints": properties.Property(
+            kind="list",
+            item=properties.Property(
+                kind="record",
+                type_name="EligibleIf",
+                description="What a client must be.",
+                fields={
+                    "attribute": properties.Property(kind="text", required=True, description="A runtime variable."),
+                    "operator": properties.Property(kind="text", required=True, description="How to compare."),
+                    "value": properties.Property(kind="text", may_be_empty=True, description="What to compare with."),
+                },
+            ),
+            description="Which clients the plugin's jobs run on besides; all when omitted.",
+        ),
         "datacenters": properties.Property(
             kind="list",
             default=["*"],
@@ -156,6 +177,12 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
         version=inputs.get("version", ""),
         namespace=inputs["namespace"],
         controllers=int(inputs["controllers"]),
+        monolith=inputs.get("monolith", False),
+        nodes=int(inputs["nodes"]) if inputs.get("nodes") else None,
+        constraints=tuple(
+            model.Constraint(attribute=item["attribute"], operator=item["operator"], value=item.get("value", ""))
+            for item in inputs.get("constraints", ())
+        ),
         datacenters=tuple(inputs["datacenters"]),
         node_pool=inputs["nodePool"],
         task_driver=inputs["taskDriver"],

@@ -1,8 +1,7 @@
 """The AWS EBS CSI driver (``ebs.csi.aws.com``)."""
 
-import re
-
 from nomad_csi.drivers import model
+from nomad_csi.spec import base, driver
 
 _LOG_FLAGS = frozenset({"v", "vmodule", "logging-format", "log-flush-frequency", "logtostderr"})
 _COMMON_FLAGS = _LOG_FLAGS | {
@@ -24,6 +23,18 @@ _UNFIT_FLAGS = {
     "version": "the driver prints its version and ends, so Nomad would restart it forever",
 }
 """Source: ``cmd/main.go`` of v1.64.0, and the driver's own answer to each of the alpha ones, 2026-11-21."""
+
+_METRICS = {"metrics_port": "--http-endpoint=:{metrics_port}"}
+_KEYS = {"AWS_ACCESS_KEY_ID": "access_key_id", "AWS_SECRET_ACCESS_KEY": "secret_access_key"}
+_PARAMETERS = frozenset(
+    {
+        "allowAutoIOPSPerGBIncrease", "blockAttachUntilInitialized", "blockSize", "bytesPerInode",
+        "csi.storage.k8s.io/fstype", "encrypted", "ext4BigAlloc", "ext4ClusterSize", "ext4EncryptionSupport",
+        "inodeSize", "iops", "iopsPerGB", "kmsKeyId", "numberOfInodes", "outpostArn", "tagSpecification_*",
+        "throughput", "type", "volumeInitializationRate",
+    }
+)  # fmt: skip
+"""Source: ``docs/parameters.md`` of v1.64.0."""
 
 _AS_OF = "2026-11-21"
 _VERSIONS = ("Nomad 2.0.6-dev", "aws-ebs-csi-driver v1.64.0 (commit 429e202e)", "moto 5.2.5 as EC2")
@@ -66,8 +77,11 @@ DRIVER = model.Driver(
                 "warn-on-invalid-tag",
             },
             unfit_flags=_UNFIT_FLAGS,
+            optional_arguments=_METRICS | {"extra_tags": "--extra-tags={extra_tags}"},
             environment={"AWS_REGION": "{aws_region}"},
-            needs=("an instance role with the policy of this plugin",),
+            secret_environment=_KEYS,
+            default_count=2,
+            needs=("an instance role with the policy of this plugin, unless credentials say otherwise",),
             probe_proves="that EC2 answered DescribeAvailabilityZones to this controller within the last 3 hours",
             proof=model.Proof(
                 tier="run",
@@ -101,11 +115,11 @@ DRIVER = model.Driver(
             unfit_flags=_UNFIT_FLAGS
             | {"windows-host-process": "it is for Kubernetes' privileged containers on Windows"},
             environment={"AWS_REGION": "{aws_region}"},
+            exclusive_flags=(frozenset({"reserved-volume-attachments", "volume-attach-limit"}),),
+            optional_arguments=_METRICS,
             privileged=True,
-            needs=(
-                "docker with allow_privileged = true",
-                "an instance metadata hop limit of at least 2, because the container is one hop away",
-            ),
+            needs=("docker with allow_privileged = true",),
+            bridge_needs=("an instance metadata hop limit of at least 2, because the container is one hop away",),
             probe_proves="that the process answers",
             proof=model.Proof(
                 tier="run",
@@ -122,26 +136,22 @@ DRIVER = model.Driver(
             ),
         ),
     },
-    modes=frozenset(
-        {
-            ("single-node-writer", "file-system"),
-            ("single-node-writer", "block-device"),
-            ("multi-node-multi-writer", "block-device"),
-        }
+    capabilities=(
+        base.CapabilitySpec(access_mode="single-node-writer", attachment_mode="file-system"),
+        base.CapabilitySpec(access_mode="single-node-writer", attachment_mode="block-device"),
+        base.CapabilitySpec(access_mode="multi-node-multi-writer", attachment_mode="block-device"),
     ),
     modes_advice="use single-node-writer, and read_only = true in the volume block of jobs that only read",
-    default_mode=("single-node-writer", "file-system"),
-    external_id=model.ExternalId(
-        pattern=re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"),
-        allowed="an EBS volume id such as vol-0123456789abcdef0",
-        shared=False,
+    external_id=driver.ExternalIdSpec(
+        pattern=r"vol-[0-9a-f]{8}([0-9a-f]{9})?", allowed="an EBS volume id such as vol-0123456789abcdef0"
     ),
     fs_types=frozenset({"ext3", "ext4", "xfs"}),
-    context=model.Keys(allowed=None),
+    parameters=driver.KeysSpec(allowed=_PARAMETERS, ignore_case=True),
     topology_key="topology.ebs.csi.aws.com/zone",
     health_timeout_s=60,
     minimum_nomad="1.9.4",
     storage="ebs",
+    creates=True,
     traps=(
         model.Trap(
             text="an unknown mode word makes the driver exit 0: the task looks complete, not failed",

@@ -1,8 +1,7 @@
 """The AWS EFS CSI driver (``efs.csi.aws.com``)."""
 
-import re
-
 from nomad_csi.drivers import model
+from nomad_csi.spec import base, driver
 
 _HEX = r"[0-9a-f]{8,40}"
 _LOG_FLAGS = frozenset(
@@ -67,7 +66,11 @@ DRIVER = model.Driver(
             environment={"AWS_REGION": "{aws_region}"},
             privileged=True,
             network_mode="host",
-            host_folders=("/var/amazon/efs", "/var/run/efs"),
+            binds=("/var/amazon/efs:/var/amazon/efs", "/var/run/efs:/var/run/efs"),
+            optional_arguments={
+                "extra_tags": "--tags={extra_tags}",
+                "metrics_port": "--http-endpoint=:{metrics_port}",
+            },
             needs=(
                 "docker with allow_privileged = true and volumes { enabled = true }",
                 "no amazon-efs-utils of its own on the client: both would manage the same state",
@@ -86,22 +89,25 @@ DRIVER = model.Driver(
             ),
         ),
     },
-    modes=frozenset({("single-node-writer", "file-system"), ("multi-node-multi-writer", "file-system")}),
+    capabilities=(
+        base.CapabilitySpec(access_mode="multi-node-multi-writer", attachment_mode="file-system"),
+        base.CapabilitySpec(access_mode="single-node-writer", attachment_mode="file-system"),
+    ),
     modes_advice="use multi-node-multi-writer, and read_only = true in the volume block of jobs that only read",
-    default_mode=("multi-node-multi-writer", "file-system"),
-    external_id=model.ExternalId(
-        pattern=re.compile(rf"fs-{_HEX}(:(/[^:]*)?(:fsap-{_HEX})?)?"),
+    external_id=driver.ExternalIdSpec(
+        pattern=rf"fs-{_HEX}(:(/[^:]*)?(:fsap-{_HEX})?)?",
         allowed="an EFS id such as fs-0123456789abcdef0, fs-...:/path or fs-...::fsap-...",
         shared=True,
     ),
     fs_types=frozenset({"", "efs"}),
-    context=model.Keys(
+    context=driver.KeysSpec(
         allowed=frozenset({"crossaccount", "encryptInTransit", "mounttargetip"}),
         refused={"path": "put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"},
     ),
     topology_key=None,
     health_timeout_s=30,
     minimum_nomad="1.3.0",
+    tag_format=driver.TagFormatSpec(pair=":", separator=" "),
     storage="efs",
     traps=(
         model.Trap(

@@ -1,6 +1,5 @@
 """The catalogue as text, as JSON values and as a page of the documentation. Pure."""
 
-import dataclasses
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -38,11 +37,8 @@ def as_text(driver: model.Driver) -> str:
 
 
 def as_json(driver: model.Driver) -> dict[str, Any]:
-    """Return *driver* as values for `json.dumps`: the fields of `model.Driver`, sets as sorted lists."""
-    pattern = driver.external_id.pattern.pattern
-    values = {name: _plain(value) for name, value in _fields(driver).items() if name != "external_id"}
-    external_id = {"pattern": pattern, "allowed": driver.external_id.allowed, "shared": driver.external_id.shared}
-    return values | {"external_id": external_id}
+    """Return *driver* as values for `json.dumps`: its fields, sets as sorted lists."""
+    return {name: _plain(value) for name, value in driver.model_dump().items()}
 
 
 def page(drivers: Iterable[model.Driver]) -> str:
@@ -101,16 +97,10 @@ def _labelled(fact: facts.Fact) -> Iterator[str]:
         head = " " * len(head)
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return {name: _plain(item) for name, item in _fields(value).items()}
     if isinstance(value, frozenset):
         return sorted(_plain(item) for item in value)
-    if isinstance(value, tuple):
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nomad_csi.drivers import model
+from nomad_csi.spec import model as spec
 
 TIERS = {
     "run": "the driver itself ran",
@@ -39,7 +40,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
         Section(title=f"{name}, as a {role.job_type} job", facts=_role(role)) for name, role in driver.roles.items()
     )
     return (
-        Section(title="In general", facts=tuple(_general(driver))),
+        Section(title="In general", facts=tuple(fact for fact in _general(driver) if fact.lines)),
         *roles,
         Section(title="Traps", facts=(Fact(label="", lines=traps),)),
     )
@@ -61,16 +62,33 @@ def proof_as_of(driver: model.Driver) -> str:
 def _general(driver: model.Driver) -> Iterator[Fact]:
     yield _fact("provider", driver.provider)
     yield _fact("image", driver.image)
+    yield _fact("digest", driver.image_digest or "not known here: set image_digest to pin it")
     yield _fact("version", f"{driver.version}, compared with its sources on {driver.as_of}")
     yield _fact("minimum Nomad", driver.minimum_nomad)
     yield _fact("health timeout", f"{driver.health_timeout_s} s")
+    yield _fact("volumes", _sources(driver))
+    yield Fact(label="credentials", lines=driver.credentials)
     yield Fact(label="access modes", lines=(*_modes(driver), driver.modes_advice))
     often = "several volumes may name the same" if driver.external_id.shared else "one volume for each"
     yield _fact("external id", f"{driver.external_id.allowed}; {often}")
-    yield _fact("file systems", ", ".join(sorted(filter(None, driver.fs_types))))
-    yield Fact(label="context keys", lines=tuple(_keys(driver.context)))
+    if driver.fs_types is not None:
+        yield _fact("file systems", ", ".join(sorted(filter(None, driver.fs_types))))
+    for label in ("context", "parameters", "secrets"):
+        yield Fact(label=f"{label} keys", lines=tuple(_keys(getattr(driver, label))))
     yield _fact("topology key", driver.topology_key or "none: volumes are not bound to a zone")
+    yield Fact(label="nodes also report", lines=driver.topology_keys)
+    yield Fact(label="limits", lines=driver.limits)
+    if driver.log_levels:
+        yield _fact("log levels", f"{', '.join(driver.log_levels)} ({driver.default_log_level} by default)")
+    yield Fact(label="config", lines=tuple(_config(driver)))
     yield Fact(label="sources", lines=driver.sources)
+
+
+def _sources(driver: model.Driver) -> str:
+    made = [f"{driver.storage}: made by Pulumi"] if driver.storage else []
+    registered = ["existing: registered"] if driver.registers else []
+    created = ["create: made by the plugin"] if driver.creates else []
+    return "; ".join([*made, *registered, *created])
 
 
 def _modes(driver: model.Driver) -> Iterator[str]:
@@ -79,31 +97,71 @@ def _modes(driver: model.Driver) -> Iterator[str]:
         yield " ".join(mode)
 
 
-def _keys(keys: model.Keys) -> Iterator[str]:
-    yield "any" if keys.allowed is None else f"{', '.join(sorted(keys.allowed))}; no other"
+def _keys(keys: spec.KeysSpec) -> Iterator[str]:
+    if keys.allowed is None:
+        yield "any"
+    else:
+        yield f"{', '.join(sorted(keys.allowed)) or 'none'}; no other"
+    if keys.required:
+        yield f"required: {', '.join(sorted(keys.required))}"
+    for name, values in sorted(keys.values.items()):
+        yield f"{name}: one of {', '.join(sorted(values))}"
+    for name, by_value in sorted(keys.required_with.items()):
+        for value, wanted in sorted(by_value.items()):
+            yield f"required where {name} is {value}: {', '.join(sorted(wanted))}"
     for name, fix in sorted(keys.refused.items()):
         yield f"not {name}: {fix}"
+
+
+def _config(driver: model.Driver) -> Iterator[str]:
+    for name, setting in sorted(driver.settings.items()):
+        default = "required" if setting.default is None else f"default {setting.default!r}"
+        yield f"{name}: {setting.text} ({default})"
+    if driver.config_file:
+        needs = ", ".join(driver.config_file.required) or "nothing"
+        yield f"becomes {driver.config_file.name} in the task's secrets directory; required at its top: {needs}"
 
 
 def _role(role: model.Role) -> tuple[Fact, ...]:
     proof = role.proof
     with_what = f", with {', '.join(proof.versions)}" if proof.versions else ""
     when = f" on {proof.as_of}" if proof.as_of else ""
+    limit = f"; at most {role.count_limit}: {role.count_advice}" if role.count_limit else ""
     found = (
         _fact("arguments", " ".join(role.arguments)),
+        Fact(
+            label="on request", lines=tuple(f"{name}: {text}" for name, text in sorted(role.optional_arguments.items()))
+        ),
         Fact(label="environment", lines=tuple(f"{name}={value}" for name, value in sorted(role.environment.items()))),
+        Fact(label="from credentials", lines=tuple(_secrets(role))),
+        Fact(label="instances", lines=(f"{role.default_count}{limit}",) if role.job_type == "service" else ()),
         _fact("privileges", "privileged: it mounts for the whole client" if role.privileged else "none"),
         _fact("network", role.network_mode or "Docker's default"),
-        Fact(label="folders of the client", lines=role.host_folders),
-        Fact(label="needs", lines=role.needs),
+        Fact(label="IPC", lines=(role.ipc_mode,) if role.ipc_mode else ()),
+        Fact(label="folders of the client", lines=role.binds),
+        Fact(label="needs", lines=(*role.needs, *role.bridge_needs)),
         _fact("Probe proves", role.probe_proves),
         _fact("proof", f"{proof.tier}: {TIERS[proof.tier]}{when}{with_what}"),
         Fact(label="proven", lines=proof.proven),
         Fact(label="not proven", lines=proof.not_proven),
-        _fact("more flags", _flags(role.flags - _rendered(role))),
+        Fact(label="more flags", lines=tuple(_more(role))),
         Fact(label="unfit flags", lines=tuple(_unfit(role.unfit_flags))),
     )
     return tuple(fact for fact in found if fact.lines)
+
+
+def _secrets(role: model.Role) -> Iterator[str]:
+    for name, item in sorted(role.secret_environment.items()):
+        yield f"environment {name}: item {item}"
+    for name, item in sorted(role.secret_files.items()):
+        yield f"file {name}: item {item}"
+
+
+def _more(role: model.Role) -> Iterator[str]:
+    if role.flags is None:
+        yield "not known here: any flag is passed on"
+    elif role.flags - _rendered(role):
+        yield _flags(role.flags - _rendered(role))
 
 
 def _unfit(reasons: Mapping[str, str]) -> Iterator[str]:

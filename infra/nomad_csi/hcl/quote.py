@@ -9,38 +9,21 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) a
 both tried with every character that Unicode has, 2026-08.
 """
 
-import enum
+import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
 from nomad_csi.hcl import characters
-
-
-class NomadVariable(enum.Enum):
-    """What Nomad fills in on the client, and a rendered ``config`` block may ask for."""
-
-    CSI_ENDPOINT = "CSI_ENDPOINT"
-    NODE_UNIQUE_ID = "node.unique.id"
-    NODE_UNIQUE_NAME = "node.unique.name"
-    NODE_DATACENTER = "node.datacenter"
-    NODE_REGION = "node.region"
-    ATTR_UNIQUE_HOSTNAME = "attr.unique.hostname"
-    ATTR_KERNEL_NAME = "attr.kernel.name"
-    NOMAD_ALLOC_ID = "NOMAD_ALLOC_ID"
-    NOMAD_ALLOC_DIR = "NOMAD_ALLOC_DIR"
-    NOMAD_SECRETS_DIR = "NOMAD_SECRETS_DIR"
-    NOMAD_TASK_DIR = "NOMAD_TASK_DIR"
-
+from nomad_csi.spec import variables
 
 KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"})
 """Words that some reader of HCL takes for more than a name, so that a map key of that spelling is quoted."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_TEMPLATE_START = re.compile(r"[$%]\{")
-_VARIABLE = re.compile(r"(?<!\$)\$\{(?:" + "|".join(re.escape(variable.value) for variable in NomadVariable) + r")\}")
+_VARIABLE = variables.pattern()
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
 _PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
@@ -74,18 +57,48 @@ def job_string(text: str) -> str:
     return string(text)
 
 
-def config_string(text: str) -> str:
+def config_string(text: str, also: Iterable[str] = ()) -> str:
     """
-    Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of `NomadVariable` stays alive.
+    Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of a runtime variable stays alive.
 
-    Raises `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included: the client would take it
-    for an escape.
+    Names are those of `spec.variables.NomadVariable` and of *also*, which the task's templates fill. Raises
+    `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included: the client would take it for an
+    escape.
     """
-    _refuse_templates(_VARIABLE.sub(" ", text))
+    alive = variables.pattern(also) if also else _VARIABLE
+    _refuse_templates(alive.sub(" ", text))
     _refuse_unnormalised(text)
     _refuse_unwritable(text)
-    parts = zip(_VARIABLE.split(text), [*_VARIABLE.findall(text), ""], strict=True)
+    parts = zip(alive.split(text), [*alive.findall(text), ""], strict=True)
     return f'"{"".join(_escaped(literal) + variable for literal, variable in parts)}"'
+
+
+def attribute_string(text: str) -> str:
+    """Return *text*, one property of a client such as ``${attr.cpu.arch}``, as a literal in which it stays alive."""
+    if not variables.ATTRIBUTE.fullmatch(text):
+        raise _refusal("one runtime variable of the client such as ${attr.cpu.arch}", "something else")
+    return f'"{text}"'
+
+
+def heredoc(text: str) -> str:
+    """
+    Return *text* as a heredoc of a job file: its lines as they are, between marks. A newline is added at its end.
+
+    Raises `errors.SpecError` for what `job_string` refuses, and for control characters other than newline and tab,
+    which nothing could escape there.
+    """
+    _refuse_templates(text)
+    _refuse_unnormalised(text)
+    _refuse_unwritable(text)
+    if any(characters.is_unseen(character) and character not in "\n\t" for character in text):
+        raise _refusal("text without invisible characters other than newline and tab", "one of them")
+    mark = next(mark for mark in _marks() if mark not in text)
+    return f"<<{mark}\n{text}\n{mark}"
+
+
+def _marks() -> Iterator[str]:
+    yield "EOT"
+    yield from (f"EOT{number}" for number in itertools.count(1))
 
 
 def comment(text: str) -> str:
@@ -160,7 +173,7 @@ def _refuse_unwritable(text: str) -> None:
 
 
 def _refuse_templates(text: str) -> None:
-    found = _TEMPLATE_START.search(text)
+    found = variables.TEMPLATE_START.search(text)
     if found:
         allowed = "text without ${ or %{, which Nomad would evaluate again on the client"
         raise _refusal(allowed, f"one of them at character {found.start() + 1}", "write the value itself")

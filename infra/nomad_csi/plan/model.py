@@ -9,10 +9,55 @@ from nomad_csi.plan.registration import VolumeRegistration
 
 
 @dataclass(frozen=True, kw_only=True)
+class Constraint:
+    """On which clients a job may run."""
+
+    attribute: str
+    """A runtime variable such as ``${attr.cpu.arch}``."""
+
+    operator: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restart:
+    """How a task that ends is started again; Nomad never gives it up."""
+
+    attempts: int
+    interval_s: int
+    delay_s: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """How a changed job replaces its instances."""
+
+    max_parallel: int
+    min_healthy_time_s: int
+    healthy_deadline_s: int
+    auto_revert: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretTemplate:
+    """A file in the task's secrets directory that Nomad fills in on the client. What stands here is no secret."""
+
+    file_name: str
+    data: str
+    """Text with the expressions of Nomad's ``template`` block."""
+
+    is_environment: bool = False
+    """Whether its lines become the task's environment."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PluginJob:
     """A Nomad job that runs one role of a CSI plugin."""
 
     job_id: str
+    region: str = ""
+    """Nomad region; empty: the agent's own."""
+
     namespace: str
     role: RoleName
     plugin_id: str
@@ -20,25 +65,54 @@ class PluginJob:
     datacenters: tuple[str, ...]
     node_pool: str
     priority: int
+    constraints: tuple[Constraint, ...] = ()
     group: str
     count: int | None
     """Instances of a service job; ``None`` for a system job, which runs on every eligible client."""
 
-    task_driver: Literal["docker", "raw_exec"]
+    restart: Restart
+    update: Update | None = None
+    """``None``: as Nomad does by itself."""
+
+    task_driver: Literal["docker", "podman", "raw_exec", "exec"]
     image: str = ""
+    registry_user: str = ""
+    """Runtime variables that hold user name and password for the image's registry; empty: it needs none."""
+
+    registry_password: str = ""
     command: str = ""
     arguments: tuple[str, ...]
     privileged: bool = False
     network_mode: str = ""
-    host_folders: tuple[str, ...] = ()
+    ipc_mode: str = ""
+    binds: tuple[str, ...] = ()
+    """What of the client is mounted into the container: ``source:destination[:ro]``."""
+
+    metrics_port: int | None = None
+    """Port that the job reserves on the client for the driver's metrics."""
+
     environment: Mapping[str, str] = field(default_factory=dict)
+    templates: tuple[SecretTemplate, ...] = ()
+    secret_variables: tuple[str, ...] = ()
+    """Names of the environment variables that *templates* fill, and that arguments may name."""
+
+    vault_role: str | None = None
+    """Vault role of the task, empty for the agent's default; ``None``: Vault is not used."""
+
+    identity_audience: str = ""
+    """Whom the identity that Nomad signs for the task is meant for; empty: none is asked for."""
+
     mount_dir: str = "/csi"
     stage_publish_base_dir: str = ""
     """Empty: Nomad's default, right for containers."""
 
     health_timeout_s: int
+    kill_timeout_s: int | None = None
+    """``None``: Nomad's default."""
+
     cpu_mhz: int
     memory_mib: int
+    memory_max_mib: int | None = None
     title: str
     """The driver's name for people, with the version that is run."""
 
@@ -66,11 +140,20 @@ class PluginExpectation:
     """Nomad namespace of the plugin jobs."""
 
     controllers: int
-    """Controller instances; 0 for a driver without a controller."""
+    """Instances of a controller job; 0 where there is none."""
+
+    monolith: bool = False
+    """Whether each node instance is a controller too."""
+
+    nodes: int | None = None
+    """Node instances of a service job; ``None``: one on every eligible client."""
 
     datacenters: tuple[str, ...]
     node_pool: str
+    constraints: tuple[Constraint, ...] = ()
     task_driver: str
+    """Of the node instances."""
+
     client_data_dir: str
     """``data_dir`` of the clients, where the sockets are; empty when not known."""
 
@@ -153,13 +236,28 @@ class EfsFileSystem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CreatedVolume:
+    """What the plugin is asked for, through Nomad."""
+
+    capacity_min_bytes: int
+    capacity_max_bytes: int | None
+    """``None``: the plugin's choice."""
+
+    clone_id: str
+    """External id of the volume to copy; empty: none."""
+
+    snapshot_id: str
+    """External id of the snapshot to start from; empty: none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class VolumePlan:
     """All that one volume of the spec becomes."""
 
     registration: VolumeRegistration
     """The document; ``external_id`` is empty where the storage is still to be made."""
 
-    source: EbsVolume | EfsFileSystem | None
+    source: EbsVolume | EfsFileSystem | CreatedVolume | None
     """The storage to be made; ``None``: it exists."""
 
     protect: bool

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, jobs, model, rules, volumes
+from nomad_csi.plan import iam, jobs, model, plugin_rules, volume_rules, volumes
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import model as spec
 
@@ -27,7 +27,7 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     for volume in draft.volumes.values():
         served[volume.plugin_id].append(volume)
     planned = tuple(
-        jobs.plan_plugin(plugin, catalogue.DRIVERS[plugin.driver], served[plugin.id]) for plugin in plugins.values()
+        jobs.plan_plugin(plugin, catalogue.described(plugin.driver), served[plugin.id]) for plugin in plugins.values()
     )
     if large := tuple(_large_policies(planned)):
         raise errors.SpecError(large, source)
@@ -36,7 +36,7 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
         volumes=tuple(
             volumes.plan_volume(
                 volume,
-                catalogue.DRIVERS[plugins[volume.plugin_id].driver],
+                catalogue.described(plugins[volume.plugin_id].driver),
                 protect=draft.protect,
                 owner=owner,
             )
@@ -57,22 +57,32 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     """Yield what the rules say, of what is wrong in itself too."""
     plugins = {**draft.plugins, **draft.mended_plugins}
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
+    drivers = {path: catalogue.find(plugin.driver) for path, plugin in plugins.items()}
     for path, plugin in plugins.items():
-        yield from rules.check_plugin(plugin, catalogue.DRIVERS[plugin.driver], path)
-    yield from rules.check_plugins(plugins)
+        driver = drivers[path]
+        if driver:
+            yield from plugin_rules.check_plugin(plugin, driver, path)
+        else:
+            yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
+    yield from plugin_rules.check_plugins(plugins)
     broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
     all_volumes = {**draft.volumes, **draft.mended_volumes}
     for path, volume in all_volumes.items():
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
-            region = plugin.aws_region if where in draft.plugins else ""
-            yield from rules.check_volume(volume, catalogue.DRIVERS[plugin.driver], region, path)
+            served = drivers[where]
+            if served:
+                yield from volume_rules.check_volume(volume, served, plugin if where in draft.plugins else None, path)
         elif not broken:
             known = ", ".join(by_id) or "there is none"
             allowed = f"the id of a plugin of this spec: {known}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
-    shared = frozenset(plugin.id for plugin in plugins.values() if catalogue.DRIVERS[plugin.driver].external_id.shared)
-    yield from rules.check_volumes(all_volumes, shared)
+    providers = {
+        plugins[path].id: driver.provider
+        for path, driver in drivers.items()
+        if driver and not driver.external_id.shared
+    }
+    yield from volume_rules.check_volumes(all_volumes, providers)
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:

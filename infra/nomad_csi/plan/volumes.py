@@ -3,9 +3,10 @@
 import dataclasses
 import hashlib
 
-from nomad_csi.drivers import model as drivers
 from nomad_csi.plan import iam, model, registration
 from nomad_csi.spec import model as spec
+
+GIB = 2**30
 
 OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
@@ -15,7 +16,7 @@ VOLUME_TAG = "nomad-csi:volume"
 
 
 def plan_volume(
-    volume: spec.VolumeSpec, driver: drivers.Driver, *, protect: bool = True, owner: str = ""
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, *, protect: bool = True, owner: str = ""
 ) -> model.VolumePlan:
     """Return the plan of *volume*. *protect* holds unless the volume says otherwise; *owner* goes into tags."""
     return model.VolumePlan(
@@ -39,10 +40,7 @@ def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
     return f"{file_system_id}::{access_point_id}" if access_point_id else file_system_id
 
 
-def _registration(volume: spec.VolumeSpec, driver: drivers.Driver) -> registration.VolumeRegistration:
-    zone = (
-        volume.ebs.availability_zone if volume.ebs else volume.existing.availability_zone if volume.existing else None
-    )
+def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registration.VolumeRegistration:
     modes: list[tuple[str, str]] = [(mode.access_mode, mode.attachment_mode) for mode in volume.capabilities] or [
         driver.default_mode
     ]
@@ -58,17 +56,35 @@ def _registration(volume: spec.VolumeSpec, driver: drivers.Driver) -> registrati
         mount_options=registration.MountOptions(
             fs_type=volume.mount_options.fs_type, mount_flags=volume.mount_options.mount_flags
         ),
-        required_topologies=({driver.topology_key: zone},) if driver.topology_key and zone else (),
+        required_topologies=volume.topologies or _topologies(volume, driver),
         parameters=volume.parameters,
         context=volume.context,
         secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()},
     )
 
 
-def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsFileSystem | None:
+def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[dict[str, str], ...]:
+    placed = volume.ebs or volume.existing or volume.create
+    zone = placed.availability_zone if placed else None
+    return ({driver.topology_key: zone},) if driver.topology_key and zone else ()
+
+
+def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsFileSystem | model.CreatedVolume | None:
     if volume.ebs:
         return _ebs(volume, volume.ebs, owner)
+    if volume.create:
+        return _created(volume.create)
     return _efs(volume, volume.efs, owner) if volume.efs else None
+
+
+def _created(create: spec.CreateSpec) -> model.CreatedVolume:
+    most = create.capacity_max_gib
+    return model.CreatedVolume(
+        capacity_min_bytes=create.capacity_min_gib * GIB,
+        capacity_max_bytes=None if most is None else most * GIB,
+        clone_id=create.clone_id or "",
+        snapshot_id=create.snapshot_id or "",
+    )
 
 
 def _tags(volume: spec.VolumeSpec, owner: str) -> dict[str, str]:

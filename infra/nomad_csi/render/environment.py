@@ -30,10 +30,10 @@ class UnquotedValueError(errors.NomadCsiError):
 
 
 @functools.cache
-def environment() -> jinja2.Environment:
-    """Return the environment that all templates share."""
+def environment(own: Path | None = None) -> jinja2.Environment:
+    """Return the environment that all templates share; those in the folder *own* go before ours, one by one."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates_folder()),
+        loader=jinja2.FileSystemLoader([folder for folder in (own, templates_folder()) if folder]),
         undefined=jinja2.StrictUndefined,
         finalize=_refuse_unquoted,
         autoescape=False,  # noqa: S701  # HCL, not HTML; what is unquoted is refused
@@ -62,12 +62,21 @@ def _texts(values: Iterable[str]) -> Quoted:
     return Quoted(f"[{', '.join(quote.job_string(value) for value in values)}]")
 
 
-def _arguments(values: Iterable[str]) -> Quoted:
-    return Quoted("[\n" + "".join(f"{quote.config_string(value)},\n" for value in values) + "]")
+def _argument(text: str, secret_variables: Iterable[str] = ()) -> Quoted:
+    return Quoted(quote.config_string(text, secret_variables))
 
 
-def _folders(values: Iterable[str]) -> Quoted:
-    return Quoted("[\n" + "".join(f"{quote.job_string(f'{value}:{value}')},\n" for value in values) + "]")
+def _arguments(values: Iterable[str], secret_variables: Iterable[str] = ()) -> Quoted:
+    return Quoted("[\n" + "".join(f"{quote.config_string(value, secret_variables)},\n" for value in values) + "]")
+
+
+def _lines(values: Iterable[str]) -> Quoted:
+    return Quoted("[\n" + "".join(f"{quote.job_string(value)},\n" for value in values) + "]")
+
+
+def _duration(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f'"{seconds}s"' if rest or minutes <= 1 else f'"{minutes}m"'
 
 
 FILTERS = {
@@ -76,8 +85,14 @@ FILTERS = {
     "number": lambda value: Quoted(quote.number(value)),
     "text": lambda text: Quoted(quote.job_string(text)),
     "texts": _texts,
+    "argument": _argument,
     "arguments": _arguments,
-    "folders": _folders,
+    "attribute": lambda text: Quoted(quote.attribute_string(text)),
+    "boolean": lambda value: Quoted(quote.boolean(value)),
+    "heredoc": lambda text: Quoted(quote.heredoc(text)),
+    "gibibytes": lambda size: Quoted(quote.string(f"{size // 2**30}GiB")),
+    "lines": _lines,
+    "seconds": lambda number: Quoted(_duration(number)),
     "volume_text": lambda text: Quoted(quote.string(text)),
     "volume_texts": lambda texts: Quoted(quote.string_list(texts)),
     "volume_map": lambda texts: Quoted(quote.string_map(texts)),

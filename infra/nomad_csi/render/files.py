@@ -44,9 +44,12 @@ class RenderedPlan(Mapping[str, str]):
     A text is rendered when it is asked for, and not kept: a hundred thousand of them would fill the memory.
     """
 
-    def __init__(self, plan: model.StoragePlan, external_ids: Mapping[str, str]) -> None:
+    def __init__(
+        self, plan: model.StoragePlan, external_ids: Mapping[str, str], *, templates: Path | None = None
+    ) -> None:
         self._plan = plan
         self._external_ids = external_ids
+        self._templates = templates
 
     def __iter__(self) -> Iterator[str]:
         """Yield the paths: job files first, each part in the order of the spec."""
@@ -59,7 +62,9 @@ class RenderedPlan(Mapping[str, str]):
     def __getitem__(self, path: str) -> str:
         """Return the text of the file at *path*."""
         item = self._items[path]
-        return documents.job_file(item) if isinstance(item, model.PluginJob) else self._volume_file(item)
+        if isinstance(item, model.PluginJob):
+            return documents.job_file(item, templates=self._templates)
+        return self._volume_file(item)
 
     def __contains__(self, path: object) -> bool:
         return path in self._items
@@ -71,22 +76,26 @@ class RenderedPlan(Mapping[str, str]):
 
     def _volume_file(self, volume: model.VolumePlan) -> str:
         document = volume.registration
-        if not document.external_id:
+        if not document.external_id and volume.key in self._external_ids:
             document = volumes.with_external_id(volume, self._external_ids[volume.key])
-        return documents.volume_file(document)
+        created = volume.source if isinstance(volume.source, model.CreatedVolume) else None
+        return documents.volume_file(document, created, templates=self._templates)
 
 
-def render_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> RenderedPlan:
+def render_plan(
+    plan: model.StoragePlan, external_ids: Mapping[str, str], *, templates: Path | None = None
+) -> RenderedPlan:
     """
     Return the text of every file of *plan* by its path below the output folder.
 
-    *external_ids* holds what is not in the spec, by ``namespace/volume_id``. Raises `errors.SpecError` naming every
-    volume whose external id is not known, or cannot stand in a file.
+    What the folder *templates* holds goes before our templates. *external_ids* holds what is not in the spec, by
+    ``namespace/volume_id``. Raises `errors.SpecError` naming every volume whose external id is not known, or cannot
+    stand in a file.
     """
     problems = tuple(_external_id_problems(plan, external_ids))
     if problems:
         raise errors.SpecError(problems)
-    return RenderedPlan(plan, external_ids)
+    return RenderedPlan(plan, external_ids, templates=templates)
 
 
 def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False) -> frozenset[str]:
@@ -135,6 +144,8 @@ def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, st
         if volume.registration.external_id:
             continue
         where = f"external id of {volume.key}"
+        if volume.key not in external_ids and isinstance(volume.source, model.CreatedVolume):
+            continue
         if volume.key not in external_ids:
             fix = "pass --stack-output with the output of `pulumi stack output --json`"
             yield errors.Problem(path=where, got="nothing", allowed="the id of storage that is made by Pulumi", fix=fix)

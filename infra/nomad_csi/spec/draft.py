@@ -7,7 +7,7 @@ The form is the same in a YAML file and in Pulumi stack config, and the same rul
 import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ import pydantic
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.spec import model, problems
+from nomad_csi.spec import expand, model, problems
 
 ModelT = TypeVar("ModelT", bound=model.Model)
 
@@ -29,6 +29,11 @@ class Draft:
     """Plugins by their path in the document, such as ``plugins[0]``."""
 
     volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
+    """Volumes by their path; those of a set by that of the set and ``.each[0]``."""
+
+    written: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """The same plugins and volumes as they were written, with the presets of their classes."""
+
     mended_plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
     """Those that are wrong, with stand-ins for what is wrong: only to find what else is."""
 
@@ -64,14 +69,22 @@ def read(document: Any) -> Draft:
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
     found: list[errors.Problem] = []
-    plugins, mended_plugins = _items(document, "plugins", model.PluginSpec, found)
-    volumes, mended_volumes = _items(document, "volumes", model.VolumeSpec, found)
-    head = {key: value for key, value in document.items() if key not in ("plugins", "volumes")}
+    classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
+    plugins = dict(_listed(document, "plugins", found))
+    volumes = {
+        place: item
+        for path, written in _listed(document, "volumes", found)
+        for place, item in expand.members(written, path, classes, found)
+    }
+    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found)
+    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found)
+    head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
         protect=top.protect if top else True,
-        plugins=plugins,
-        volumes=volumes,
+        plugins=sound_plugins,
+        volumes=sound_volumes,
+        written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},
         mended_plugins=mended_plugins,
         mended_volumes=mended_volumes,
         problems=tuple(found),
@@ -94,17 +107,35 @@ def _validated(kind: type[ModelT], value: Any) -> ModelT:
     return kind.model_validate_json(json.dumps(value))
 
 
-def _items(
-    document: Mapping[str, Any], key: str, kind: type[ModelT], found: list[errors.Problem]
-) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
-    """Return the items of a list that are sound, and the others as far as they can be mended."""
+def _listed(document: Mapping[str, Any], key: str, found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
+    """Yield the items of the list *key*, each with its path."""
     items = document.get(key, [])
     if not isinstance(items, list | tuple):
         found.append(errors.Problem(path=key, got=problems.shown(items), allowed="a list"))
-        return {}, {}
-    checked = {f"{key}[{index}]": check(kind, item, f"{key}[{index}]", found) for index, item in enumerate(items)}
-    wrong = {path: _mended(kind, item) for (path, value), item in zip(checked.items(), items, strict=True) if not value}
+        return
+    for index, item in enumerate(items):
+        yield f"{key}[{index}]", item
+
+
+def _items(
+    items: Mapping[str, Any], kind: type[ModelT], found: list[errors.Problem]
+) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
+    """Return those of *items* that are sound, and the others as far as they can be mended."""
+    checked = {path: _member(kind, item, path, found) for path, item in items.items()}
+    wrong = {path: _mended(kind, items[path]) for path, value in checked.items() if value is None}
     return _some(checked), _some(wrong)
+
+
+def _member(kind: type[ModelT], item: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
+    """Do as `check`, but say what is wrong with every volume of a set of the first one only."""
+    own: list[errors.Problem] = []
+    value = check(kind, item, path, own)
+    first, is_set, index = path.rpartition(".each[")
+    if is_set and index != "0]":
+        said = {(problem.path.removeprefix(f"{first}.each[0]"), problem.got) for problem in found}
+        own = [problem for problem in own if (problem.path.removeprefix(path), problem.got) not in said]
+    found.extend(own)
+    return value
 
 
 def _some(values: Mapping[str, ModelT | None]) -> dict[str, ModelT]:

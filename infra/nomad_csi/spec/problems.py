@@ -8,11 +8,12 @@ from typing import Any
 import pydantic
 
 from nomad_csi import errors
+from nomad_csi.spec import plugin
 
 SHOWN_LIMIT = 60
 """Characters of a value that a problem shows."""
 
-SECRET_KEYS = frozenset({"secrets", "environment", "token"})
+SECRET_KEYS = frozenset({"secrets", "environment", "token", "config"})
 """Keys below which no value is ever shown."""
 
 _ALLOWED = {
@@ -44,7 +45,8 @@ def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: st
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
-    location, code, context = item["loc"], item["type"], item.get("ctx") or {}
+    location = tuple(step for step in item["loc"] if step not in (plugin.CATALOGUE, plugin.OWN))
+    code, context = item["type"], item.get("ctx") or {}
     where = _path(path, location)
     hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
     got = "[secret]" if hidden else shown(item["input"])

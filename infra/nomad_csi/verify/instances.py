@@ -100,7 +100,7 @@ def rows(
     missing = [
         _missing(expectation, plugin_found, node)
         for node in eligibility.eligible_nodes(expectation, all_nodes)
-        if node.node_id not in served
+        if expectation.nodes is None and node.node_id not in served
     ]
     return tuple(sorted([*there, *missing], key=lambda row: (row.role, row.node_name, row.node_id)))
 

@@ -1,5 +1,6 @@
 """The verdict on a plugin: what the plan expects against what Nomad and the instances themselves say."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -68,6 +69,8 @@ def compare_plugin(
     clients that are ready and not drained. Instances beyond that are only noted.
     """
     rows = instances.rows(expectation, plugin_found, all_nodes)
+    if expectation.monolith:
+        expectation = dataclasses.replace(expectation, controllers=_expected_nodes(expectation, all_nodes))
     healthy_controllers = _count_healthy(rows, "controller")
     enough = healthy_controllers >= expectation.controllers
     record = plugin_found.plugin
@@ -79,11 +82,12 @@ def compare_plugin(
         healthy_controllers=healthy_controllers,
         expected_controllers=expectation.controllers,
         healthy_nodes=_count_healthy(rows, "node"),
-        expected_nodes=len(eligibility.eligible_nodes(expectation, all_nodes)),
+        expected_nodes=_expected_nodes(expectation, all_nodes),
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
             *_check_record(expectation, plugin_found),
             *_check_controllers(expectation, rows),
+            *_check_nodes(expectation, rows),
             *(finding for row in rows for finding in instances.check(expectation, row, enough_controllers=enough)),
         ),
         explanations=events.explain(_unserved(plugin_found, rows)),
@@ -161,6 +165,28 @@ def _check_controllers(
             found=str(healthy),
             advice="wait for a rolling update to end, or stop the job that runs the others",
         )
+
+
+def _check_nodes(
+    expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
+) -> Iterator[findings.Finding]:
+    """Yield too few node instances of a service job; of a system job each client is looked at."""
+    there = sum(row.role == "node" for row in rows)
+    if expectation.nodes is not None and there < expectation.nodes:
+        yield findings.Finding(
+            code="instance-missing",
+            subject=f"plugin {expectation.plugin_id}",
+            severity="error",
+            expected=f"{expectation.nodes} instances",
+            found=f"{there} that ever answered as healthy",
+            advice="look at the job's allocations: it often lacks a place to run",
+        )
+
+
+def _expected_nodes(expectation: model.PluginExpectation, all_nodes: tuple[nodes.Node, ...]) -> int:
+    if expectation.nodes is not None:
+        return expectation.nodes
+    return len(eligibility.eligible_nodes(expectation, all_nodes))
 
 
 def _unserved(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> Iterator[jobs.Allocation]:

@@ -13,7 +13,9 @@ from typing import Any
 import yaml
 
 from nomad_csi.drivers import catalogue
+from nomad_csi.plan import jobs
 from nomad_csi.spec import draft
+from nomad_csi.spec import model as spec
 from nomad_csi_sandbox.session import folder
 
 KEY = "nomad-csi:storage"
@@ -48,11 +50,18 @@ def fit(document: Any, clients: int | None) -> tuple[Any, tuple[Lowered, ...]]:
     read = draft.read(storage).plugins
     lowered = []
     for index, plugin in enumerate(storage["plugins"] if read else ()):
-        spec = read.get(f"plugins[{index}]")
-        if spec and "controller" in catalogue.DRIVERS[spec.driver].roles and spec.controller.count > clients:
-            lowered.append(Lowered(plugin_id=spec.id, count=spec.controller.count, clients=clients))
-            plugin["controller"] = {"count": clients}
+        found = read.get(f"plugins[{index}]")
+        count = _controllers(found) if found else 0
+        if found and count > clients:
+            lowered.append(Lowered(plugin_id=found.id, count=count, clients=clients))
+            plugin["controller"] = dict(plugin.get("controller") or {}) | {"count": clients}
     return fitting, tuple(lowered)
+
+
+def _controllers(plugin: spec.PluginSpec) -> int:
+    driver = catalogue.find(plugin.driver)
+    role = driver.roles.get("controller") if driver else None
+    return (jobs.count(plugin, "controller", role) or 0) if role else 0
 
 
 def write(place: folder.Folder, clients: int | None) -> tuple[Lowered, ...]:

@@ -1,8 +1,8 @@
-# Rendered by nomad-csi. Change the spec and render again. Content f2a9b7203ebef1f7
+# Rendered by nomad-csi. Change the spec and render again. Content 40104767b41ff831
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs0.
 #
 # The clients need:
-#   - an instance role with the policy of this plugin
+#   - an instance role with the policy of this plugin, unless credentials say otherwise
 job "plugin-aws-ebs0-controller" {
   namespace   = "default"
   datacenters = ["*"]

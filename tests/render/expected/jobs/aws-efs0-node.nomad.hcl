@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content e556e6ce76ca0f2a
+# Rendered by nomad-csi. Change the spec and render again. Content 8238c6dab8eaa68c
 # AWS EFS CSI driver v3.4.1: the node plugin of CSI plugin aws-efs0.
 #
 # The clients need:
@@ -36,7 +36,7 @@ job "plugin-aws-efs0-nodes" {
         # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
         network_mode = "host"
 
-        # State of the mounts, which must outlive the container.
+        # State that must outlive the container, or what is the client's own.
         volumes = [
           "/var/amazon/efs:/var/amazon/efs",
           "/var/run/efs:/var/run/efs",

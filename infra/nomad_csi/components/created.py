@@ -1,0 +1,74 @@
+"""The component of a volume that the CSI plugin makes, asked through Nomad."""
+
+from typing import Any, NotRequired
+
+import pulumi
+
+from nomad_csi.components import arguments, resources, volume
+from nomad_csi.plan import model
+from nomad_csi.render import documents
+
+_SIZES = ("capacity_min_gib", "capacity_max_gib", "availability_zone", "clone_id", "snapshot_id")
+
+
+class CsiVolumeArgs(volume.VolumeArgs):
+    """A volume that the plugin makes; the fields are those of a volume in the spec."""
+
+    driver: Any
+    """Name in the driver catalogue, or the description of a driver that is not in it: whose rules hold."""
+    capacity_min_gib: int
+    """Least size in GiB (2**30 bytes)."""
+    capacity_max_gib: NotRequired[int]
+    """Most. Default: the plugin's choice."""
+    availability_zone: NotRequired[str]
+    """Where to make it; required by drivers whose volumes are bound to a zone."""
+    clone_id: NotRequired[str]
+    """External id of a volume to copy."""
+    snapshot_id: NotRequired[str]
+    """External id of a snapshot to start from."""
+    protect: NotRequired[bool]
+    """Whether Pulumi refuses to delete or replace it. Default: true."""
+
+
+class CsiVolume(pulumi.ComponentResource):
+    """A volume that the CSI plugin makes through Nomad, which registers it. Its data is kept when it is removed."""
+
+    external_id: pulumi.Output[str]
+    """The id that the plugin gave it."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is there."""
+
+    def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
+        create = arguments.chosen(args, *_SIZES)
+        document = arguments.chosen(args, *volume.COMMON, "protect") | {"create": create}
+        volume_id = args.get("volume_id") or name
+        plan = arguments.volume_plan("CsiVolume", volume_id, args, CsiVolumeArgs, args.get("driver", ""), document)
+        made = self._created(name, plan, args)
+        self.external_id, self.registration_id = made.external_id, made.id
+        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+
+    def _created(self, name: str, plan: model.VolumePlan, args: CsiVolumeArgs) -> resources.CreatedVolume:
+        if not isinstance(plan.source, model.CreatedVolume):
+            raise TypeError("the plan of a volume that the plugin makes has another source")
+        plugin_id = arguments.checked("plugin_id", args["plugin_id"])
+        made = resources.CreatedVolume(
+            name,
+            **_without_context(volume.document_inputs(plan, plugin_id, args.get("secrets"))),
+            capacity_min_bytes=plan.source.capacity_min_bytes,
+            capacity_max_bytes=plan.source.capacity_max_bytes,
+            clone_id=plan.source.clone_id or None,
+            snapshot_id=plan.source.snapshot_id or None,
+            opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
+        )
+        if args.get("render_to"):
+            path = f"{args['render_to']}/{plan.file_name}"
+            content = documents.volume_file(plan.registration, plan.source, templates=args.get("templates"))
+            resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
+        return made
+
+
+def _without_context(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return *inputs* without the context, which the plugin writes of what it makes."""
+    return {name: value for name, value in inputs.items() if name != "context"}

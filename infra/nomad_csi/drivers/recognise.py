@@ -1,0 +1,75 @@
+"""
+Which driver of the catalogue somebody else's job or volume is about. Pure.
+
+A plugin is known by the last part of its image's name, or of its command; else by a plugin id that begins with the
+driver's name, when all its flags are the driver's. A volume is known by what only one driver has: a topology key,
+required context keys, the form of its external id; else by its plugin id.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from nomad_csi.drivers import catalogue, model
+
+
+def of_plugin(
+    *, image: str = "", command: str = "", plugin_id: str = "", arguments: Iterable[str] = ()
+) -> model.Driver | None:
+    """Return the driver that a task runs; ``None`` where it is not in the catalogue."""
+    for program in (repository(image).rpartition("/")[2], command.rpartition("/")[2]):
+        for driver in catalogue.DRIVERS.values():
+            if program and program == repository(driver.image).rpartition("/")[2]:
+                return driver
+    given = flags(arguments)
+    for driver in catalogue.DRIVERS.values():
+        known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
+        if _is_named(plugin_id, driver) and any(given <= names for names in known):
+            return driver
+    return None
+
+
+def of_volume(
+    *,
+    plugin_id: str = "",
+    external_id: str = "",
+    context: Mapping[str, object] | None = None,
+    topology_keys: Iterable[str] = (),
+) -> model.Driver | None:
+    """Return the driver that a volume belongs to; ``None`` where several or none could be meant."""
+    drivers = tuple(catalogue.DRIVERS.values())
+    keys = set(topology_keys)
+    by_topology = [driver for driver in drivers if keys & {driver.topology_key, *driver.topology_keys}]
+    by_context = [
+        driver for driver in drivers if driver.context.required and driver.context.required <= set(context or {})
+    ]
+    by_external_id = [
+        driver for driver in drivers if driver.external_id.pattern != ".+" and driver.external_id.fits(external_id)
+    ]
+    by_name = [driver for driver in drivers if _is_named(plugin_id, driver)]
+    named = [found for found in (by_topology, by_context, by_external_id, by_name) if len(found) == 1]
+    return named[0][0] if named else None
+
+
+def repository(image: str) -> str:
+    """Return *image* without tag and digest: ``repository("a.example:5000/b:v1")`` is ``"a.example:5000/b"``."""
+    name = image.partition("@")[0]
+    head, colon, tag = name.rpartition(":")
+    return head if colon and "/" not in tag else name
+
+
+def tag(image: str) -> str:
+    """Return the tag of *image*; empty where it has none."""
+    return image.partition("@")[0].removeprefix(repository(image)).removeprefix(":")
+
+
+def flags(arguments: Iterable[str]) -> set[str]:
+    """Return the names of the flags among *arguments*, without dashes and values."""
+    return {name for argument in arguments if (name := flag(argument))}
+
+
+def flag(argument: str) -> str:
+    """Return the name of the flag that *argument* is; empty for a word."""
+    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
+
+
+def _is_named(plugin_id: str, driver: model.Driver) -> bool:
+    return plugin_id == driver.name or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name

@@ -1,0 +1,101 @@
+"""Rules about a driver's arguments: extra ones, those that settings add, log levels, constraints' attributes."""
+
+from collections.abc import Iterator
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan.texts import job_text
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import variables
+
+RESERVED_TAGS = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "CSIVolumeName")
+"""Source: aws-ebs-csi-driver, ``pkg/driver/validation.go`` (``validateExtraTags``), v1.64.0."""
+
+
+def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with the arguments of *plugin* and with what becomes one."""
+    for name in ("controller", "node", "monolith"):
+        yield from _extra(plugin, driver, name, f"{path}.extra_arguments.{name}")
+    yield from _settings(plugin, driver, path)
+    yield from _log(plugin, driver, path)
+
+
+def attribute(given: str, path: str) -> Iterator[Problem]:
+    """Yield why *given* cannot be the attribute of a constraint."""
+    if not variables.ATTRIBUTE.fullmatch(given):
+        allowed = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
+        yield Problem(path=path, got=repr(given), allowed=allowed)
+
+
+def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, path: str) -> Iterator[Problem]:
+    given: tuple[str, ...] = getattr(plugin.extra_arguments, name)
+    role = driver.roles.get(name)
+    if role is None:
+        if given:
+            yield Problem(path=path, got="arguments", allowed=f"none: {driver.name} has no {name}")
+        return
+    optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
+    rendered = {_flag(argument) for argument in (*role.arguments, *optional) if argument.startswith("-")}
+    for index, argument in enumerate(given):
+        yield from _argument(argument, role, rendered, driver, f"{path}[{index}]")
+        yield from job_text(argument, f"{path}[{index}]")
+    flags = {_flag(argument) for argument in given}
+    for exclusive in role.exclusive_flags:
+        if len(exclusive & flags) > 1:
+            yield Problem(path=path, got="both", allowed=f"one of {_named(exclusive, ' and ')}")
+
+
+def _argument(
+    argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str
+) -> Iterator[Problem]:
+    flag = _flag(argument)
+    if not argument.startswith("-") or not flag:
+        allowed = "a flag such as --name=value; a bare word makes the driver ignore or misread what follows"
+        yield Problem(path=path, got=repr(argument), allowed=allowed)
+    elif flag in rendered:
+        yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: it is set already")
+    elif flag in role.unfit_flags:
+        yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: {role.unfit_flags[flag]}")
+    elif role.flags is not None and flag not in role.flags:
+        allowed = f"a flag of {driver.name} {driver.version}: {', '.join(sorted(role.flags - rendered))}"
+        yield Problem(path=path, got=repr(argument), allowed=allowed)
+    elif role.flags is not None and not argument.startswith("--"):
+        allowed = "a flag such as --name=value; with one dash some drivers read each letter as a flag"
+        yield Problem(path=path, got=repr(argument), allowed=allowed)
+
+
+def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    for setting in ("extra_tags", "metrics_port"):
+        if getattr(plugin, setting) and not any(setting in role.optional_arguments for role in driver.roles.values()):
+            allowed = f"none: {driver.name} has no such setting"
+            yield Problem(path=f"{path}.{setting}", got="a value", allowed=allowed, fix="remove it")
+    tags = driver.tag_format
+    for key, value in plugin.extra_tags.items():
+        where = f"{path}.extra_tags.{key}"
+        yield from job_text(key + value, where)
+        if key.startswith(RESERVED_TAGS):
+            allowed = f"no tag that begins with {', '.join(RESERVED_TAGS)}: they are AWS's and the driver's"
+            yield Problem(path=where, got="a tag", allowed=allowed, fix="remove it")
+        if any(mark in key + value for mark in (tags.pair, tags.separator)):
+            allowed = f"a key and a value without {tags.pair!r} and {tags.separator!r}: the driver splits there"
+            yield Problem(path=where, got=repr(f"{key}{tags.pair}{value}"), allowed=allowed)
+
+
+def _log(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    if plugin.log_level is not None and plugin.log_level not in driver.log_levels:
+        levels = ", ".join(driver.log_levels)
+        allowed = f"one of {levels}" if levels else f"none: {driver.name} takes no word as log level"
+        fix = "" if levels else "use log_verbosity"
+        yield Problem(path=f"{path}.log_level", got=repr(plugin.log_level), allowed=allowed, fix=fix)
+    arguments = [argument for role in driver.roles.values() for argument in role.arguments]
+    if "log_verbosity" in plugin.model_fields_set and not any("{log_verbosity}" in each for each in arguments):
+        fix = "use log_level" if driver.log_levels else "remove it"
+        allowed = f"none: {driver.name} has no klog flags"
+        yield Problem(path=f"{path}.log_verbosity", got=str(plugin.log_verbosity), allowed=allowed, fix=fix)
+
+
+def _flag(argument: str) -> str:
+    return argument.lstrip("-").split("=", 1)[0]
+
+
+def _named(flags: frozenset[str], joined: str) -> str:
+    return joined.join(f"--{flag}" for flag in sorted(flags, reverse=True))

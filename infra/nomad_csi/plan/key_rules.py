@@ -1,0 +1,41 @@
+"""Rules about the maps of a volume: which keys its driver takes, wants, or answers with an error."""
+
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.errors import Problem
+from nomad_csi.spec import model as spec
+
+MAP_LIMIT_BYTES = 4096
+"""Bytes of all keys and values of one map in a CSI call. Source: CSI specification 1.12, "Size Limits"."""
+
+
+def check(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*."""
+    for key, value in values.items():
+        where = f"{path}.{key}"
+        if key in keys.refused:
+            fix = keys.refused[key]
+            yield Problem(path=where, got=f"the key {key!r}", allowed=f"keys that {driver} takes", fix=fix)
+        elif not keys.takes(key):
+            allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed)
+        elif value not in keys.values.get(key, {value}):
+            allowed = f"one of {', '.join(sorted(keys.values[key]))} for {driver}"
+            yield Problem(path=where, got=repr(value), allowed=allowed)
+    yield from _missing(values, keys, driver, path)
+
+
+def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
+    """Yield that the map *values* at *path* is too large for a CSI call, if it is."""
+    size = sum(len(text.encode()) for text in (*values, *values.values()))
+    if size > MAP_LIMIT_BYTES:
+        yield Problem(path=path, got=f"{size} bytes", allowed=f"at most {MAP_LIMIT_BYTES} bytes of keys and values")
+
+
+def _missing(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str) -> Iterator[Problem]:
+    wanted = dict.fromkeys(keys.required, f"a value, without which {driver} cannot use the volume")
+    for key, by_value in keys.required_with.items():
+        for other in by_value.get(values.get(key, ""), ()):
+            wanted.setdefault(other, f"a value, which {key} {values[key]!r} calls for")
+    for key in sorted(set(wanted) - set(values)):
+        yield Problem(path=f"{path}.{key}", got="nothing", allowed=wanted[key], fix=f"add {key}")

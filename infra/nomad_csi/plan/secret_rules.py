@@ -1,0 +1,109 @@
+"""Rules about a plugin's configuration and credentials: what must be there, and what would give a secret away."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan import secrets
+from nomad_csi.plan.texts import job_text
+from nomad_csi.spec import model as spec
+
+SECRET_NAMES = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key", "passphrase")
+"""Parts of keys whose value is taken for a secret, in lower case and without dashes."""
+
+_HIDDEN = "[not shown]"
+
+
+def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with ``config``, ``credentials`` and ``registry_credentials`` of *plugin*."""
+    if driver.config_file:
+        yield from _file(plugin, driver, driver.config_file, f"{path}.config")
+    else:
+        yield from _settings(plugin, driver, f"{path}.config")
+    yield from _credentials(plugin, driver, path)
+
+
+def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFileSpec, path: str) -> Iterator[Problem]:
+    for key in file.required:
+        if key not in plugin.config:
+            yield Problem(path=f"{path}.{key}", got="nothing", allowed=f"a value: {driver.name} does not start without")
+    for key, values in file.values.items():
+        if key in plugin.config and plugin.config[key] not in values:
+            got = repr(plugin.config[key]) if isinstance(plugin.config[key], str) else _HIDDEN
+            yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
+    yield from _values(plugin.config, path, is_secret=False)
+    if secrets.items_of(plugin.config) and not _has_items(plugin):
+        allowed = "where the secrets come from: nomad_variable or vault"
+        where = path.removesuffix(".config")
+        yield Problem(path=f"{where}.credentials", got="nothing", allowed=allowed, fix="add credentials")
+
+
+def _values(value: Any, path: str, *, is_secret: bool) -> Iterator[Problem]:
+    """Yield what of *value*, which stands at *path*, cannot be written into the job file."""
+    if isinstance(value, dict) and secrets.FROM_SECRET in value:
+        if set(value) != {secrets.FROM_SECRET} or not isinstance(value[secrets.FROM_SECRET], str):
+            yield Problem(path=path, got=_HIDDEN, allowed=f"{{{secrets.FROM_SECRET}: ITEM}} and nothing beside it")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            plain = str(key).lower().replace("-", "")
+            yield from _text(str(key), f"{path}.{key}")
+            yield from _values(item, f"{path}.{key}", is_secret=any(name in plain for name in SECRET_NAMES))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _values(item, f"{path}[{index}]", is_secret=is_secret)
+    elif isinstance(value, str) and value:
+        yield from _text(value, path)
+        if is_secret:
+            allowed = f"{{{secrets.FROM_SECRET}: ITEM}}: what stands here would stand in the job file"
+            fix = "put the value into a Nomad variable or Vault, and name it under credentials"
+            yield Problem(path=path, got=_HIDDEN, allowed=allowed, fix=fix)
+
+
+def _text(value: str, path: str) -> Iterator[Problem]:
+    if any(mark in value for mark in secrets.FORBIDDEN):
+        allowed = f"text without {' '.join(secrets.FORBIDDEN)}: Nomad's templates would evaluate it"
+        yield Problem(path=path, got=_HIDDEN, allowed=allowed)
+    elif any(ord(character) < ord(" ") and character not in "\n\t" for character in value):
+        yield Problem(path=path, got=_HIDDEN, allowed="text without control characters")
+    else:
+        yield from job_text(value, path, shown=False)
+
+
+def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    for key, value in plugin.config.items():
+        if key not in driver.settings:
+            known = ", ".join(sorted(driver.settings))
+            allowed = f"one of {known}" if known else f"none: {driver.name} has no configuration of its own"
+            yield Problem(path=f"{path}.{key}", got="an unknown key", allowed=allowed, fix="remove it")
+        elif isinstance(value, dict | list) or value is None:
+            yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=f"text or a number: {driver.settings[key].text}")
+        elif isinstance(value, str):
+            yield from _text(value, f"{path}.{key}")
+    for key, setting in driver.settings.items():
+        if setting.default is None and key not in plugin.config:
+            yield Problem(path=f"{path}.{key}", got="nothing", allowed=setting.text, fix=f"add config.{key}")
+
+
+def _credentials(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    roles = driver.roles.values()
+    where = f"{path}.credentials"
+    asked = {item for role in roles for item in (*role.secret_environment.values(), *role.secret_files.values())}
+    identity = plugin.credentials.workload_identity if plugin.credentials else None
+    if plugin.credentials and not asked and not secrets.items_of(plugin.config):
+        yield Problem(path=where, got="some", allowed=f"none: {driver.name} takes no credentials here", fix="remove it")
+    elif identity and not driver.uses_aws:
+        allowed = f"nomad_variable or vault: {driver.name} takes no AWS role"
+        yield Problem(path=f"{where}.workload_identity", got="one", allowed=allowed)
+    elif asked and not plugin.credentials and not driver.uses_aws:
+        allowed = f"nomad_variable or vault, with the items {', '.join(sorted(asked))}"
+        yield Problem(path=where, got="nothing", allowed=allowed, fix="add credentials")
+    if plugin.iam and plugin.credentials:
+        allowed = "iam, for the clients' instance role, or credentials, not both"
+        yield Problem(path=f"{path}.iam", got="both", allowed=allowed)
+    for name, source in (("credentials", plugin.credentials), ("registry_credentials", plugin.registry_credentials)):
+        for text in (source.nomad_variable, source.vault.path if source.vault else None) if source else ():
+            yield from _text(text or "", f"{path}.{name}")
+
+
+def _has_items(plugin: spec.PluginSpec) -> bool:
+    return plugin.credentials is not None and plugin.credentials.workload_identity is None

@@ -1,0 +1,173 @@
+"""Rules that join a volume of the spec with its driver and its plugin, and volumes with each other."""
+
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan import ebs_rules, efs_rules, key_rules
+from nomad_csi.spec import model as spec
+
+EXTERNAL_ID_LIMIT_BYTES = 128
+"""Source: CSI specification 1.12, "Size Limits"."""
+
+SEGMENT_LIMIT = 63
+"""Characters of a segment's value, and of each part of its key. Source: CSI specification 1.12, ``Topology``."""
+
+RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-csi:")
+"""Source: EC2 API (``aws:``); aws-ebs-csi-driver, ``pkg/cloud/cloud.go``; `plan.volumes`."""
+
+
+def check_volume(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with *volume* under *driver*, and under *plugin* where that is known."""
+    yield from _source(volume, driver, path)
+    yield from _zones(volume, driver, plugin, path)
+    yield from _capabilities(volume, driver, path)
+    yield from _mount_options(volume, driver, f"{path}.mount_options")
+    yield from _tags(volume, path)
+    yield from _topologies(volume, f"{path}.topologies")
+    secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
+    yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
+    yield from key_rules.check(volume.parameters, driver.parameters, driver.name, f"{path}.parameters")
+    for problem in key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets"):
+        yield Problem(path=problem.path, got="[secret]", allowed=problem.allowed, fix=problem.fix)
+    for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
+        yield from key_rules.check_size(values, f"{path}.{name}")
+
+
+def check_volumes(volumes: Mapping[str, spec.VolumeSpec], providers: Mapping[str, str]) -> Iterator[Problem]:
+    """
+    Yield what two volumes cannot have in common. Keys are paths.
+
+    *providers* has, by the plugin's id, whose the external ids are; it lacks plugins whose external ids may stand
+    under several volume ids.
+    """
+    ids: dict[tuple[str, str], str] = {}
+    external_ids: dict[tuple[str, str], str] = {}
+    for path, volume in volumes.items():
+        key = (volume.namespace, volume.id)
+        if key in ids:
+            allowed = f"an id of its own in namespace {volume.namespace}: {ids[key]} has it already"
+            yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
+        ids.setdefault(key, path)
+        if volume.existing is None or volume.plugin_id not in providers:
+            continue
+        external = (providers[volume.plugin_id], volume.existing.external_id)
+        if external in external_ids:
+            allowed = f"an external id of its own: {external_ids[external]} has it already"
+            fix = "two ids for one volume would let two jobs mount it as if they were alone"
+            yield Problem(path=f"{path}.existing.external_id", got=repr(external[1]), allowed=allowed, fix=fix)
+        external_ids.setdefault(external, path)
+
+
+def _source(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    possible = [name for name in spec.SOURCES if _can(driver, name)]
+    for name in spec.SOURCES:
+        if getattr(volume, name) is not None and name not in possible:
+            allowed = f"{' or '.join(possible)} under a plugin of {driver.name}"
+            yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=f"check plugin_id {volume.plugin_id!r}")
+    if volume.ebs:
+        yield from ebs_rules.check(volume.ebs, f"{path}.ebs")
+    if volume.efs:
+        yield from efs_rules.check(volume.efs, f"{path}.efs")
+    if volume.existing:
+        yield from _existing(volume, volume.existing, driver, f"{path}.existing")
+    if volume.create and volume.context:
+        allowed = "none: the plugin writes the context of a volume that it makes"
+        yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")
+    if volume.create and driver.topology_key and not volume.create.availability_zone and not volume.topologies:
+        allowed = f"a zone: {driver.name} makes a volume in one"
+        yield Problem(path=f"{path}.create.availability_zone", got="nothing", allowed=allowed, fix="add the zone")
+
+
+def _can(driver: spec.DriverSpec, source: str) -> bool:
+    if source in ("ebs", "efs"):
+        return driver.storage == source
+    return driver.registers if source == "existing" else driver.creates
+
+
+def _existing(
+    volume: spec.VolumeSpec, existing: spec.ExistingSpec, driver: spec.DriverSpec, path: str
+) -> Iterator[Problem]:
+    external_id = existing.external_id
+    rule = driver.external_id
+    if not rule.fits(external_id):
+        yield Problem(path=f"{path}.external_id", got=repr(external_id), allowed=rule.allowed)
+    elif len(external_id.encode()) > EXTERNAL_ID_LIMIT_BYTES:
+        got = f"{len(external_id.encode())} bytes"
+        yield Problem(path=f"{path}.external_id", got=got, allowed=f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes")
+    if driver.topology_key and existing.availability_zone is None and not volume.topologies:
+        fix = "add the zone of the volume"
+        allowed = "a zone: without one Nomad places jobs where the volume cannot be attached"
+        yield Problem(path=f"{path}.availability_zone", got="nothing", allowed=allowed, fix=fix)
+
+
+def _zones(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    zones = {}
+    for name, source in (("ebs", volume.ebs), ("existing", volume.existing), ("create", volume.create)):
+        if source and source.availability_zone:
+            zones[f"{name}.availability_zone"] = source.availability_zone
+    for index, target in enumerate(volume.efs.mount_targets if volume.efs else ()):
+        zones[f"efs.mount_targets[{index}].availability_zone"] = target.availability_zone
+    region = plugin.aws_region or "" if plugin else ""
+    for where, zone in zones.items():
+        if driver.uses_aws and not zone.startswith(region):
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
+        elif plugin and plugin.availability_zone and not volume.efs and zone != plugin.availability_zone:
+            allowed = f"{plugin.availability_zone}, the only zone that plugin {plugin.id} serves"
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=allowed)
+
+
+def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    for index, capability in enumerate(volume.capabilities):
+        mode = (capability.access_mode, capability.attachment_mode)
+        where = f"{path}.capabilities[{index}]"
+        if mode not in driver.modes:
+            allowed = "one of " + ", ".join(sorted(" ".join(mode) for mode in driver.modes))
+            allowed = f"{allowed} for {driver.name}"
+            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=driver.modes_advice)
+        elif volume.ebs and capability.access_mode.startswith("multi-node"):
+            allowed = "a volume made elsewhere for multi-node access: only io1 and io2 volumes can be attached twice"
+            fix = "make it with Multi-Attach and register it as existing"
+            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=fix)
+
+
+def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
+        for key in source.tags if source else ():
+            if key.startswith(RESERVED_TAG_PREFIXES):
+                allowed = (
+                    f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
+                )
+                yield Problem(path=f"{path}.{name}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
+
+
+def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    options = volume.mount_options
+    if options.fs_type and driver.fs_types is not None and options.fs_type not in driver.fs_types:
+        allowed = f"one of {', '.join(sorted(filter(None, driver.fs_types)))} for {driver.name}"
+        yield Problem(path=f"{path}.fs_type", got=repr(options.fs_type), allowed=allowed)
+    attachments = {capability.attachment_mode for capability in volume.capabilities}
+    if attachments == {"block-device"} and (options.fs_type or options.mount_flags):
+        yield Problem(path=path, got="some", allowed="no mount options for a block device", fix="remove them")
+
+
+def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    for index, segments in enumerate(volume.topologies):
+        where = f"{path}[{index}]"
+        if not segments:
+            allowed = "at least one segment: Nomad drops an empty place, and the volume would be bound to none"
+            yield Problem(path=where, got="no segments", allowed=allowed)
+        for key, value in segments.items():
+            prefix, _, name = key.rpartition("/")
+            if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
+                allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
+                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed)
+
+
+def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
+    """Return what *driver* wants of the context; of a volume that it makes, it writes the context itself."""
+    keys = driver.context
+    return keys.model_copy(update={"required": frozenset(), "required_with": {}}) if volume.create else keys

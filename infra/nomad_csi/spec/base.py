@@ -1,0 +1,121 @@
+"""What all models of the spec are made of: the base model, and the types of their values."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import pydantic
+import pydantic_core
+
+from nomad_csi.spec import access, names
+
+
+class Model(pydantic.BaseModel):
+    """Base of all spec models: unknown keys are refused, values are not converted behind one's back."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+
+def matching(pattern: re.Pattern[str], allowed: str) -> pydantic.AfterValidator:
+    """Return a validator that wants text to match *pattern*; *allowed* says so in words."""
+
+    def check(value: str) -> str:
+        if not pattern.fullmatch(value):
+            raise ValueError(allowed)
+        return value
+
+    return pydantic.AfterValidator(check)
+
+
+def _plain(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("text without a NUL character")
+    return value
+
+
+def _network(value: str) -> str:
+    try:
+        ipaddress.IPv4Network(value)
+    except ValueError:
+        raise ValueError("an IPv4 network such as 10.0.0.0/16, with no bits set behind the prefix") from None
+    return value
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error:
+        raise ValueError("a regular expression") from None
+    return value
+
+
+Text = Annotated[str, pydantic.AfterValidator(_plain)]
+Word = Annotated[Text, pydantic.Field(min_length=1)]
+Expression = Annotated[str, pydantic.AfterValidator(_expression)]
+VolumeId = Annotated[
+    str,
+    matching(names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end"),
+]
+PluginId = Annotated[str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', no '.' in front")]
+Namespace = Annotated[str, matching(names.NAMESPACE, "letters, digits and '-'")]
+Zone = Annotated[str, matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
+Region = Annotated[str, matching(names.AWS_REGION, "an AWS region such as us-east-1")]
+KmsKeyArn = Annotated[
+    str,
+    matching(re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+"), "the full ARN of a KMS key, not of an alias"),
+]
+SubnetId = Annotated[str, matching(re.compile(r"subnet-[0-9a-f]{8,17}"), "a subnet id such as subnet-0abc12345")]
+SecurityGroupId = Annotated[str, matching(re.compile(r"sg-[0-9a-f]{8,17}"), "a security group id such as sg-0abc12345")]
+EbsVolumeId = Annotated[
+    str, matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
+]
+RoleName = Annotated[str, matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
+RoleArn = Annotated[
+    str,
+    matching(
+        re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+"),
+        "the ARN of an IAM role such as arn:aws:iam::123456789012:role/nomad-csi",
+    ),
+]
+Digest = Annotated[str, matching(re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 hexadecimal digits")]
+CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
+Directory = Annotated[str, matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
+Count = Annotated[int, pydantic.Field(ge=1)]
+Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
+Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
+EnvironmentName = Annotated[str, matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
+FileName = Annotated[
+    str, matching(re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"), "a file name without folders, no '.' in front")
+]
+UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
+
+
+class CapabilitySpec(Model):
+    """One way in which allocations may use a volume."""
+
+    access_mode: access.AccessMode
+    attachment_mode: access.AttachmentMode = "file-system"
+
+
+class ResourcesSpec(Model):
+    """What Nomad reserves for a plugin task."""
+
+    cpu_mhz: Count = 100
+    memory_mib: Annotated[int, pydantic.Field(ge=32)] = 256
+    memory_max_mib: Annotated[int, pydantic.Field(ge=32)] | None = None
+    """How much it may take where the client has it, if the scheduler allows oversubscription; absent: no more."""
+
+
+JobType = Literal["service", "system"]
+PluginRole = Literal["controller", "node", "monolith"]
+"""Nomad's own words: what an instance of a plugin does. A monolith does both."""
+
+
+def exactly_one(model: pydantic.BaseModel, names: Iterable[str]) -> None:
+    """Raise what pydantic makes a problem of, unless exactly one of the fields *names* of *model* is given."""
+    wanted = tuple(names)
+    given = [name for name in wanted if getattr(model, name) is not None]
+    if len(given) != 1:
+        context = {"allowed": f"exactly one of {', '.join(wanted)}", "got": " and ".join(given) or "none of them"}
+        raise pydantic_core.PydanticCustomError("rule", "{allowed}", context)

@@ -1,0 +1,106 @@
+"""
+Storage classes and volume sets: volumes as they are written become volumes as they are meant.
+
+``class: fast`` takes over what the preset ``classes.fast`` says, key by key; what the volume says itself goes first.
+``count: 3`` makes ``data[0]``, ``data[1]`` and ``data[2]`` of the volume ``data``, for jobs with ``per_alloc``;
+``each: [{...}, {...}]`` does so with something of its own for each.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.spec import problems
+
+COUNT_LIMIT = 1_000
+"""Most volumes of one set."""
+
+KEYS = frozenset({"class", "count", "each"})
+
+
+def members(
+    written: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]
+) -> Iterator[tuple[str, Any]]:
+    """Yield each volume that *written*, at *path*, stands for, with its own path; what is wrong goes to *found*."""
+    if not isinstance(written, Mapping):
+        yield path, written
+        return
+    whole = {key: value for key, value in written.items() if key not in KEYS}
+    if "class" in written:
+        whole = _merged(_preset(written["class"], f"{path}.class", classes, found), whole)
+    each = _each(written, path, found)
+    if each is None:
+        yield path, whole
+        return
+    name = whole.get("id")
+    for index, own in enumerate(each):
+        # A name that is no text stays what it is, and is refused with the rest.
+        identified = {"id": f"{name}[{index}]"} if isinstance(name, str) else {}
+        yield f"{path}.each[{index}]", _merged(whole, own) | identified
+
+
+def check_classes(
+    document: Mapping[str, Any], known: Mapping[str, Any], found: list[errors.Problem]
+) -> Mapping[str, Any]:
+    """Return the presets of *document*; keys that no volume has (*known* are those that one has) go to *found*."""
+    classes = document.get("classes", {})
+    if not isinstance(classes, Mapping):
+        found.append(errors.Problem(path="classes", got=problems.shown(classes), allowed="a mapping"))
+        return {}
+    for name, preset in classes.items():
+        if not isinstance(preset, Mapping):
+            path = f"classes.{name}"
+            found.append(errors.Problem(path=path, got=problems.shown(preset), allowed="a mapping, parts of a volume"))
+            continue
+        for key in preset:
+            if key not in known or key == "id":
+                allowed = f"one of {', '.join(sorted(set(known) - {'id'}))}"
+                close = difflib.get_close_matches(str(key), known, n=1)
+                fix = f"did you mean {close[0]}" if close and key != "id" else "remove it"
+                path = f"classes.{name}.{key}"
+                found.append(errors.Problem(path=path, got="an unknown key", allowed=allowed, fix=fix))
+    sound = {name: preset for name, preset in classes.items() if isinstance(preset, Mapping)}
+    return {
+        name: {key: preset[key] for key in preset if key in known and key != "id"} for name, preset in sound.items()
+    }
+
+
+def _preset(name: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]) -> Mapping[str, Any]:
+    if isinstance(name, str) and name in classes:
+        return classes[name]  # type: ignore[no-any-return]
+    known = ", ".join(classes) or "there is none"
+    close = difflib.get_close_matches(str(name), classes, n=1)
+    fix = f"did you mean {close[0]}" if close else "add it under classes"
+    found.append(errors.Problem(path=path, got=problems.shown(name), allowed=f"a class of this spec: {known}", fix=fix))
+    return {}
+
+
+def _each(written: Mapping[str, Any], path: str, found: list[errors.Problem]) -> list[Mapping[str, Any]] | None:
+    """Return what each volume of a set has of its own; ``None`` where *written* is one volume."""
+    count, each = written.get("count"), written.get("each")
+    if count is None and each is None:
+        return None
+    if count is not None and not (type(count) is int and 1 <= count <= COUNT_LIMIT):
+        allowed = f"a whole number of 1 to {COUNT_LIMIT}"
+        found.append(errors.Problem(path=f"{path}.count", got=problems.shown(count), allowed=allowed))
+        return [{}]
+    if each is None:
+        return [{}] * (count or 1)
+    if not isinstance(each, list | tuple) or not each or not all(isinstance(own, Mapping) for own in each):
+        allowed = "a list with a mapping for each volume"
+        found.append(errors.Problem(path=f"{path}.each", got=problems.shown(each), allowed=allowed))
+        return [{}]
+    if count not in (None, len(each)):
+        allowed = f"{len(each)}, as many as there are in each, or no count"
+        found.append(errors.Problem(path=f"{path}.count", got=str(count), allowed=allowed))
+    return list(each)
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both, *over* first; mappings are merged key by key, everything else is taken whole."""
+    both = dict(under)
+    for key, value in over.items():
+        below = both.get(key)
+        both[key] = _merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return both

@@ -1,0 +1,152 @@
+"""A volume, as an operator writes it: where its storage comes from, and how Nomad is to hold it."""
+
+import re
+from typing import Annotated, Literal
+
+import pydantic
+
+from nomad_csi.spec import base
+
+SOURCES = ("ebs", "efs", "existing", "create")
+"""Where the storage of a volume can come from: one of these keys."""
+
+
+class MountOptionsSpec(base.Model):
+    """How the file system is mounted."""
+
+    fs_type: base.Text = ""
+    mount_flags: tuple[base.Text, ...] = ()
+
+
+class EbsSpec(base.Model):
+    """An EBS volume to be made. Limits per type: `nomad_csi.drivers.ebs_limits`."""
+
+    availability_zone: base.Zone
+    """Only clients in this zone can attach the volume."""
+
+    size_gib: int
+    """Size in GiB (2**30 bytes)."""
+
+    volume_type: base.Text = "gp3"
+    iops: int | None = None
+    """Provisioned operations per second; the baseline of the type when absent."""
+
+    throughput_mib_per_s: int | None = None
+    """Provisioned throughput in MiB/s, gp3 only; 125 when absent."""
+
+    encrypted: bool = True
+    kms_key_arn: base.KmsKeyArn | None = None
+    """Customer key; the account's default EBS key when absent."""
+
+    tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+
+
+class MountTargetSpec(base.Model):
+    """Where the file system can be mounted from: one per Availability Zone."""
+
+    availability_zone: base.Zone
+    subnet_id: base.SubnetId | None = None
+    """Subnet of the mount target; the default subnet of the zone when absent."""
+
+
+class EfsClientsSpec(base.Model):
+    """Who may reach the mount targets (TCP 2049)."""
+
+    cidr_blocks: tuple[base.CidrBlock, ...] = ()
+    security_group_ids: tuple[base.SecurityGroupId, ...] = ()
+
+
+class AccessPointSpec(base.Model):
+    """The folder of the file system that the volume is, and the user that owns it."""
+
+    path: base.Text
+    uid: base.UnixId
+    gid: base.UnixId
+    permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
+
+
+class EfsSpec(base.Model):
+    """An EFS file system to be made, with its mount targets, security group and access point."""
+
+    mount_targets: Annotated[tuple[MountTargetSpec, ...], pydantic.Field(min_length=1)]
+    clients: EfsClientsSpec
+    access_point: AccessPointSpec | None = None
+    """Absent: the volume is the root of the file system."""
+
+    performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
+    throughput_mode: Literal["bursting", "elastic"] = "bursting"
+    encrypted: bool = True
+    kms_key_arn: base.KmsKeyArn | None = None
+    tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+
+
+class ExistingSpec(base.Model):
+    """Storage that exists already and is only registered."""
+
+    external_id: base.Text
+    availability_zone: base.Word | None = None
+    """Where it can be attached: an EBS volume or GCE disk's zone, a DigitalOcean volume's region. Required there."""
+
+
+class CreateSpec(base.Model):
+    """A volume that the plugin makes, asked through Nomad."""
+
+    capacity_min_gib: base.Count
+    """Least size in GiB (2**30 bytes)."""
+
+    capacity_max_gib: base.Count | None = None
+    """Most; the plugin's choice when absent."""
+
+    availability_zone: base.Word | None = None
+    """Where to make it. Required by drivers whose volumes are bound to a zone."""
+
+    clone_id: base.Word | None = None
+    """External id of a volume to copy."""
+
+    snapshot_id: base.Word | None = None
+    """External id of a snapshot to start from."""
+
+    @pydantic.model_validator(mode="after")
+    def _fits(self) -> "CreateSpec":
+        if self.capacity_max_gib is not None and self.capacity_max_gib < self.capacity_min_gib:
+            raise ValueError("capacity_max_gib of at least capacity_min_gib")
+        if self.clone_id is not None and self.snapshot_id is not None:
+            raise ValueError("clone_id or snapshot_id, not both")
+        return self
+
+
+class VolumeSpec(base.Model):
+    """One volume: where its storage comes from, and how Nomad is to hold it."""
+
+    id: base.VolumeId
+    namespace: base.Namespace = "default"
+    name: base.Text | None = None
+    """Shown by Nomad; the id when absent. Fixed after the first registration."""
+
+    plugin_id: base.PluginId
+    ebs: EbsSpec | None = None
+    efs: EfsSpec | None = None
+    existing: ExistingSpec | None = None
+    create: CreateSpec | None = None
+    capabilities: tuple[base.CapabilitySpec, ...] = ()
+    """Absent: the driver's usual one."""
+
+    mount_options: MountOptionsSpec = MountOptionsSpec()
+    topologies: tuple[dict[base.Word, base.Text], ...] = ()
+    """Segments of each place where it can be attached, in place of what follows from the availability zone."""
+
+    context: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
+    """CSI secrets. Kept secret in state, never written to a file."""
+
+    protect: bool | None = None
+    """Whether Pulumi refuses to delete or replace the storage; the spec's ``protect`` when absent."""
+
+    adopt: bool = False
+    """Take over a registration of the same id that exists and differs."""
+
+    @pydantic.model_validator(mode="after")
+    def _one_source(self) -> "VolumeSpec":
+        base.exactly_one(self, SOURCES)
+        return self
