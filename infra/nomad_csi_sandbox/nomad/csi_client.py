@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi_sandbox.nomad import csi_volumes
 
 Json = dict[str, Any]
 
@@ -27,22 +28,9 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_http_proxy", 0),
 )
-_MODES = {
-    "single-node-reader-only": "SINGLE_NODE_READER_ONLY",
-    "single-node-writer": "SINGLE_NODE_WRITER",
-    "multi-node-reader-only": "MULTI_NODE_READER_ONLY",
-    "multi-node-single-writer": "MULTI_NODE_SINGLE_WRITER",
-    "multi-node-multi-writer": "MULTI_NODE_MULTI_WRITER",
-}
-_INTERNAL = "controller plugin returned an internal error, check the plugin allocation logs for more information"
-
-
-class CsiCallError(Exception):
-    """A call failed; reads as Nomad's error. ``code`` is the gRPC status name as Go writes it, such as ``NotFound``."""
-
-    def __init__(self, message: str, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
+_INTERNAL = csi_volumes.INTERNAL
+capability = csi_volumes.capability
+CsiCallError = csi_volumes.CsiCallError
 
 
 class PluginClient:
@@ -140,6 +128,24 @@ class PluginClient:
         if reply.HasField("confirmed") and reply.confirmed.volume_capabilities:
             _compare(wanted, reply.confirmed.volume_capabilities)
 
+    def create_volume(self, volume: Json) -> Json:
+        """Have a volume made; return what the plugin says of it, in the server's words. Raises `CsiCallError`."""
+        request = csi_volumes.creation(volume)
+        reply = self._explained(self._controller.CreateVolume, request, csi_volumes.creation_texts(volume))
+        made = reply.volume
+        return {
+            "ExternalID": made.volume_id,
+            "Capacity": made.capacity_bytes,
+            "Context": dict(made.volume_context),
+            "Topologies": [{"Segments": dict(place.segments)} for place in made.accessible_topology],
+        }
+
+    def expand_volume(self, volume: Json) -> int:
+        """Have a volume grow, and return its size. Raises `CsiCallError`."""
+        request = csi_volumes.expansion(volume)
+        texts = csi_volumes.expansion_texts(volume)
+        return int(self._explained(self._controller.ControllerExpandVolume, request, texts).capacity_bytes)
+
     def publish(self, external_id: str, node_id: str, volume: Json, claim: Json) -> None:
         """Attach a volume to a node. Raises `CsiCallError`."""
         request = csi_pb2.ControllerPublishVolumeRequest(
@@ -177,7 +183,7 @@ class PluginClient:
         try:
             return self._call(method, request)
         except CsiCallError as error:
-            text = texts.get(error.code)
+            text = texts.get(error.code) or texts.get(csi_volumes.ANY_OTHER)
             raise CsiCallError(f"{text}: {error}" if text else str(error), error.code) from error
 
 
@@ -197,21 +203,6 @@ def connected(socket: str, timeout_s: float) -> Iterator[PluginClient]:
         yield PluginClient(channel, timeout_s)
     finally:
         channel.close()
-
-
-def capability(attachment_mode: str, access_mode: str, mount: Json | None = None) -> Any:
-    """Return CSI's message of a way to use a volume. Raises `CsiCallError` for a mode that is none."""
-    if attachment_mode not in {"file-system", "block-device"}:
-        raise CsiCallError(f"unknown volume attachment mode: {attachment_mode}")
-    if access_mode not in _MODES:
-        raise CsiCallError(f"unknown volume access mode: {access_mode}")
-    mode = csi_pb2.VolumeCapability.AccessMode(mode=_MODES[access_mode])
-    if attachment_mode == "block-device":
-        return csi_pb2.VolumeCapability(access_mode=mode, block=csi_pb2.VolumeCapability.BlockVolume())
-    options = mount or {}
-    flags = options.get("MountFlags") or []
-    volume = csi_pb2.VolumeCapability.MountVolume(fs_type=options.get("FSType") or "", mount_flags=flags)
-    return csi_pb2.VolumeCapability(access_mode=mode, mount=volume)
 
 
 def _compare(wanted: Sequence[Any], confirmed: Sequence[Any]) -> None:

@@ -5,10 +5,9 @@ Controllers are asked outside the lock. A batch is stored whole or not at all.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``client/allocrunner/csi_hook.go``, 2026-08-21.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from nomad_csi_sandbox.nomad import claims, csi_client, documents, plugins, refusals, state, volumes
+from nomad_csi_sandbox.nomad import claims, controllers, csi_client, documents, plugins, refusals, state, volumes
 
 Json = dict[str, Any]
 
@@ -21,63 +20,70 @@ class ClaimError(Exception):
 
 def register(known: state.State, items: list[Json], namespace: str) -> tuple[int, list[Json]]:
     """Store every volume of *items*, or none. Return the index and the volumes. Raises `RefusalError`."""
+    decoded = decode(items, namespace)
+    try:
+        checked = [_checked(known, item) for item in decoded]
+        return store(known, checked)
+    except volumes.VolumeError as error:
+        raise refusals.RefusalError(refusals.SERVER_ERROR, str(error)) from error
+
+
+def decode(items: list[Json], namespace: str) -> list[Json]:
+    """Return the volumes of a body, in *namespace* where they name none. Raises `RefusalError`."""
     if not items:
         raise refusals.RefusalError(refusals.SERVER_ERROR, "missing volume definition")
     try:
         decoded = [volumes.decode(item) for item in items]
     except volumes.DecodeError as error:
         raise refusals.RefusalError(refusals.BAD_REQUEST, str(error)) from error
-    try:
-        checked = [_checked(known, item | {"Namespace": item["Namespace"] or namespace}) for item in decoded]
-        return _store(known, checked)
-    except volumes.VolumeError as error:
-        raise refusals.RefusalError(refusals.SERVER_ERROR, str(error)) from error
+    return [item | {"Namespace": item["Namespace"] or namespace} for item in decoded]
 
 
 def _checked(known: state.State, volume: Json) -> Json:
     volumes.check(volume)
     with known.lock:
         stored = known.volumes.get((volume["Namespace"], volume["ID"]))
-        sockets = _controllers(known, volume["PluginID"])
-        if stored is None:
-            new = volumes.first(volume)
-        else:
-            new = volumes.resize(volumes.merge(stored.spec, volume, in_use=bool(stored.claims)), volume)
+        sockets = controllers.sockets(known, volume["PluginID"])
+    if stored is None:
+        new = volumes.first(volume)
+    else:
+        try:
+            new = changed(known, stored, volume, sockets)
+        except volumes.VolumeError as error:
+            raise volumes.VolumeError(f"unable to update volume: {error}") from error
     if sockets:
         try:
-            _ask(sockets, lambda client: client.validate_volume(volumes.remote_id(new), new))
+            controllers.ask(sockets, lambda client: client.validate_volume(volumes.remote_id(new), new))
         except csi_client.CsiCallError as error:
             text = f"controller validate volume: CSI.ControllerValidateVolume: {error}"
             raise volumes.VolumeError(text) from error
     return new
 
 
-def _controllers(known: state.State, plugin_id: str) -> list[str]:
-    """Return the sockets of the controllers to ask; none for a plugin that needs no controller."""
-    record = known.plugins.get(plugin_id)
-    if record is None:
-        raise volumes.VolumeError(f"no CSI plugin named: {plugin_id} could be found")
-    if not record.controller_required:
-        return []
-    sockets = plugins.controller_sockets(known, plugin_id)
-    if not sockets:
-        raise volumes.VolumeError(f"no healthy controllers for CSI plugin: {plugin_id}")
-    return sockets
+def changed(known: state.State, stored: state.VolumeRecord, update: Json, sockets: list[str]) -> Json:
+    """
+    Return *stored* as *update* wants it, grown by its controller where it is to be larger. Raises `VolumeError`.
+
+    Nodes are not told: nothing is mounted here that could grow.
+    """
+    with known.lock:
+        merged = volumes.merge(stored.spec, update, in_use=bool(stored.claims))
+        can_expand = plugins.has_capability(known, merged["PluginID"], "SupportsExpand")
+    sized = volumes.resize(merged, update)
+    if not volumes.must_grow(merged, sized):
+        return sized
+    if not can_expand:
+        raise volumes.VolumeError("expand is not implemented by this controller plugin")
+    try:
+        capacity = controllers.ask(sockets, lambda client: client.expand_volume(sized))
+    except csi_client.CsiCallError as error:
+        text = f"unable to expand volume: controller expand volume: CSI.ControllerExpandVolume: {error}"
+        raise volumes.VolumeError(text) from error
+    return sized | {"Capacity": capacity}
 
 
-def _ask(sockets: list[str], question: Callable[[csi_client.PluginClient], None]) -> None:
-    """Ask the first controller that can be reached. Raises `CsiCallError`."""
-    for position, socket in enumerate(sockets):
-        try:
-            with csi_client.connected(socket, csi_client.CONTROLLER_TIMEOUT_S) as client:
-                return question(client)
-        except csi_client.CsiCallError as error:
-            if error.code not in {"", "Unavailable"} or position == len(sockets) - 1:
-                raise
-    return None
-
-
-def _store(known: state.State, items: list[Json]) -> tuple[int, list[Json]]:
+def store(known: state.State, items: list[Json]) -> tuple[int, list[Json]]:
+    """Write *items*, and return the index and what was there before. Raises `VolumeError`, and writes none then."""
     with known.lock:
         index = known.commit(TABLE)
         seen: dict[state.Key, Json] = {}
@@ -193,7 +199,7 @@ def claim(known: state.State, alloc: state.Allocation, request: Json) -> None:
         return
     sockets, node_id, spec = attach
     try:
-        _ask(sockets, lambda client: client.publish(volumes.remote_id(spec), node_id, spec, taken))
+        controllers.ask(sockets, lambda client: client.publish(volumes.remote_id(spec), node_id, spec, taken))
     except csi_client.CsiCallError as error:
         text = f"controller publish: controller attach volume: CSI.ControllerAttachVolume: {error}"
         raise ClaimError(f"{head} {text}") from error
@@ -236,6 +242,6 @@ def _detach(known: state.State, record: state.VolumeRecord, alloc: state.Allocat
         return
     sockets, node_id, spec = attach
     try:
-        _ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), node_id, spec))
+        controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), node_id, spec))
     except csi_client.CsiCallError as error:
         print(f"stand-in for Nomad: volume {spec['ID']} could not be detached from {node_id}: {error}", flush=True)

@@ -2,8 +2,8 @@
 The rules of registering a volume, and how the API shows one. Pure. Part of the stand-in for Nomad.
 
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``Validate``, ``Merge``), ``nomad/csi_endpoint.go``
-(``expandVolume``), 2026-08-21; measured on a 2.0.6-dev agent. Unlike there, what only the server manages (claims,
-topologies, health) is never taken from a request.
+(``createVolume``, ``expandVolume``), 2026-08-21; measured on a 2.0.6-dev agent. Unlike there, what only the server
+manages (claims, topologies, health) is never taken from a request.
 """
 
 from collections.abc import Mapping
@@ -128,7 +128,7 @@ def merge(stored: Json, update: Json, *, in_use: bool) -> Json:
     if update["Parameters"] and stored["Parameters"] != update["Parameters"]:
         problems.append("volume parameters cannot be updated")
     if problems:
-        raise VolumeError(f"unable to update volume: {validate.multi_error(problems)}")
+        raise VolumeError(validate.multi_error(problems))
     merged |= {name: update[name] for name in ("RequestedCapabilities", "Secrets")}
     merged["MountOptions"] = stored["MountOptions"] if in_use else update["MountOptions"] or _mount({})
     merged["Context"] = update["Context"] or stored["Context"]
@@ -149,22 +149,42 @@ def _differs(stored: Json, update: Json, name: str) -> bool:
 
 
 def resize(stored: Json, update: Json) -> Json:
-    """
-    Return *stored* with the asked capacity. Raises `VolumeError`.
-
-    Growing needs a controller call that the stand-in's plugins do not have: it is refused as by a plugin without it.
-    """
+    """Return *stored* with the capacity that is asked for, which is not what it has. Raises `VolumeError`."""
     low, high = update["RequestedCapacityMin"], update["RequestedCapacityMax"]
-    if not (low or high) or (low, high) == (stored["RequestedCapacityMin"], stored["RequestedCapacityMax"]):
+    if not (low or high):
         return stored
-    text = f"unable to update volume: max requested capacity ({bytes_text(high)}) less than or equal to"
-    if high and high < low:
+    text = f"max requested capacity ({bytes_text(high)}) less than or equal to"
+    is_new = (low, high) != (stored["RequestedCapacityMin"], stored["RequestedCapacityMax"])
+    if is_new and high and high < low:
         raise VolumeError(f"{text} min ({bytes_text(low)})")
-    if high and high < stored["Capacity"]:
+    if is_new and high and high < stored["Capacity"]:
         raise VolumeError(f"{text} current ({bytes_text(stored['Capacity'])})")
-    if low > stored["Capacity"]:
-        raise VolumeError("unable to update volume: expand is not implemented by this controller plugin")
     return stored | {"RequestedCapacityMin": low, "RequestedCapacityMax": high}
+
+
+def must_grow(before: Json, after: Json) -> bool:
+    """Tell whether a volume that was asked for more than it has is larger in *after* than what *before* asked for."""
+    names = ("RequestedCapacityMin", "RequestedCapacityMax")
+    return any(before[name] != after[name] for name in names) and after[names[0]] > before["Capacity"]
+
+
+def created(volume: Json, answered: Json) -> Json:
+    """
+    Return the stored form of a volume that a plugin made: what it *answered* counts.
+
+    The list of places begins with as many nulls as there are places. Source: hashicorp/nomad,
+    ``client/csi_endpoint.go`` (``ControllerCreateVolume``, a slice made with a length and appended to), 2026-08-21.
+    """
+    own = {"AccessMode": "", "AttachmentMode": ""} | answered
+    places = answered["Topologies"]
+    return (
+        volume
+        | own
+        | {
+            "MountOptions": volume["MountOptions"] or _mount({}),
+            "Topologies": [None] * len(places) + places,
+        }
+    )
 
 
 def bytes_text(size: int) -> str:

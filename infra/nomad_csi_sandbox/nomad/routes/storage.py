@@ -4,7 +4,16 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, hcl_values, plugins, refusals, state, volume_store, volumes
+from nomad_csi_sandbox.nomad import (
+    answers,
+    hcl_values,
+    plugins,
+    refusals,
+    state,
+    volume_creation,
+    volume_store,
+    volumes,
+)
 from nomad_csi_sandbox.nomad import cluster as clusters
 
 Json = dict[str, Any]
@@ -104,17 +113,8 @@ def _is_asked(record: state.VolumeRecord) -> bool:
 
 def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
     def register() -> flask.Response:
-        items = _volumes(answers.body())
-        index, stored = volume_store.register(known, items, answers.namespace())
-        reply = {
-            "Index": index,
-            "KnownLeader": True,
-            "LastContact": 0,
-            "NextToken": "",
-            "Volumes": stored,
-            "Warnings": "",
-        }
-        return answers.read(reply, index)
+        items = _volumes(answers.body(), "CSIVolumeRegisterRequest")
+        return _stored(*volume_store.register(known, items, answers.namespace()))
 
     @routes.route("/v1/volumes", methods=WRITE)
     def register_volumes() -> flask.Response:
@@ -124,17 +124,26 @@ def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
     def register_volume(_volume_id: str) -> flask.Response:
         return register()  # as in Nomad, the id of the path is not compared with those of the body
 
+    @routes.put("/v1/volume/csi/<_volume_id>/create")
+    def create(_volume_id: str) -> flask.Response:
+        items = _volumes(answers.body(), "CSIVolumeCreateRequest")
+        return _stored(*volume_creation.create(known, items, answers.namespace()))
+
     @routes.delete("/v1/volume/csi/<volume_id>")
     def deregister(volume_id: str) -> flask.Response:
         return answers.forgotten(volume_store.deregister(known, answers.namespace(), volume_id))
 
 
-def _volumes(body: Json) -> list[Json]:
+def _stored(index: int, shown: list[Json]) -> flask.Response:
+    """Return the answer to a registration or a creation."""
+    body = {"KnownLeader": True, "LastContact": 0, "NextToken": "", "Warnings": ""}
+    return answers.read(body | {"Index": index, "Volumes": shown}, index)
+
+
+def _volumes(body: Json, request: str) -> list[Json]:
     given = {name.lower(): value for name, value in body.items()}.get("volumes") or []
     try:
-        return volumes.of_objects(
-            given, "CSIVolumeRegisterRequest.Volumes", "structs.CSIVolume", "[]*structs.CSIVolume"
-        )
+        return volumes.of_objects(given, f"{request}.Volumes", "structs.CSIVolume", "[]*structs.CSIVolume")
     except volumes.DecodeError as error:
         raise refusals.RefusalError(refusals.BAD_REQUEST, str(error)) from error
 
@@ -146,10 +155,6 @@ def _add_dangers(routes: flask.Blueprint, known: state.State) -> None:
     def delete(_volume_id: str) -> flask.Response:
         text = "this stand-in refuses: Nomad would let the driver delete the data, and only then look who uses it"
         raise refusals.RefusalError(refusals.SERVER_ERROR, text)
-
-    @routes.put("/v1/volume/csi/<_volume_id>/create")
-    def create(_volume_id: str) -> flask.Response:
-        raise refusals.RefusalError(refusals.SERVER_ERROR, "this stand-in does not let plugins create volumes")
 
     @routes.delete("/v1/volume/csi/<volume_id>/detach")
     def detach(volume_id: str) -> flask.Response:
