@@ -31,7 +31,7 @@ def test_render_plan_refuses_external_ids_that_no_file_can_hold(plan, external_i
 def test_rendered_plan_renders_a_file_when_it_is_asked_for(plan, external_ids, monkeypatch):
     """Paths alone cost no rendering; a path that is not of the plan has no text."""
     rendered = files.render_plan(plan, external_ids)
-    monkeypatch.setattr(documents, "volume_file", lambda document: f"the file of {document.volume_id}")
+    monkeypatch.setattr(documents, "volume_file", lambda document, *_, **__: f"the file of {document.volume_id}")
 
     assert list(rendered) == [
         "jobs/aws-ebs0-controller.nomad.hcl",
