@@ -15,6 +15,7 @@ from nomad_csi import errors
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
+    "lint": "judge job files, volume files and IAM policies",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
@@ -22,6 +23,9 @@ COMMANDS = {
     "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
 }
 """Every command and what it does. Their modules are imported only when they are called."""
+
+MODULES = {"import": "import_files"}
+"""Modules of commands whose name is a word of Python."""
 
 EXIT_INTERRUPTED = 130
 
@@ -63,7 +67,8 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
-            importlib.import_module(f"nomad_csi.cli.{name}").configure(command)
+            module = MODULES.get(name, name)
+            importlib.import_module(f"nomad_csi.cli.{module}").configure(command)
     return parser.parse_args(words)
 
 

@@ -86,7 +86,7 @@ class Parser(expression.ExpressionReader):
             sign = self.peek()
             if sign == "=" and len(names) == 1:
                 self.position += 1
-                if is_quoted:
+                if is_quoted and kind != _MAP:
                     self.notes.append(("quoted-name", self.line(start)))
                 self._attribute(found, names[0], start, kind)
                 return

@@ -1,0 +1,60 @@
+"""Which kind of file a text is, and its content: a job file, a volume file, an IAM policy."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nomad_csi import errors
+from nomad_csi.hcl import api, job, read, scan, source, values
+
+Kind = Literal["job", "volume", "policy"]
+
+_JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
+"""What a job file begins with. No name in a volume file does."""
+
+_VOLUME_NAMES = frozenset({"capability", "external_id", "id", "plugin_id", "type"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One file, read."""
+
+    name: str
+    kind: Kind
+    form: Literal["hcl", "json"] = "hcl"
+    jobs: tuple[job.Job, ...] = ()
+    volumes: tuple[values.Map, ...] = ()
+    """Content of a volume file; several where the JSON of Nomad's API holds several."""
+
+    policy: values.Map | None = None
+    notes: tuple[tuple[scan.Note, int], ...] = ()
+    """Forms that not every reader takes, each with its line."""
+
+
+def load(path: Path) -> File:
+    """Return the file at *path*. Raises `errors.SpecError` for what is no text, cannot be read, or is of no kind."""
+    return parse(source.read(path), str(path))
+
+
+def parse(text: str, name: str) -> File:
+    """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
+    is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
+    found = read.reading(text, name, read.JOB if is_job else read.VOLUME)
+    content, form, notes = found.content, found.form, found.notes
+    if form == "json" and "Statement" in content:
+        return File(name=name, kind="policy", form=form, policy=content, notes=notes)
+    jobs = job.jobs(content)
+    if jobs:
+        return File(name=name, kind="job", form=form, jobs=jobs, notes=notes)
+    volumes = tuple(api.volumes(content)) or ((content,) if _VOLUME_NAMES & set(content) else ())
+    if not volumes or is_job:
+        raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
+    for volume in volumes:
+        if volume.get("type", "csi") != "csi":
+            raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
+    return File(name=name, kind="volume", form=form, volumes=volumes, notes=notes)
+
+
+def _refusal(name: str, allowed: str, got: str) -> errors.SpecError:
+    return errors.SpecError((errors.Problem(path="", got=got, allowed=allowed),), source=name)

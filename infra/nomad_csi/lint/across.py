@@ -1,0 +1,61 @@
+"""What is wrong between files: ids that should be the same, and ids that should not."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from nomad_csi.hcl import job as jobs
+from nomad_csi.lint.model import Hit, Plugin, Volume
+
+_HALVES = ("controller", "node")
+
+
+def check_plugins(plugins: Sequence[Plugin]) -> Iterator[tuple[Plugin, Hit]]:
+    """Yield the plugin and what is wrong with it beside the others."""
+    for first, second in itertools.combinations(plugins, 2):
+        line = second.plugin.body.at("id")
+        if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
+            found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
+            yield second, Hit(code="plugin-twice", line=line, found=found)
+    for plugin in plugins:
+        other = _half_elsewhere(plugin, plugins)
+        if other is not None:
+            found = f"the {other.plugin.type} of {other.file} has the id {other.plugin.id}"
+            yield plugin, Hit(code="plugin-id-mismatch", line=plugin.plugin.body.at("id"), found=found)
+
+
+def _half_elsewhere(plugin: Plugin, plugins: Sequence[Plugin]) -> Plugin | None:
+    """Return the node plugin that seems to belong to a controller without one; each has lost the other."""
+    if plugin.plugin.type != "controller" or plugin.driver is None or _has_half(plugin, plugins):
+        return None
+    nodes = (other for other in plugins if other.plugin.type == "node" and other.driver is plugin.driver)
+    return next((other for other in nodes if not _has_half(other, plugins)), None)
+
+
+def _has_half(plugin: Plugin, plugins: Sequence[Plugin]) -> bool:
+    wanted = next(kind for kind in _HALVES if kind != plugin.plugin.type)
+    return any(other.plugin.type == wanted and other.plugin.id == plugin.plugin.id for other in plugins)
+
+
+def check_volumes(volumes: Sequence[Volume], plugins: Sequence[Plugin]) -> Iterator[tuple[Volume, Hit]]:
+    """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
+    for first, second in itertools.combinations(volumes, 2):
+        if (first.namespace, first.id) == (second.namespace, second.id):
+            found = f"{first.file} has it too"
+            yield second, Hit(code="volume-twice", line=second.content.at("id"), found=found)
+        elif _is_one(first, second):
+            found = f"volume {first.id} of {first.file} has the same external id"
+            yield second, Hit(code="external-id-shared", line=second.content.at("external_id"), found=found)
+    known = {plugin.plugin.id for plugin in plugins}
+    for volume in volumes:
+        plugin_id = jobs.text(volume.content, "plugin_id")
+        if plugins and plugin_id not in known:
+            found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
+            yield volume, Hit(code="volume-plugin-unknown", line=volume.content.at("plugin_id"), found=found)
+
+
+def _is_one(first: Volume, second: Volume) -> bool:
+    """Return whether two volumes are one to their driver."""
+    ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
+    same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
+    shared = second.driver is not None and second.driver.external_id.shared
+    return bool(ids[0]) and ids[0] == ids[1] and same_plugin and not shared

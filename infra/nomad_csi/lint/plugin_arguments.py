@@ -1,0 +1,123 @@
+"""What is wrong with the arguments of a plugin, by its driver's row of the catalogue."""
+
+from collections.abc import Iterator
+
+from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import recognise
+from nomad_csi.lint import secrets
+from nomad_csi.lint.model import Hit, Plugin
+
+KLOG_FLAGS = frozenset(
+    {
+        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
+        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+    }
+)  # fmt: skip
+"""Source: k8s.io/klog v2, ``klog.go`` (``InitFlags``), 2026-08."""
+
+WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
+"""Flags that a driver declares and does nothing with. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
+
+MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
+"""Mode words beyond those that the catalogue renders, and what they make of the driver. Source: as above."""
+
+_FILLED_IN = "${CSI_ENDPOINT}"
+_DEFAULT_MOUNT_DIR = "/csi"
+_ENDPOINT_FLAGS = frozenset({"endpoint", "csi-endpoint", "server-socket"})
+
+
+def check(plugin: Plugin) -> Iterator[Hit]:
+    """Yield what is wrong with the arguments of *plugin*."""
+    yield from _secrets(plugin)
+    yield from _endpoint(plugin)
+    if plugin.driver is not None:
+        yield from _words(plugin, plugin.driver)
+        yield from _flags(plugin, plugin.driver)
+
+
+def _secrets(plugin: Plugin) -> Iterator[Hit]:
+    for index, argument in enumerate(plugin.task.arguments):
+        if secrets.in_argument(argument):
+            found = f"what looks like one in --{recognise.flag(argument)}" if argument.startswith("-") else "one"
+            yield Hit(code="secret-in-argument", line=plugin.line_of_argument(index), found=found)
+
+
+def _endpoint(plugin: Plugin) -> Iterator[Hit]:
+    mount_dir = plugin.plugin.mount_dir or _DEFAULT_MOUNT_DIR
+    wanted = f"{mount_dir.rstrip('/')}/csi.sock"
+    for index, argument in enumerate(plugin.task.arguments):
+        name, value = recognise.flag(argument), argument.partition("=")[2]
+        if name not in _ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
+            continue
+        line = plugin.line_of_argument(index)
+        path = "/" + value.removeprefix("unix:").lstrip("/")
+        if path != wanted and plugin.task.driver != "raw_exec":
+            found = f"the socket at {path}, which Nomad looks for at {wanted}"
+            yield Hit(code="endpoint-elsewhere", line=line, found=found)
+        else:
+            yield Hit(code="endpoint-written-out", line=line, found=f"the socket as {value}")
+
+
+def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
+    modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_word(role.arguments[:1])}
+    given = plugin.task.arguments
+    words = [(index, argument) for index, argument in enumerate(given) if _is_word((argument,))]
+    if not modes:
+        yield from _no_words(plugin, driver, words)
+        return
+    known = {**modes, **MODE_WORDS.get(driver.name, {})}
+    first = given[0] if given and _is_word(given[:1]) else ""
+    line = plugin.line_of_argument(0)
+    if first and first not in known:
+        fix = f"use {' or '.join(sorted(known))}"
+        yield Hit(code="mode-word-unknown", line=line, found=f"{first!a} with {driver.called}", fix=fix)
+    elif known.get(first, "monolith") != plugin.plugin.type:
+        found = f"{first!a}, and csi_plugin type {plugin.plugin.type!a}" if first else "no mode word"
+        yield Hit(code="mode-word-differs", line=line, found=found)
+
+
+def _no_words(plugin: Plugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Hit]:
+    if all(role.flags is None for role in driver.roles.values()):
+        return
+    for index, word in words:
+        before = plugin.task.arguments[index - 1] if index else ""
+        if before.startswith("-") and "=" not in before:
+            continue  # the value of the flag in front
+        yield Hit(code="positional-word", line=plugin.line_of_argument(index), found=f"{word!a} with {driver.called}")
+
+
+def _is_word(arguments: tuple[str, ...] | list[str]) -> bool:
+    return bool(arguments) and not arguments[0].startswith(("-", "${", "{"))
+
+
+def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
+    role = plugin.role
+    if role is None or role.flags is None:
+        return
+    known = role.flags | set(role.unfit_flags)
+    others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
+    for index, argument in enumerate(plugin.task.arguments):
+        name = recognise.flag(argument)
+        line = plugin.line_of_argument(index)
+        if not name:
+            continue
+        if name in WITHOUT_EFFECT.get(driver.name, frozenset()):
+            yield Hit(code="flag-without-effect", line=line, found=f"--{name} with {driver.called}")
+        elif name in role.unfit_flags:
+            why = role.unfit_flags[name]
+            yield Hit(code="flag-unfit", line=line, found=f"--{name} with {driver.called}: {why}")
+        elif name not in known:
+            yield _strange(name, line, driver, others)
+    given = recognise.flags(plugin.task.arguments)
+    for names in role.exclusive_flags:
+        both = sorted(names & given)
+        if len(both) > 1:
+            found = " and ".join(f"--{name}" for name in both)
+            yield Hit(code="flags-exclusive", line=plugin.task.config.at("args"), found=found)
+
+
+def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> Hit:
+    found = f"--{name} with {driver.called}"
+    if name in others:
+        return Hit(code="flag-of-other-part", line=line, found=found)
+    return Hit(code="flag-for-logs" if name in KLOG_FLAGS else "flag-unknown", line=line, found=found)

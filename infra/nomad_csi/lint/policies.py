@@ -1,0 +1,63 @@
+"""What the EBS driver lacks, or could do too much with, under an IAM policy."""
+
+import fnmatch
+from collections.abc import Iterator
+from typing import Any
+
+from nomad_csi.hcl import values
+from nomad_csi.lint.model import Hit, Policy
+
+PROBE = "ec2:DescribeAvailabilityZones"
+ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
+LIMITS = ("ec2:DescribeInstanceTypes", "ec2:DescribeVolumesModifications")
+NEEDLESS = ("ec2:DescribeTags",)
+_ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume", "ec2:DeleteVolume")
+_OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume", "ec2:DeleteVolume"})
+
+
+def check(policy: Policy) -> Iterator[Hit]:
+    """Yield what is wrong with *policy*; nothing where it is not about volumes."""
+    statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
+    allowing = [item for item in statements if item.get("Effect") == "Allow"]
+    patterns = [pattern.lower() for item in allowing for pattern in _list(item.get("Action"))]
+    if not any(_allows(patterns, action) for action in _OF_EBS):
+        return
+    line = policy.content.at("Statement")
+    if not _allows(patterns, PROBE):
+        yield Hit(code="policy-without-probe", line=line, found=f"no {PROBE}")
+    for code, actions in (("policy-without-attach", ATTACH), ("policy-without-limits", LIMITS)):
+        missing = [action for action in actions if not _allows(patterns, action)]
+        if missing:
+            found = f"no {', '.join(missing)}"
+            yield Hit(code=code, line=line, found=found, fix=f"allow {', '.join(missing)}")
+    for action in NEEDLESS:
+        if action.lower() in patterns:
+            yield Hit(code="policy-needless", line=_line(allowing, action), found=action)
+    for item in allowing:
+        yield from _any_volume(item)
+
+
+def _any_volume(statement: values.Map) -> Iterator[Hit]:
+    given = [pattern.lower() for pattern in _list(statement.get("Action"))]
+    actions = [action for action in _ON_VOLUMES if _allows(given, action)]
+    resources = _list(statement.get("Resource"))
+    every = [item for item in resources if item == "*" or item.endswith(("volume/*", ":*"))]
+    if actions and every and "Condition" not in statement:
+        yield Hit(code="policy-any-volume", line=statement.line, found=f"{', '.join(actions)} on {every[0]}")
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _allows(patterns: list[str], action: str) -> bool:
+    return any(fnmatch.fnmatchcase(action.lower(), pattern) for pattern in patterns)
+
+
+def _line(statements: list[values.Map], action: str) -> int:
+    for statement in statements:
+        actions = statement.get("Action")
+        for index, item in enumerate(_list(actions)):
+            if item == action:
+                return values.line_of(actions, index, statement.at("Action"))
+    return 1

@@ -1,0 +1,110 @@
+"""What is wrong with a volume file for its driver, by the driver's row of the catalogue."""
+
+from collections.abc import Iterator
+
+from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.lint.model import Hit, Volume
+from nomad_csi.spec import driver as described
+
+
+def check(volume: Volume) -> Iterator[Hit]:
+    """Yield what the driver of *volume* would refuse, or not find."""
+    driver = volume.driver
+    if driver is None:
+        return
+    yield from _modes(volume, driver)
+    yield from _topology(volume, driver)
+    yield from _external_id(volume, driver)
+    yield from _context(volume, driver)
+    yield from _parameters(volume, driver)
+    yield from _file_system(volume, driver)
+
+
+def _modes(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    legacy = [(jobs.text(volume.content, name)) for name in ("access_mode", "attachment_mode")]
+    given = [*volume.modes, *([(legacy[0], legacy[1], volume.content.at("access_mode"))] if all(legacy) else [])]
+    for access_mode, attachment_mode, line in given:
+        if (access_mode, attachment_mode) not in driver.modes:
+            served = ", ".join(f"{first} {second}" for first, second in sorted(driver.modes))
+            found = f"{access_mode} {attachment_mode} with {driver.called}"
+            yield Hit(code="access-mode-unserved", line=line, found=found, fix=driver.modes_advice or f"use {served}")
+
+
+def _segments(volume: Volume) -> list[values.Map]:
+    return [
+        segments
+        for request in values.blocks(volume.content, "topology_request")
+        for required in values.blocks(request, "required")
+        for topology in values.blocks(required, "topology")
+        for segments in values.blocks(topology, "segments")
+    ]
+
+
+def _topology(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    segments = [item for item in _segments(volume) if item]
+    if driver.topology_key and not segments and "topology_request" not in volume.content:
+        fix = f'add a topology_request whose required topology has segments = {{ "{driver.topology_key}" = "..." }}'
+        yield Hit(code="topology-missing", line=volume.content.line, found=f"no zone for {driver.called}", fix=fix)
+    known = {driver.topology_key, *driver.topology_keys}
+    for block in segments:
+        for key in block:
+            if driver.topology_key and key not in known:
+                found = f"the segment key {key!a} with {driver.called}"
+                yield Hit(
+                    code="topology-key-unknown", line=block.at(key), found=found, fix=f"use {driver.topology_key}"
+                )
+
+
+def _external_id(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    external_id = jobs.text(volume.content, "external_id")
+    line = volume.content.at("external_id")
+    if external_id and not driver.registers:
+        yield Hit(code="volume-only-created", line=line, found=f"an external id with {driver.called}")
+    elif external_id and not driver.external_id.fits(external_id):
+        found = f"{external_id[:60]!a} with {driver.called}"
+        yield Hit(code="external-id-form", line=line, found=found, fix=f"use {driver.external_id.allowed}")
+
+
+def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    keys = driver.context
+    given = {key: value for block in values.blocks(volume.content, "context") for key, value in block.items()}
+    for block in values.blocks(volume.content, "context"):
+        for key, value in block.items():
+            if key in keys.refused or not keys.takes(key):
+                fix = keys.refused.get(key, f"remove it; {driver.called} takes {', '.join(sorted(keys.allowed or ()))}")
+                found = f"the context key {key!a} with {driver.called}"
+                yield Hit(code="context-key-unknown", line=block.at(key), found=found, fix=fix)
+            elif key in keys.values and value not in keys.values[key]:
+                fix = f"use one of {', '.join(sorted(keys.values[key]))}"
+                yield Hit(code="context-value-unknown", line=block.at(key), found=f"{value!a} as {key}", fix=fix)
+    if "external_id" in volume.content:
+        for key in sorted(_wanted(keys, given) - set(given)):
+            found = f"no context key {key!a} for {driver.called}"
+            yield Hit(code="context-key-missing", line=volume.content.at("context"), found=found, fix=f"add {key}")
+
+
+def _wanted(keys: described.KeysSpec, given: dict[str, object]) -> set[str]:
+    wanted = set(keys.required)
+    for key, by_value in keys.required_with.items():
+        wanted |= by_value.get(str(given.get(key)), frozenset())
+    return wanted
+
+
+def _parameters(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    for block in values.blocks(volume.content, "parameters"):
+        for key in block:
+            if key in driver.parameters.refused or not driver.parameters.takes(key):
+                fix = driver.parameters.refused.get(key, "")
+                found = f"the parameter {key!a} with {driver.called}"
+                yield Hit(code="parameter-unknown", line=block.at(key), found=found, fix=fix)
+
+
+def _file_system(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
+    options = values.block(volume.content, "mount_options")
+    fs_type = jobs.text(options, "fs_type")
+    if fs_type and driver.fs_types is not None and fs_type not in driver.fs_types:
+        known = ", ".join(sorted(filter(None, driver.fs_types)))
+        found = f"fs_type {fs_type!a} with {driver.called}"
+        yield Hit(code="fs-type-unknown", line=options.at("fs_type"), found=found, fix=f"use one of {known}")
