@@ -32,14 +32,13 @@ def declare(config: pulumi.Config) -> None:
     """
     Declare everything under ``storage`` of *config*. Raises `errors.NomadCsiError` before anything is declared.
 
-    Other keys: ``renderTo`` (folder of the rendered files, default ``rendered``; empty for none), ``templates``
+    Other keys: ``renderTo`` (folder for the rendered files; absent: none are written), ``templates``
     (folder with templates of one's own), ``address``,
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
     document = config.require_object("storage")
     storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
-    render_to = "rendered" if (given := config.get("renderTo")) is None else given
-    files = from_spec.Files(render_to=render_to, templates=config.get("templates"))
+    files = from_spec.Files(render_to=config.get("renderTo") or "", templates=config.get("templates"))
     read = draft.read(document)
     _look_first(read)
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
