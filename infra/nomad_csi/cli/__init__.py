@@ -15,6 +15,7 @@ from nomad_csi import errors
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
+    "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
     "lint": "judge job files, volume files and IAM policies",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",

@@ -8,6 +8,7 @@ required context keys, the form of its external id; else by its plugin id.
 
 from collections.abc import Iterable, Mapping
 
+from nomad_csi.drivers import arguments as command_line
 from nomad_csi.drivers import catalogue, model
 
 
@@ -19,7 +20,7 @@ def of_plugin(
         for driver in catalogue.DRIVERS.values():
             if program and program == repository(driver.image).rpartition("/")[2]:
                 return driver
-    given = flags(arguments)
+    given = command_line.flags(arguments)
     for driver in catalogue.DRIVERS.values():
         known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
         if _is_named(plugin_id, driver) and any(given <= names for names in known):
@@ -59,16 +60,6 @@ def repository(image: str) -> str:
 def tag(image: str) -> str:
     """Return the tag of *image*; empty where it has none."""
     return image.partition("@")[0].removeprefix(repository(image)).removeprefix(":")
-
-
-def flags(arguments: Iterable[str]) -> set[str]:
-    """Return the names of the flags among *arguments*, without dashes and values."""
-    return {name for argument in arguments if (name := flag(argument))}
-
-
-def flag(argument: str) -> str:
-    """Return the name of the flag that *argument* is; empty for a word."""
-    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
 
 
 def _is_named(plugin_id: str, driver: model.Driver) -> bool:

@@ -64,3 +64,7 @@ def block(body: Map, name: str) -> Map:
     """Return the first block or the map called *name*; an empty one where there is none."""
     found = blocks(body, name)
     return found[0] if found else Map(body.at(name))
+
+
+UNSAID = object()
+"""Equal to no value of a file."""

@@ -38,7 +38,9 @@ def volume_payload(document: Mapping[str, Any]) -> dict[str, Any]:
     top-level name is dropped (``access_mode`` of old files too), of several ``mount_options`` the first counts, and of
     several ``required`` the first with segments. Raises `errors.SpecError` for what the command line refuses.
     """
-    payload: dict[str, Any] = {_TEXTS[name]: _text(value, name) for name, value in document.items() if name in _TEXTS}
+    payload: dict[str, Any] = {
+        _TEXTS[name]: weak_text(value, name) for name, value in document.items() if name in _TEXTS
+    }
     payload |= {_MAPS[name]: _map(value, name) for name, value in document.items() if name in _MAPS}
     payload |= {_CAPACITIES[name]: _bytes(value, name) for name, value in document.items() if name in _CAPACITIES}
     if "capability" in document:
@@ -52,7 +54,7 @@ def volume_payload(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _capability(block: Mapping[str, Any]) -> dict[str, str]:
     _refuse_unknown(block, "capability", _CAPABILITY)
-    return {_CAPABILITY[name]: _text(value, f"capability.{name}") for name, value in block.items()}
+    return {_CAPABILITY[name]: weak_text(value, f"capability.{name}") for name, value in block.items()}
 
 
 def _mount_options(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +100,7 @@ def _map(value: Any, name: str) -> dict[str, str]:
     """Return a map of texts; the later of several blocks wins, key by key."""
     merged: dict[str, str] = {}
     for block in _blocks({name: value}, name):
-        merged |= {key: _text(item, f"{name}.{key}") for key, item in block.items() if key != read.LABELS}
+        merged |= {key: weak_text(item, f"{name}.{key}") for key, item in block.items() if key != read.LABELS}
     return merged
 
 
@@ -108,7 +110,7 @@ def _texts(value: Any, name: str) -> list[str]:
     return [_source_text(item, name) for item in value]
 
 
-def _text(value: Any, name: str) -> str:
+def weak_text(value: Any, name: str) -> str:
     """Return *value* as Nomad's weak decoding writes it: ``true`` becomes "1", a number its digits."""
     match value:
         case str():
@@ -138,7 +140,7 @@ def _decimal(value: float) -> str:
 
 def _bytes(value: Any, name: str) -> int:
     """Return a size in bytes: ``"10GiB"`` is 10 * 2**30, ``"10GB"`` and ``"10G"`` are 10 * 10**9."""
-    text = _text(value, name)
+    text = weak_text(value, name)
     if text == "":
         return 0
     match = _SIZE.fullmatch(text)

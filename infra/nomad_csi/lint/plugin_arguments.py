@@ -2,28 +2,12 @@
 
 from collections.abc import Iterator
 
+from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
-from nomad_csi.lint import secrets
+from nomad_csi.hcl import secrets
 from nomad_csi.lint.model import Hit, Plugin
 
-KLOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
-        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Source: k8s.io/klog v2, ``klog.go`` (``InitFlags``), 2026-08."""
-
-WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
-"""Flags that a driver declares and does nothing with. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
-
-MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
-"""Mode words beyond those that the catalogue renders, and what they make of the driver. Source: as above."""
-
-_FILLED_IN = "${CSI_ENDPOINT}"
 _DEFAULT_MOUNT_DIR = "/csi"
-_ENDPOINT_FLAGS = frozenset({"endpoint", "csi-endpoint", "server-socket"})
 
 
 def check(plugin: Plugin) -> Iterator[Hit]:
@@ -38,7 +22,7 @@ def check(plugin: Plugin) -> Iterator[Hit]:
 def _secrets(plugin: Plugin) -> Iterator[Hit]:
     for index, argument in enumerate(plugin.task.arguments):
         if secrets.in_argument(argument):
-            found = f"what looks like one in --{recognise.flag(argument)}" if argument.startswith("-") else "one"
+            found = f"what looks like one in --{arguments.flag(argument)}" if argument.startswith("-") else "one"
             yield Hit(code="secret-in-argument", line=plugin.line_of_argument(index), found=found)
 
 
@@ -46,8 +30,8 @@ def _endpoint(plugin: Plugin) -> Iterator[Hit]:
     mount_dir = plugin.plugin.mount_dir or _DEFAULT_MOUNT_DIR
     wanted = f"{mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.arguments):
-        name, value = recognise.flag(argument), argument.partition("=")[2]
-        if name not in _ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
+        name, value = arguments.flag(argument), argument.partition("=")[2]
+        if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
             continue
         line = plugin.line_of_argument(index)
         path = "/" + value.removeprefix("unix:").lstrip("/")
@@ -65,7 +49,7 @@ def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
     if not modes:
         yield from _no_words(plugin, driver, words)
         return
-    known = {**modes, **MODE_WORDS.get(driver.name, {})}
+    known = {**modes, **arguments.MODE_WORDS.get(driver.name, {})}
     first = given[0] if given and _is_word(given[:1]) else ""
     line = plugin.line_of_argument(0)
     if first and first not in known:
@@ -86,8 +70,8 @@ def _no_words(plugin: Plugin, driver: drivers.Driver, words: list[tuple[int, str
         yield Hit(code="positional-word", line=plugin.line_of_argument(index), found=f"{word!a} with {driver.called}")
 
 
-def _is_word(arguments: tuple[str, ...] | list[str]) -> bool:
-    return bool(arguments) and not arguments[0].startswith(("-", "${", "{"))
+def _is_word(given: tuple[str, ...] | list[str]) -> bool:
+    return bool(given) and arguments.is_word(given[0])
 
 
 def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
@@ -97,18 +81,18 @@ def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
     known = role.flags | set(role.unfit_flags)
     others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
     for index, argument in enumerate(plugin.task.arguments):
-        name = recognise.flag(argument)
+        name = arguments.flag(argument)
         line = plugin.line_of_argument(index)
         if not name:
             continue
-        if name in WITHOUT_EFFECT.get(driver.name, frozenset()):
+        if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
             yield Hit(code="flag-without-effect", line=line, found=f"--{name} with {driver.called}")
         elif name in role.unfit_flags:
             why = role.unfit_flags[name]
             yield Hit(code="flag-unfit", line=line, found=f"--{name} with {driver.called}: {why}")
         elif name not in known:
             yield _strange(name, line, driver, others)
-    given = recognise.flags(plugin.task.arguments)
+    given = arguments.flags(plugin.task.arguments)
     for names in role.exclusive_flags:
         both = sorted(names & given)
         if len(both) > 1:
@@ -120,4 +104,4 @@ def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> 
     found = f"--{name} with {driver.called}"
     if name in others:
         return Hit(code="flag-of-other-part", line=line, found=found)
-    return Hit(code="flag-for-logs" if name in KLOG_FLAGS else "flag-unknown", line=line, found=found)
+    return Hit(code="flag-for-logs" if name in arguments.KLOG_FLAGS else "flag-unknown", line=line, found=found)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.drivers import recognise
-from nomad_csi.hcl import values
-from nomad_csi.lint import secrets, task_drivers
+from nomad_csi.hcl import secrets, values
+from nomad_csi.lint import task_drivers
 from nomad_csi.lint.model import Hit, Plugin
 
 
@@ -74,7 +74,7 @@ def _folders(plugin: Plugin) -> Iterator[Hit]:
     mounted = {str(item).split(":")[1] for item in listed if ":" in str(item)} if isinstance(listed, list) else set()
     mounted |= {str(item.get("target")) for name in ("mount", "mounts") for item in values.blocks(config, name)}
     for bind in plugin.role.binds:
-        if bind.split(":")[1].rstrip("/") not in {folder.rstrip("/") for folder in mounted}:
+        if "{" not in bind and bind.split(":")[1].rstrip("/") not in {folder.rstrip("/") for folder in mounted}:
             found = f"{bind.split(':')[1]} is not mounted"
             yield Hit(code="folder-missing", line=config.at("volumes"), found=found, fix=f'add "{bind}" to volumes')
 

@@ -6,7 +6,6 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Hit, Volume
-from nomad_csi.spec import driver as described
 
 
 def check(volume: Volume) -> Iterator[Hit]:
@@ -80,16 +79,9 @@ def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
                 fix = f"use one of {', '.join(sorted(keys.values[key]))}"
                 yield Hit(code="context-value-unknown", line=block.at(key), found=f"{value!a} as {key}", fix=fix)
     if "external_id" in volume.content:
-        for key in sorted(_wanted(keys, given) - set(given)):
+        for key in keys.missing({name: str(value) for name, value in given.items()}):
             found = f"no context key {key!a} for {driver.called}"
             yield Hit(code="context-key-missing", line=volume.content.at("context"), found=found, fix=f"add {key}")
-
-
-def _wanted(keys: described.KeysSpec, given: dict[str, object]) -> set[str]:
-    wanted = set(keys.required)
-    for key, by_value in keys.required_with.items():
-        wanted |= by_value.get(str(given.get(key)), frozenset())
-    return wanted
 
 
 def _parameters(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import values
+from nomad_csi.hcl import secrets, values
 from nomad_csi.hcl import volume as payloads
-from nomad_csi.lint import secrets
 from nomad_csi.lint.model import Hit, Volume
 from nomad_csi.spec import access, names
 

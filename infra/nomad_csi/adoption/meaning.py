@@ -1,0 +1,87 @@
+"""Arguments and environment of a task, read back through the driver's row: which values of a spec they stand for."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from nomad_csi.adoption import model
+from nomad_csi.drivers import arguments
+from nomad_csi.hcl import secrets, values
+from nomad_csi.spec import driver as drivers
+
+_TO_CREDENTIALS = "put it into a Nomad variable or Vault, and name that in credentials"
+_PLACE = re.compile(r"\\\{(\w+)\\\}")
+
+
+@dataclass(kw_only=True)
+class Meaning:
+    """What arguments and environment say."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    """Values by the name of the place that they fill, such as ``log_verbosity``."""
+
+    extra: list[str] = field(default_factory=list)
+    """Arguments beyond those of the row."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    """Environment beyond that of the row."""
+
+
+def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
+    """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
+    found = Meaning()
+    for index, argument in arguments.joined(part.task.arguments):
+        line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
+        for text in _argument(argument, role, driver, found):
+            remarks.add("left out", part.file, line, text)
+    for name, value in part.task.env.items():
+        for text in _variable(name, str(value), role, found):
+            remarks.add("left out", part.file, part.task.env.at(name), text)
+    return found
+
+
+def _argument(argument: str, role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning) -> Iterator[str]:
+    """Add what *argument* says to *found*; yield what is to be said where it cannot be carried over."""
+    name = arguments.flag(argument)
+    if argument in role.arguments or name in arguments.ENDPOINT_FLAGS:
+        return
+    if secrets.in_argument(argument):
+        shown = f"--{name}" if name else "an argument"
+        yield f"{shown} holds what looks like a secret: {_TO_CREDENTIALS}"
+        return
+    if _fills((*role.arguments, *role.optional_arguments.values()), argument, found):
+        return
+    if not name:
+        yield f"the word {argument!a}, which {driver.called} does not take"
+    elif name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+        yield f"--{name}, with which {driver.called} does nothing"
+    elif name in role.unfit_flags:
+        yield f"--{name}: {role.unfit_flags[name]}"
+    elif role.flags is not None and name not in role.flags:
+        yield f"--{name}, which {driver.called} does not take here"
+    elif name in arguments.flags(role.arguments):
+        rendered = next(item for item in role.arguments if arguments.flag(item) == name)
+        yield f"{argument}: {driver.called} is run with {rendered}"
+    else:
+        found.extra.append(argument)
+
+
+def _variable(name: str, value: str, role: drivers.RoleSpec, found: Meaning) -> Iterator[str]:
+    rendered = role.environment.get(name)
+    if name in role.secret_environment or secrets.is_secret(name, value):
+        yield f"the environment variable {name} looks like a secret: {_TO_CREDENTIALS}"
+    elif rendered is None and name == "CSI_ENDPOINT":
+        yield "the environment variable CSI_ENDPOINT, which Nomad sets"
+    elif rendered is None or not _fills((rendered,), value, found):
+        found.environment[name] = value
+
+
+def _fills(templates: Iterable[str], text: str, found: Meaning) -> bool:
+    """Return whether *text* is one of *templates* with its places filled in; the values go to *found*."""
+    for template in templates:
+        pattern = _PLACE.sub(r"(?P<\1>.*)", re.escape(template))
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is not None:
+            found.settings |= match.groupdict()
+            return True
+    return False

@@ -1,0 +1,66 @@
+"""What comes out: the document of a spec, and remarks on what is not in it, or is in it otherwise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nomad_csi.hcl import job as jobs
+
+Kind = Literal["missing", "left out", "changed", "note"]
+"""
+``missing``: the spec needs it and no file says it; ``left out``: the file says it and the spec has no place for it;
+``changed``: rendered otherwise than it was; ``note``: worth knowing.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One thing to know about the import. Never the value of a secret."""
+
+    kind: Kind
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        """Return ``FILE:LINE: kind: text``."""
+        return f"{self.file}:{self.line}: {self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One task of a plugin: where it stands."""
+
+    file: str
+    job: jobs.Job
+    group: jobs.Group
+    task: jobs.Task
+    plugin: jobs.CsiPlugin
+
+
+@dataclass(kw_only=True)
+class Remarks:
+    """Collects remarks."""
+
+    found: list[Remark] = field(default_factory=list)
+
+    def add(self, kind: Kind, file: str, line: int, text: str) -> None:
+        """Add one, once."""
+        remark = Remark(kind=kind, file=file, line=line, text=text)
+        if remark not in self.found:
+            self.found.append(remark)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adoption:
+    """The result of an import."""
+
+    document: Mapping[str, Any]
+    """A spec as plain values, for YAML. It may lack what no file says."""
+
+    remarks: tuple[Remark, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is something, and nothing is missing in it."""
+        return bool(self.document) and all(remark.kind != "missing" for remark in self.remarks)

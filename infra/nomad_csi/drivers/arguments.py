@@ -1,0 +1,47 @@
+"""What the arguments of a driver are made of, and what is known of some beyond the rows of the catalogue. Pure."""
+
+from collections.abc import Iterable
+
+ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
+"""Flags that say where the socket is to be."""
+
+KLOG_FLAGS = frozenset(
+    {
+        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
+        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+    }
+)  # fmt: skip
+"""Source: k8s.io/klog v2, ``klog.go`` (``InitFlags``), 2026-08."""
+
+WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
+"""Flags that a driver declares and does nothing with. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
+
+MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
+"""Mode words beyond those that the catalogue renders, and what they make of the driver. Source: as above."""
+
+
+def flag(argument: str) -> str:
+    """Return the name of the flag that *argument* is, without dashes and value; empty for a word."""
+    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
+
+
+def flags(given: Iterable[str]) -> set[str]:
+    """Return the names of the flags among *given*."""
+    return {name for argument in given if (name := flag(argument))}
+
+
+def is_word(argument: str) -> bool:
+    """Return whether *argument* is neither a flag nor something to be filled in."""
+    return not argument.startswith(("-", "${", "{"))
+
+
+def joined(given: Iterable[str]) -> list[tuple[int, str]]:
+    """Return *given* with each flag and its value in one text, and the place of each: ``--v 5`` is ``--v=5``."""
+    found: list[tuple[int, str]] = []
+    for index, argument in enumerate(given):
+        before = found[-1][1] if found else ""
+        if is_word(argument) and before.startswith("-") and "=" not in before:
+            found[-1] = (found[-1][0], f"{before}={argument}")
+        else:
+            found.append((index, argument))
+    return found
