@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi_sandbox.csi_plugin import capability, drivers, ec2, efs_volume, flags, status
+from nomad_csi_sandbox.csi_plugin import capability, drivers, ebs_storage, ec2, efs_volume, flags, status
 
 GIB = 1 << 30
 DEFAULT_GIB = 100
@@ -46,13 +46,13 @@ class Controller(csi_pb2_grpc.ControllerServicer):
         return capability.supported(self.driver, capabilities)
 
 
-class EbsController(Controller):
+class EbsController(ebs_storage.EbsStorage, Controller):
     """The EBS driver: volumes of EC2."""
 
     driver = drivers.EBS
 
     def __init__(self, cloud: ec2.Ec2, found: Mapping[str, str]) -> None:
-        self._cloud = cloud
+        super().__init__(cloud)
         self._extra_tags = dict(pair.split("=", 1) for pair in found.get("extra-tags", "").split(",") if pair)
 
     def _find(self, volume_id: str) -> None:
@@ -93,18 +93,18 @@ class EbsController(Controller):
             raise status.invalid("Volume capabilities not provided")
         if not self._supports(request.volume_capabilities):
             raise status.invalid("Volume capabilities not supported")
-        if request.HasField("volume_content_source"):
-            raise status.not_played("volumes made from snapshots or other volumes")
-        size_gib = _size_gib(request)
+        ebs_storage.mutable(request.mutable_parameters)
+        snapshot_id, least_gib = self.source(request)
+        size_gib = max(_size_gib(request, least_gib), least_gib)
         try:
-            made = self._cloud.create(self._wanted(request, size_gib))
+            made = self._cloud.create(self._wanted(request, size_gib, snapshot_id))
         except ec2.Ec2Error as error:
             code = grpc.StatusCode.ABORTED
             raise status.StatusError(code, f'Could not create volume "{name}": {error}') from error
         if made["Size"] != size_gib:
             code = grpc.StatusCode.ALREADY_EXISTS
             raise status.StatusError(code, f'Could not create volume "{name}": it exists with {made["Size"]} GiB')
-        return csi_pb2.CreateVolumeResponse(volume=_volume(made))
+        return csi_pb2.CreateVolumeResponse(volume=_volume(made, request))
 
     def DeleteVolume(self, request: Any, _context: Any) -> Any:
         """Delete the volume and its data. One that is gone is no error."""
@@ -117,8 +117,8 @@ class EbsController(Controller):
             ) from error
         return csi_pb2.DeleteVolumeResponse()
 
-    def _wanted(self, request: Any, size_gib: int) -> ec2.NewVolume:
-        values, tags = _parameters(request.parameters)
+    def _wanted(self, request: Any, size_gib: int, snapshot_id: str) -> ec2.NewVolume:
+        values, tags = _parameters({**request.parameters, **request.mutable_parameters})
         own = {ec2.NAME_TAG: request.name, "ebs.csi.aws.com/cluster": "true"}
         return ec2.NewVolume(
             name=request.name,
@@ -129,6 +129,7 @@ class EbsController(Controller):
             throughput=_number(values, "throughput"),
             encrypted=flags.is_true(values.get("encrypted", "")),
             kms_key_id=values.get("kmskeyid", ""),
+            snapshot_id=snapshot_id,
             multi_attach=any(capability.mode(each).startswith("MULTI") for each in request.volume_capabilities),
             tags=own | self._extra_tags | tags,
         )
@@ -177,9 +178,9 @@ def _internal(message: str) -> status.StatusError:
     return status.StatusError(grpc.StatusCode.INTERNAL, message)
 
 
-def _size_gib(request: Any) -> int:
+def _size_gib(request: Any, of_source: int) -> int:
     if not request.HasField("capacity_range"):
-        return DEFAULT_GIB
+        return of_source or DEFAULT_GIB
     size_gib = -(-request.capacity_range.required_bytes // GIB)
     limit = request.capacity_range.limit_bytes
     if 0 < limit < size_gib * GIB:
@@ -218,8 +219,9 @@ def _number(values: Mapping[str, str], key: str) -> int | None:
     return int(text) if text else None
 
 
-def _volume(made: Mapping[str, Any]) -> Any:
+def _volume(made: Mapping[str, Any], request: Any) -> Any:
     return csi_pb2.Volume(
+        content_source=request.volume_content_source if request.HasField("volume_content_source") else None,
         volume_id=made["VolumeId"],
         capacity_bytes=made["Size"] * GIB,
         accessible_topology=[csi_pb2.Topology(segments={ZONE_KEYS[0]: made["AvailabilityZone"]})],

@@ -80,6 +80,15 @@ class Driver:
     mount_modes: frozenset[str]
     """Access modes that work for block devices and for file systems."""
 
+    services: tuple[str, ...] = ("CONTROLLER_SERVICE", "VOLUME_ACCESSIBILITY_CONSTRAINTS")
+    """What it claims in every mode."""
+
+    expansion: str = ""
+    """``ONLINE`` or ``OFFLINE``, as it claims; empty: it claims nothing."""
+
+    says_ready: bool = False
+    """Whether Probe answers ``ready`` true; otherwise it leaves that out, which means the same."""
+
 
 EBS = Driver(
     name="aws-ebs",

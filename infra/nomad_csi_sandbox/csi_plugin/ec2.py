@@ -49,6 +49,7 @@ class NewVolume:
     encrypted: bool = False
     kms_key_id: str = ""
     multi_attach: bool = False
+    snapshot_id: str = ""
     tags: Mapping[str, str]
 
 
@@ -81,14 +82,14 @@ class Ec2:
     def dry_run(self) -> None:
         """Ask whether ``DescribeAvailabilityZones`` is allowed. Raises `Ec2Error` for every other answer."""
         try:
-            self._call("DescribeAvailabilityZones", DryRun=True)
+            self.call("DescribeAvailabilityZones", DryRun=True)
         except Ec2Error as error:
             if error.code != "DryRunOperation":
                 raise
 
     def volume(self, volume_id: str) -> Mapping[str, Any]:
         """Return what ``DescribeVolumes`` says of one volume."""
-        found = self._call("DescribeVolumes", VolumeIds=[volume_id])["Volumes"]
+        found = self.call("DescribeVolumes", VolumeIds=[volume_id])["Volumes"]
         return dict(found[0])
 
     def attach(self, volume_id: str, instance_id: str) -> str:
@@ -101,7 +102,7 @@ class Ec2:
                 return there[0]
             self._refuse_what_moto_lets_pass(volume_id, instance)
             device = next(name for name in DEVICES if name not in devices)
-            self._call("AttachVolume", VolumeId=volume_id, InstanceId=instance_id, Device=device)
+            self.call("AttachVolume", VolumeId=volume_id, InstanceId=instance_id, Device=device)
             return device
 
     def detach(self, volume_id: str, instance_id: str) -> None:
@@ -114,7 +115,7 @@ class Ec2:
             self._instance(instance_id)
             attachments = self.volume(volume_id)["Attachments"]
             if instance_id in {each["InstanceId"] for each in attachments}:
-                self._call("DetachVolume", VolumeId=volume_id, InstanceId=instance_id)
+                self.call("DetachVolume", VolumeId=volume_id, InstanceId=instance_id)
         except Ec2Error as error:
             if error.code not in NOT_ATTACHED | {"InvalidInstanceID.NotFound"}:
                 raise
@@ -122,12 +123,13 @@ class Ec2:
     def create(self, wanted: NewVolume) -> Mapping[str, Any]:
         """Make a volume, or return the one that has the name in its tag."""
         named = [{"Name": f"tag:{NAME_TAG}", "Values": [wanted.name]}]
-        existing = self._call("DescribeVolumes", Filters=named)["Volumes"]
+        existing = self.call("DescribeVolumes", Filters=named)["Volumes"]
         if existing:
             return dict(existing[0])
         tags = [{"Key": key, "Value": value} for key, value in sorted(wanted.tags.items())]
         optional = {"Iops": wanted.iops, "Throughput": wanted.throughput, "KmsKeyId": wanted.kms_key_id}
-        made = self._call(
+        optional |= {"SnapshotId": wanted.snapshot_id}
+        made = self.call(
             "CreateVolume",
             AvailabilityZone=wanted.zone,
             Size=wanted.size_gib,
@@ -142,29 +144,30 @@ class Ec2:
     def delete(self, volume_id: str) -> None:
         """Delete the volume; one that is gone is no error."""
         try:
-            self._call("DeleteVolume", VolumeId=volume_id)
+            self.call("DeleteVolume", VolumeId=volume_id)
         except Ec2Error as error:
             if error.code != "InvalidVolume.NotFound":
                 raise
 
     def first_zone(self) -> str:
         """Return a zone of the region, for a volume whose place nobody cares about."""
-        return str(self._call("DescribeAvailabilityZones")["AvailabilityZones"][0]["ZoneName"])
+        return str(self.call("DescribeAvailabilityZones")["AvailabilityZones"][0]["ZoneName"])
 
     def _instance(self, instance_id: str) -> Mapping[str, Any]:
-        [reservation] = self._call("DescribeInstances", InstanceIds=[instance_id])["Reservations"]
+        [reservation] = self.call("DescribeInstances", InstanceIds=[instance_id])["Reservations"]
         return dict(reservation["Instances"][0])
 
     def _refuse_what_moto_lets_pass(self, volume_id: str, instance: Mapping[str, Any]) -> None:
         by_id = [{"Name": "volume-id", "Values": [volume_id]}]
-        for volume in self._call("DescribeVolumes", Filters=by_id)["Volumes"]:
+        for volume in self.call("DescribeVolumes", Filters=by_id)["Volumes"]:
             if volume["Attachments"] and not volume.get("MultiAttachEnabled"):
                 raise _refusal("VolumeInUse", f"{volume_id} is already attached to an instance")
             if volume["AvailabilityZone"] != instance["Placement"]["AvailabilityZone"]:
                 where = f"the same availability zone as instance '{instance['InstanceId']}'"
                 raise _refusal("InvalidVolume.ZoneMismatch", f"The volume '{volume_id}' is not in {where}")
 
-    def _call(self, operation: str, **arguments: Any) -> Any:
+    def call(self, operation: str, **arguments: Any) -> Any:
+        """Return the answer of one operation. Raises `Ec2Error`."""
         try:
             return getattr(self._client, botocore.xform_name(operation))(**arguments)
         except exceptions.ClientError as error:

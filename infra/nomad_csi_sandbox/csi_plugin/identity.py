@@ -33,14 +33,15 @@ class Identity(csi_pb2_grpc.IdentityServicer):
         return csi_pb2.GetPluginInfoResponse(name=name, vendor_version=self._driver.version)
 
     def GetPluginCapabilities(self, _request: Any, _context: Any) -> Any:
-        """Answer what both drivers claim in every mode."""
-        service = csi_pb2.PluginCapability.Service
-        kinds = (service.CONTROLLER_SERVICE, service.VOLUME_ACCESSIBILITY_CONSTRAINTS)
-        entries = [csi_pb2.PluginCapability(service=service(type=kind)) for kind in kinds]
+        """Answer what the driver claims in every mode."""
+        service, expansion = csi_pb2.PluginCapability.Service, csi_pb2.PluginCapability.VolumeExpansion
+        entries = [csi_pb2.PluginCapability(service=service(type=kind)) for kind in self._driver.services]
+        if self._driver.expansion:
+            entries.append(csi_pb2.PluginCapability(volume_expansion=expansion(type=self._driver.expansion)))
         return csi_pb2.GetPluginCapabilitiesResponse(capabilities=entries)
 
     def Probe(self, _request: Any, context: Any) -> Any:
-        """Answer an empty body, which means ready; an EBS controller fails when EC2 does not let it ask."""
+        """Answer "ready" as the driver says it; an EBS controller fails when EC2 does not let it ask."""
         match faults.read(self._fault_file).probe:
             case "error":
                 raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Failed health check (fault on order)")
@@ -52,7 +53,10 @@ class Identity(csi_pb2_grpc.IdentityServicer):
                 while context.is_active() and not self._ended.wait(0.05):
                     pass
         self._ask_ec2()
-        return csi_pb2.ProbeResponse()
+        reply = csi_pb2.ProbeResponse()
+        if self._driver.says_ready:
+            reply.ready.value = True
+        return reply
 
     def _ask_ec2(self) -> None:
         if self._cloud is None or time.monotonic() < self._healthy_until:

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi_sandbox.csi_plugin import arguments, capability, drivers, efs_volume, flags, status
+from nomad_csi_sandbox.csi_plugin import capability, command, drivers, efs_volume, flags, folders, status
 
 EBS_VOLUMES = 27
 """
@@ -30,7 +30,7 @@ class Node(csi_pb2_grpc.NodeServicer):
 
     driver: drivers.Driver
 
-    def __init__(self, machine: arguments.Machine, found: Mapping[str, str]) -> None:
+    def __init__(self, machine: command.Machine, found: Mapping[str, str]) -> None:
         self._machine = machine
         self._flags = found
 
@@ -56,7 +56,7 @@ class Node(csi_pb2_grpc.NodeServicer):
         """Remove the empty folder or file that publishing made. May be repeated."""
         capability.given_text(request.volume_id, "Volume ID")
         target = capability.given_text(request.target_path, "Target path")
-        _remove(Path(target))
+        folders.remove(Path(target))
         return csi_pb2.NodeUnpublishVolumeResponse()
 
     def _max_volumes(self) -> int:
@@ -87,7 +87,7 @@ class EbsNode(Node):
         if fs_type.lower() not in EBS_FS_TYPES:
             raise status.invalid(f"NodeStageVolume: invalid fstype {fs_type}")
         capability.given_text(request.publish_context.get("devicePath", ""), "Device path")
-        _make_folder(Path(target))
+        folders.make(Path(target))
         return csi_pb2.NodeStageVolumeResponse()
 
     def NodeUnstageVolume(self, request: Any, _context: Any) -> Any:
@@ -102,12 +102,23 @@ class EbsNode(Node):
         capability.given_text(request.staging_target_path, "Staging target")
         target = Path(capability.given_text(request.target_path, "Target path"))
         self._check(capability.given(request))
-        if capability.is_block(request.volume_capability):
-            _make_folder(target.parent)
-            target.touch()
-        else:
-            _make_folder(target)
+        folders.publish(target, is_block=capability.is_block(request.volume_capability))
         return csi_pb2.NodePublishVolumeResponse()
+
+    def NodeGetVolumeStats(self, request: Any, _context: Any) -> Any:
+        """Answer how full the disk below the target is: nothing else is mounted there."""
+        capability.given_text(request.volume_id, "Volume ID")
+        path = capability.given_text(request.volume_path, "Volume path")
+        return folders.statistics(Path(path))
+
+    def NodeExpandVolume(self, request: Any, _context: Any) -> Any:
+        """Answer the size that was asked for: there is no file system that could grow."""
+        volume_id = capability.given_text(request.volume_id, "Volume ID")
+        path = capability.given_text(request.volume_path, "Volume path")
+        if not Path(path).exists():
+            text = f'failed to get device name from mount {path} of volume "{volume_id}"'
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+        return csi_pb2.NodeExpandVolumeResponse(capacity_bytes=request.capacity_range.required_bytes)
 
     def _check(self, use: Any) -> None:
         if not capability.supported(self.driver, [use]):
@@ -141,31 +152,5 @@ class EfsNode(Node):
         efs_volume.check_context(request.volume_context)
         volume = efs_volume.parse(request.volume_id)
         efs_volume.check_options(volume, request.volume_context, use.mount.mount_flags)
-        _make_folder(Path(target))
+        folders.make(Path(target))
         return csi_pb2.NodePublishVolumeResponse()
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise status.StatusError(grpc.StatusCode.INTERNAL, f'Could not create dir "{path}": {error}') from error
-    status.log(f"{path}: made; the stand-in mounts nothing there")
-
-
-def _remove(path: Path) -> None:
-    """Remove an empty folder or file. Whatever holds data stays, and the call fails."""
-    try:
-        if path.is_dir():
-            path.rmdir()
-        elif path.exists() and path.stat().st_size:
-            raise _kept(path, "File not empty")
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise _kept(path, str(error.strerror)) from error
-
-
-def _kept(path: Path, why: str) -> status.StatusError:
-    where = "nothing was mounted there, what it holds is on the client's own disk"
-    return status.StatusError(grpc.StatusCode.INTERNAL, f'Could not unmount "{path}": {why}; {where}')

@@ -9,7 +9,19 @@ from pathlib import Path
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2_grpc
-from nomad_csi_sandbox.csi_plugin import arguments, controller, drivers, ec2, identity, node, status
+from nomad_csi_sandbox.csi_plugin import command as commands
+from nomad_csi_sandbox.csi_plugin import (
+    controller,
+    drivers,
+    ec2,
+    identity,
+    local_controller,
+    local_node,
+    node,
+    profiles,
+    status,
+    storage,
+)
 
 CALLS = 32
 """Calls that can be under way at once."""
@@ -21,11 +33,11 @@ FAULT_FILE = "NOMAD_CSI_SANDBOX_FAULT_FILE"
 
 
 @contextmanager
-def served(command: arguments.Command, environment: Mapping[str, str]) -> Iterator[None]:
+def served(command: commands.Command, environment: Mapping[str, str]) -> Iterator[None]:
     """
     Serve *command* for as long as the block runs; then the socket is gone.
 
-    Raises `arguments.Ended` when the socket cannot be made, `errors.RefusedError` when EC2 would not be moto.
+    Raises `commands.Ended` when the socket cannot be made, `errors.RefusedError` when EC2 would not be moto.
     """
     ended = threading.Event()
     server = grpc.server(futures.ThreadPoolExecutor(CALLS), interceptors=(status.Refusals(),))
@@ -34,7 +46,7 @@ def served(command: arguments.Command, environment: Mapping[str, str]) -> Iterat
     try:
         server.add_insecure_port(command.socket.target)
     except RuntimeError as error:
-        raise arguments.Ended(1, f"--endpoint: cannot listen on {path}: {error}") from error
+        raise commands.Ended(1, f"--endpoint: cannot listen on {path}: {error}") from error
     server.start()
     try:
         yield
@@ -45,28 +57,42 @@ def served(command: arguments.Command, environment: Mapping[str, str]) -> Iterat
 
 
 def _add_services(
-    server: grpc.Server, command: arguments.Command, environment: Mapping[str, str], ended: threading.Event
+    server: grpc.Server, command: commands.Command, environment: Mapping[str, str], ended: threading.Event
 ) -> None:
     is_ebs = command.driver is drivers.EBS
     cloud = ec2.connect(command.region, environment) if is_ebs and command.serves_controller else None
     fault_file = Path(environment[FAULT_FILE]) if environment.get(FAULT_FILE) else None
     who = identity.Identity(command.driver, cloud, fault_file, ended)
     csi_pb2_grpc.add_IdentityServicer_to_server(who, server)
-    if cloud:
+    if command.profile:
+        _add_local(server, command, command.profile)
+    elif cloud:
         csi_pb2_grpc.add_ControllerServicer_to_server(controller.EbsController(cloud, command.flags), server)
     elif command.serves_controller:
         csi_pb2_grpc.add_ControllerServicer_to_server(controller.EfsController(), server)
-    if command.machine and command.serves_node:
+    if command.machine and command.serves_node and not command.profile:
         kind = node.EbsNode if is_ebs else node.EfsNode
         csi_pb2_grpc.add_NodeServicer_to_server(kind(command.machine, command.flags), server)
+
+
+def _add_local(server: grpc.Server, command: commands.Command, profile: profiles.Profile) -> None:
+    """Add the services of a driver that is played from a table; both see the same storage."""
+    zone = command.machine.zone if command.machine else ""
+    kept = storage.Storage(command.storage)
+    if command.serves_controller:
+        controls = local_controller.LocalController(profile, kept, command.node_id, zone)
+        csi_pb2_grpc.add_ControllerServicer_to_server(controls, server)
+    if command.serves_node:
+        serves = local_node.LocalNode(profile, kept, command.node_id, zone)
+        csi_pb2_grpc.add_NodeServicer_to_server(serves, server)
 
 
 def _free(path: Path | None) -> Path:
     """Remove the socket that an earlier run left, as the drivers do; anything else there stays."""
     if path is None:
-        raise arguments.Ended(1, "--endpoint: expected a Unix socket")
+        raise commands.Ended(1, "--endpoint: expected a Unix socket")
     if path.is_socket():
         path.unlink()
     elif path.exists():
-        raise arguments.Ended(1, f"--endpoint: {path} exists and is no socket; it is not touched")
+        raise commands.Ended(1, f"--endpoint: {path} exists and is no socket; it is not touched")
     return path

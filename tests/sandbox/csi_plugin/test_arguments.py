@@ -67,7 +67,7 @@ def test_arguments_of_our_catalogue_are_accepted(name):
         ["aws-efs", HERE, "--nonsense"],
         ["aws-efs", HERE, "--v=loud"],
         [],
-        ["gce-pd", HERE],
+        ["gce-disk", HERE],
     ],
 )
 def test_wrong_flags_end_with_2(words):

@@ -1,0 +1,113 @@
+"""Snapshots, and what all calls of a controller with a profile share. Part of the stand-in for the CSI drivers."""
+# ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
+
+import math
+from typing import Any
+
+import grpc
+
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi_sandbox.csi_plugin import local_answers, profiles, status, storage
+
+
+class Records:
+    """The profile of a driver and its storage; looks things up, and refuses as the driver does."""
+
+    def __init__(self, profile: profiles.Profile, kept: storage.Storage) -> None:
+        self.profile = profile
+        self.storage = kept
+
+    def needs(self, rpc: str) -> None:
+        """Raise `status.StatusError` for a call that the driver does not serve."""
+        if rpc not in self.profile.driver.controller_rpcs:
+            raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+
+    def given(self, text: str, otherwise: str, rpc: str) -> str:
+        """Return *text*. Raises `status.StatusError` with *otherwise* where it is empty."""
+        if not text:
+            raise status.invalid(otherwise.format(rpc=rpc))
+        return text
+
+    def volume(self, records: storage.Records, volume_id: str) -> storage.Json:
+        """Return a volume, also one that others made where the driver may have such. Raises `status.StatusError`."""
+        found = records.volumes.get(volume_id)
+        if found is None and self.profile.found is not None and self.profile.found.fullmatch(volume_id):
+            found = records.add_volume(volume_id, "", 0)
+        if found is None:
+            text = self.profile.words.not_found.format(volume_id=volume_id)
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+        return found
+
+    def source(self, records: storage.Records, request: Any) -> storage.Json | None:
+        """Return the snapshot or volume that a new volume is made from. Raises `status.StatusError`."""
+        wanted = local_answers.source_of(request)
+        if wanted is None:
+            return None
+        kind, source_id = wanted
+        if kind == "volume" and "CLONE_VOLUME" not in self.profile.driver.controller_rpcs:
+            raise status.invalid("the driver does not copy volumes")
+        found = (records.snapshots if kind == "snapshot" else records.volumes).get(source_id)
+        if found is None:
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, f"cannot find {kind} {source_id}")
+        return found
+
+
+class Snapshots(Records):
+    """Makes, lists and deletes snapshots that are records."""
+
+    def CreateSnapshot(self, request: Any, _context: Any) -> Any:
+        """Make a snapshot. The same name again returns the same one, or fails where that is of another volume."""
+        self.needs("CREATE_DELETE_SNAPSHOT")
+        name = self.given(request.name, "Name missing in request", "CreateSnapshot")
+        volume_id = self.given(request.source_volume_id, "SourceVolumeId missing in request", "CreateSnapshot")
+        with self.storage.open() as records:
+            found = records.snapshot_named(name)
+            if found is not None and found["volume"] != volume_id:
+                text = f"snapshot with the same name: {name} but with different SourceVolumeId already exist"
+                raise status.StatusError(grpc.StatusCode.ALREADY_EXISTS, text)
+            found = found or records.add_snapshot(name, self.volume(records, volume_id))
+        return csi_pb2.CreateSnapshotResponse(snapshot=_message(found))
+
+    def DeleteSnapshot(self, request: Any, _context: Any) -> Any:
+        """Forget the snapshot. One that is gone is no error."""
+        self.needs("CREATE_DELETE_SNAPSHOT")
+        snapshot_id = self.given(request.snapshot_id, "Snapshot ID missing in request", "DeleteSnapshot")
+        with self.storage.open() as records:
+            records.snapshots.pop(snapshot_id, None)
+        return csi_pb2.DeleteSnapshotResponse()
+
+    def ListSnapshots(self, request: Any, _context: Any) -> Any:
+        """Answer one page: of all, of one volume, or the one that is named; what is not there is an empty list."""
+        self.needs("LIST_SNAPSHOTS")
+        with self.storage.open() as records:
+            found = [records.snapshots[key] for key in sorted(records.snapshots)]
+        wanted = [
+            each
+            for each in found
+            if request.snapshot_id in {"", each["id"]} and request.source_volume_id in {"", each["volume"]}
+        ]
+        page, next_token = local_answers.page(wanted, request)
+        entries = [csi_pb2.ListSnapshotsResponse.Entry(snapshot=_message(each)) for each in page]
+        return csi_pb2.ListSnapshotsResponse(entries=entries, next_token=next_token)
+
+    def GetSnapshot(self, request: Any, _context: Any) -> Any:
+        """Answer one snapshot."""
+        self.needs("GET_SNAPSHOT")
+        snapshot_id = self.given(request.snapshot_id, "Snapshot ID missing in request", "GetSnapshot")
+        with self.storage.open() as records:
+            found = records.snapshots.get(snapshot_id)
+        if found is None:
+            text = f'Snapshot with ID "{snapshot_id}" not found'
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+        return csi_pb2.GetSnapshotResponse(snapshot=_message(found))
+
+
+def _message(record: storage.Json) -> Any:
+    fraction, seconds = math.modf(record["created"])
+    return csi_pb2.Snapshot(
+        snapshot_id=record["id"],
+        source_volume_id=record["volume"],
+        size_bytes=record["size"],
+        creation_time={"seconds": int(seconds), "nanos": int(fraction * 1e9)},
+        ready_to_use=True,
+    )
