@@ -41,6 +41,23 @@ def test_whole_numbers_are_whole_again_at_any_depth(arguments):
     assert isinstance(arguments("CsiPlugin", {"verify": {"stableS": 3.0}})["verify"]["stable_s"], float)
 
 
+def test_a_driver_and_its_configuration_stay_as_they_are_written(arguments):
+    """Their keys are the spec's and the driver's own; whole numbers are whole."""
+    given = {
+        "driver": {"name": "x", "health_timeout_s": 60.0, "roles": {"node": {"job_type": "system"}}},
+        "config": {"driver": "zfs-generic-nfs", "sshConnection": {"port": 22.0, "ratio": 0.5, "hosts": [1.0]}},
+    }
+
+    found = arguments("CsiPlugin", given)
+
+    assert found == {
+        "driver": {"name": "x", "health_timeout_s": 60, "roles": {"node": {"job_type": "system"}}},
+        "config": {"driver": "zfs-generic-nfs", "sshConnection": {"port": 22, "ratio": 0.5, "hosts": [1]}},
+    }
+    assert isinstance(found["driver"]["health_timeout_s"], int)
+    assert isinstance(found["config"]["sshConnection"]["hosts"][0], int)
+
+
 def test_records_in_lists_are_translated(arguments):
     """Each item is a record of its own."""
     given = {"capabilities": [{"accessMode": "a"}, {"accessMode": "b", "attachmentMode": "c"}]}

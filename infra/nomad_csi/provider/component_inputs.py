@@ -40,8 +40,8 @@ def _value(
 ) -> Any:
     if isinstance(value, Unknown):
         return pulumi.Output.from_input(value)
-    if declared is None:
-        return value
+    if declared is None or (declared.ref or "").endswith("#/Any"):
+        return _plain(value)
     if isinstance(value, list):
         return [_value(item, declared.items, types) for item in value]
     if isinstance(value, Mapping):
@@ -52,3 +52,12 @@ def _value(
     if declared.type is analyzer.PropertyType.INTEGER and isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+def _plain(value: Any) -> Any:
+    """Return *value*, of which no type is declared, with its whole numbers as such: on the wire all are floats."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value

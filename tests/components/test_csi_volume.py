@@ -1,0 +1,146 @@
+"""The component of a volume that the plugin makes, and what a spec's classes, sets and own drivers become."""
+
+import pulumi
+import pytest
+
+from nomad_csi import CsiVolume, errors
+from nomad_csi.components import from_spec
+from nomad_csi.spec import draft, plugin, volume
+
+OWN = {
+    "name": "made-up",
+    "provider": "made-up.example",
+    "image": "registry.example/made-up:1.2.3",
+    "roles": {"monolith": {"job_type": "system", "privileged": True}},
+    "capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
+    "creates": True,
+}
+SCRATCH = {"plugin_id": "made-up", "driver": OWN, "capacity_min_gib": 1}
+
+
+def test_csi_volume_asks_the_plugin(cloud):
+    """One resource, sizes in bytes, protected unless somebody says otherwise; no registration beside it."""
+    cloud.settle(
+        lambda: CsiVolume("scratch", SCRATCH | {"capacity_max_gib": 2, "parameters": {"kind": "fast"}}) and None
+    )
+
+    assert [f"{made.token} {made.name}" for made in cloud.recorder.made if "index" in made.token] == [
+        "nomad-csi:index:CsiVolume scratch",
+        "nomad-csi:index:CreatedVolume scratch",
+    ]
+    assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch") == {
+        "adopt": False,
+        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+        "capacityMaxBytes": 2 * 2**30,
+        "capacityMinBytes": 2**30,
+        "mountOptions": {"fsType": "", "mountFlags": []},
+        "name": "scratch",
+        "namespace": "default",
+        "parameters": {"kind": "fast"},
+        "pluginId": "made-up",
+        "requiredTopologies": [],
+        "volumeId": "scratch",
+    }
+
+
+def test_its_file_is_for_volume_create(cloud):
+    """Sizes in place of an external id, which only the plugin will know."""
+    cloud.settle(lambda: CsiVolume("scratch", SCRATCH | {"render_to": "out"}) and None)
+
+    made = cloud.inputs("nomad-csi:index:RenderedFile", "scratch")
+    assert made["path"] == "out/volumes/default/scratch.volume.hcl"
+    assert 'plugin_id = "made-up"\n\n# For `nomad volume create`: the plugin makes the volume.\n' in made["content"]
+    assert 'capacity_min = "1GiB"\n' in made["content"]
+    assert "external_id" not in made["content"]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"capacity_min_gib": 0}, "capacity_min_gib: expected at least 1, got 0"),
+        (
+            {"capacity_max_gib": 1, "capacity_min_gib": 2},
+            "create: expected capacity_max_gib of at least capacity_min_gib, got a mapping",
+        ),
+        (
+            {"clone_id": "a", "snapshot_id": "b"},
+            "create: expected clone_id or snapshot_id, not both, got a mapping",
+        ),
+        (
+            {"context": {"a": "b"}},
+            "context: expected none: the plugin writes the context of a volume that it makes, got some; use parameters",
+        ),
+        ({"driver": "aws-s4"}, "driver: expected one of aws-ebs, "),
+        ({"driver": OWN | {"creates": False}}, "create: expected existing under a plugin of made-up, got create"),
+        ({"driver": OWN | {"roles": {}}}, "driver.roles: expected at least 1 item, got {}"),
+    ],
+)
+def test_rejects_before_anything_is_declared(cloud, change, line):
+    """The rules of the spec, with the names of the arguments."""
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: CsiVolume("scratch", SCRATCH | change) and None)
+
+    assert any(str(problem).startswith(line) for problem in caught.value.problems), str(caught.value)
+    assert not [made for made in cloud.recorder.made if "Created" in made.token]
+
+
+def test_a_set_with_a_class_becomes_components():
+    """Each volume of a set has the preset's fields and its own, and its own name in the stack."""
+    document = {
+        "classes": {"fast": {"ebs": {"iops": 6000}, "mount_options": {"fs_type": "xfs"}}},
+        "plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+        "volumes": [
+            {
+                "id": "data",
+                "class": "fast",
+                "plugin_id": "aws-ebs0",
+                "ebs": {"size_gib": 40},
+                "each": [{"ebs": {"availability_zone": zone}} for zone in ("us-east-1a", "us-east-1b")],
+            }
+        ],
+    }
+    read = draft.read(document)
+    files = from_spec.Files(render_to="out", templates="own")
+
+    made = [
+        from_spec.volume_component(read.written[path], "aws-ebs", plugin_id="aws-ebs0", protect=True, files=files)
+        for path in read.volumes
+    ]
+
+    assert read.problems == ()
+    assert [kind.__name__ for kind, _ in made] == ["EbsVolume", "EbsVolume"]
+    assert made[1][1] == {
+        "volume_id": "data[1]",
+        "plugin_id": "aws-ebs0",
+        "availability_zone": "us-east-1b",
+        "size_gib": 40,
+        "iops": 6000,
+        "mount_options": {"fs_type": "xfs"},
+        "protect": True,
+        "render_to": "out",
+        "templates": "own",
+    }
+
+
+def test_every_field_of_the_spec_is_an_argument():
+    """What a spec can say of a plugin or a volume, a program can too."""
+    from nomad_csi.components import created, ebs, efs, existing, plugin_args  # noqa: PLC0415  # of this test only
+
+    def names(kind):
+        return kind.__required_keys__ | kind.__optional_keys__
+
+    own = {"render_to", "templates"}
+    assert names(plugin_args.CsiPluginArgs) == (set(plugin.PluginSpec.model_fields) - {"id"}) | own
+    common = set(volume.VolumeSpec.model_fields) - {"id", *volume.SOURCES} | own | {"volume_id"}
+    assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields)
+    assert names(efs.EfsVolumeArgs) == common | set(volume.EfsSpec.model_fields)
+    registered = names(existing.ExistingVolumeArgs) | {"protect"}
+    assert registered == common | set(volume.ExistingSpec.model_fields) | {"driver"}
+    assert names(created.CsiVolumeArgs) == common | set(volume.CreateSpec.model_fields) | {"driver"}
+
+
+def test_a_plugin_id_of_a_healthy_plugin_may_come_late(cloud):
+    """As every volume, it waits for its plugin."""
+    cloud.settle(lambda: CsiVolume("scratch", SCRATCH | {"plugin_id": pulumi.Output.from_input("late")}) and None)
+
+    assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")["pluginId"] == "late"
