@@ -183,13 +183,6 @@ RULES = (
         source=_CATALOGUE,
     ),
     Rule(
-        code="argument-missing",
-        severity="error",
-        explanation="The driver does not start without this flag, or is not the part that the job wants it to be.",
-        fix="add the flag",
-        source=_CATALOGUE,
-    ),
-    Rule(
         code="secret-in-argument",
         severity="error",
         explanation="A secret stands among the arguments: in the job, in Nomad's state and API, and in the process "

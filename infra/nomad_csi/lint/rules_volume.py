@@ -12,7 +12,7 @@ RULES = (
     Rule(
         code="legacy-modes",
         severity="error",
-        explanation="access_mode and attachment_mode stand at the top of the file, as before Nomad 1.1. Today's Nomad "
+        explanation="The access and attachment mode stand at the top of the file, as before Nomad 1.1. Today's Nomad "
         "drops them and refuses the volume: it must include at least one capability block.",
         fix="move them into a capability block",
         source=_RAN,

@@ -1,0 +1,101 @@
+"""``nomad-csi lint``: what it prints and how it exits."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+
+CASES = Path(__file__).parents[1] / "cases"
+RIGHT = Path(__file__).parents[1] / "lint" / "right"
+
+
+def test_clean_files_exit_0(capsys):
+    """Nothing to say is said in a line."""
+    assert cli.main(["lint", str(RIGHT / "node.nomad.hcl"), str(RIGHT / "controller.nomad.hcl")]) == 0
+
+    assert capsys.readouterr().out == "2 files, nothing found\n"
+
+
+def test_findings_exit_1(capsys):
+    """One line for each, and how to learn more."""
+    path = CASES / "tutorial-volume.hcl"
+
+    assert cli.main(["lint", str(path)]) == 1
+
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{path}:1: error: topology-missing: volume mysql: no zone for AWS EBS; add a topology_")
+    assert last == "1 found in 1 file; `nomad-csi lint --explain CODE` says more"
+
+
+def test_findings_as_json(capsys):
+    """The same for programs."""
+    assert cli.main(["lint", "--json", str(CASES / "tutorial-volume.hcl")]) == 1
+
+    found = json.loads(capsys.readouterr().out)
+    assert [(item["code"], item["line"]) for item in found["findings"]] == [("topology-missing", 1)]
+    assert found["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'id = "a\0"\n', "{path}:1: line 1, column 8: expected text without NUL, got NUL"),
+        (b'# x\nid = "\xff"\n', "{path}:2: line 2, byte 7: expected text in UTF-8, got the byte 0xff"),
+        (b"x" * 10 * 2**20, "{path}: expected a file of at most 1 MiB, got 10.0 MiB"),
+        (
+            b'id = "a"\ncontext = {\n  a = "1"\n  a = "2"\n}\n',
+            "{path}:4: line 4, column 3: expected each key once, got 'a' again",
+        ),
+        (b"spec: yaml\n", "{path}:1: line 1, column 5: expected what HCL allows there, got ':'"),
+        (b'{"a": 1}', "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
+        (b'id = "x"\ntype = "host"\n', '{path}: expected a CSI volume (type = "csi"), got a volume of another type'),
+        (b"variable a {}\n", "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
+    ],
+    ids=["nul", "encoding", "size", "duplicate", "yaml", "json", "host volume", "no job"],
+)
+def test_broken_files_exit_2(tmp_path, capsys, content, said):
+    """A file that cannot be read is told with its line; the others are judged all the same."""
+    path = tmp_path / "broken.hcl"
+    path.write_bytes(content)
+
+    assert cli.main(["lint", str(path), str(CASES / "tutorial-volume.hcl")]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.err == f"error: {said.format(path=path)}\n"
+    assert "topology-missing" in printed.out
+
+
+def test_missing_files_exit_2(tmp_path, capsys):
+    """So is one that is not there."""
+    assert cli.main(["lint", str(tmp_path / "nope.hcl")]) == 2
+
+    assert "nope.hcl" in capsys.readouterr().err
+
+
+def test_explains_a_rule(capsys):
+    """With the fix and the source; as JSON where that is asked for."""
+    assert cli.main(["lint", "--explain", "legacy-modes"]) == 0
+    text = capsys.readouterr().out
+    assert cli.main(["lint", "--explain", "legacy-modes", "--json"]) == 0
+
+    assert text.startswith("legacy-modes: error\n")
+    assert json.loads(capsys.readouterr().out)["code"] == "legacy-modes"
+
+
+def test_prints_the_page_of_the_documentation(capsys):
+    """What docs/lint.md is made with."""
+    assert cli.main(["lint", "--docs"]) == 0
+
+    assert capsys.readouterr().out.startswith("<!-- Generated")
+
+
+@pytest.mark.parametrize("words", [["lint"], ["lint", "--explain", "nope"], ["lint", "x.hcl", "--docs"]])
+def test_wrong_usage_exits_64(words, capsys):
+    """A typing error is neither a finding nor a broken file."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err

@@ -1,0 +1,145 @@
+"""Verdicts on whole files: those that operators have, several together, hostile ones."""
+
+from pathlib import Path
+
+import pytest
+
+CASES = Path(__file__).parents[1] / "cases"
+
+EVERY_JOB = {"restart-gives-up", "image-elsewhere", "image-other-version", "endpoint-written-out"}
+EXPECTED = {
+    "democratic-volume-legacy.hcl": {"legacy-modes", "block-map"},
+    "docs-efs-node.nomad.hcl": EVERY_JOB | {"constraint-without-effect", "folder-missing", "host-network-missing"},
+    "tutorial-ebs-controller.nomad.hcl": EVERY_JOB | {"flag-without-effect", "health-timeout-short"},
+    "tutorial-ebs-nodes.nomad.hcl": EVERY_JOB | {"flag-without-effect", "health-timeout-short"},
+    "tutorial-iam-policy.json": {
+        "policy-any-volume",
+        "policy-needless",
+        "policy-without-limits",
+        "policy-without-probe",
+    },
+    "tutorial-mysql.nomad.hcl": set(),
+    "tutorial-volume.hcl": {"topology-missing"},
+}
+
+
+@pytest.mark.parametrize(("name", "codes"), EXPECTED.items(), ids=EXPECTED)
+def test_files_of_the_guides(judged, name, codes):
+    """What is old, unsafe or wrong in the files of the public guides, and nothing else."""
+    found = judged({name: (CASES / name).read_text(encoding="utf-8")})
+
+    assert {verdict.code for verdict in found} == codes
+
+
+def test_verdicts_come_in_the_order_of_files_and_lines(judged):
+    """A reader goes through the files once."""
+    names = [name for name, codes in EXPECTED.items() if codes]
+
+    found = judged({name: (CASES / name).read_text(encoding="utf-8") for name in names})
+
+    assert [verdict.file for verdict in found] == sorted((verdict.file for verdict in found), key=names.index)
+    for name in names:
+        lines = [verdict.line for verdict in found if verdict.file == name]
+        assert lines == sorted(lines)
+
+
+def test_a_consumer_is_judged_by_its_volume_block(judged):
+    """The tutorial's database job fits the tutorial's volume; its password is its own business."""
+    text = (CASES / "tutorial-mysql.nomad.hcl").read_text(encoding="utf-8")
+    volume = (CASES / "tutorial-volume.hcl").read_text(encoding="utf-8").replace("single-node-writer", "x", 1)
+
+    found = judged({"job": text, "volume": volume})
+
+    assert ("job", "claim-mode-differs") in {(verdict.file, verdict.code) for verdict in found}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id = "x"\nexternal_id = "e"\nplugin_id = "p"\nsecrets = {\n  password = "hunter2"\n}\ncontext = {\n  api_key = "hunter2"\n}\n',
+        'id = "x"\nexternal_id = "e"\nplugin_id = "p"\nsecrets {\n  password = ["hunter2"]\n}\n',
+        'job "x" {\n  group "g" {\n    task "t" {\n      driver = "docker"\n      config {\n        image = "a/b:1"\n'
+        '        args = ["--token=hunter2", "--password", "hunter2", "AKIAHUNTER2HUNTER222"]\n      }\n'
+        '      env {\n        SECRET_KEY = "hunter2"\n      }\n      csi_plugin {\n        id = "p"\n        type = "node"\n      }\n    }\n  }\n}\n',
+    ],
+)
+def test_no_verdict_tells_a_secret(judged, text):
+    """A secret in a file is named by its key."""
+    found = judged({"file": text})
+
+    assert {"secret-in-file", "secret-in-argument"} & {verdict.code for verdict in found}
+    assert "hunter2" not in " ".join(map(str, found)).lower()
+
+
+def test_a_plugin_that_is_not_in_the_catalogue_is_judged_by_what_nomad_wants(judged):
+    """Privilege, restarts, pinned image, config keys: they hold for every driver."""
+    text = (
+        'job "x" {\n  group "g" {\n    task "t" {\n      driver = "docker"\n      config {\n        image = "a/b"\n'
+        '        arg = 1\n        entrypoint = ["${NOPE}", "${meta.a}", "%{ if }", "$${x}"]\n      }\n'
+        '      csi_plugin {\n        id = "p"\n        type = "node"\n      }\n    }\n  }\n}\n'
+    )
+
+    found = judged({"file": text.replace('"%{ if }", ', '"\\u0025{ if }", ')})
+
+    assert [(verdict.code, verdict.line) for verdict in found] == [
+        ("node-not-everywhere", 1),
+        ("restart-gives-up", 2),
+        ("privilege-missing", 5),
+        ("image-unpinned", 6),
+        ("config-key-unknown", 7),
+        ("runtime-variable-unknown", 8),
+        ("runtime-variable-unknown", 8),
+        ("runtime-variable-unknown", 8),
+    ]
+    assert [verdict.found for verdict in found][-3:] == ["${NOPE}", "${x}", "%{ if }"]
+
+
+@pytest.mark.parametrize("name", ["docker", "podman", "raw_exec", "exec"])
+def test_keys_of_each_task_driver_are_known(judged, name):
+    """The command of one is no key of another that has none."""
+    text = (
+        f'job "x" {{\n  group "g" {{\n    restart {{ mode = "delay" }}\n    task "t" {{\n      driver = "{name}"\n'
+        "      config {\n        entrypoint = []\n        cgroup_v1_override = {}\n        selinux_opts = []\n"
+        '        ipc_mode = "x"\n      }\n      csi_plugin {\n        id = "p"\n        type = "controller"\n'
+        "      }\n    }\n  }\n}\n"
+    )
+
+    found = judged({"file": text})
+
+    unknown = {
+        verdict.found.partition(" in ")[0].strip("'") for verdict in found if verdict.code == "config-key-unknown"
+    }
+    assert (
+        unknown
+        == {
+            "docker": {"cgroup_v1_override", "selinux_opts"},
+            "podman": {"cgroup_v1_override"},
+            "raw_exec": {"entrypoint", "selinux_opts", "ipc_mode"},
+            "exec": {"entrypoint", "selinux_opts", "cgroup_v1_override"},
+        }[name]
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraint", "fires"),
+    [
+        (">= 1.3.0", True),
+        (">= 1.9.4", False),
+        ("> 1.9.3", True),
+        (">= 1.9, < 2", True),
+        ("< 2", True),
+        ("~> 1.10", False),
+        ("2.0.1", False),
+        ("new", False),
+    ],
+)
+def test_old_versions_of_nomad_that_a_constraint_lets_in(judged, constraint, fires):
+    """The least version that the text lets in is what counts."""
+    text = (
+        'job "x" {\n  constraint {\n    attribute = "${attr.nomad.version}"\n    operator = "semver"\n'
+        f'    value = "{constraint}"\n  }}\n  group "g" {{\n    task "t" {{\n      driver = "docker"\n      config {{\n'
+        '        image = "a/aws-ebs-csi-driver:v1.64.0"\n      }\n      csi_plugin {\n        id = "p"\n'
+        '        type = "controller"\n      }\n    }\n  }\n}\n'
+    )
+
+    assert ("nomad-too-old" in {verdict.code for verdict in judged({"file": text})}) is fires

@@ -1,0 +1,247 @@
+"""Each rule: fires on a file with one thing wrong, and not on the file without."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.lint import table
+
+RIGHT = {path.name: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "right").iterdir()}
+"""Files with which nothing is wrong, by name."""
+
+CONTROLLER = RIGHT["controller.nomad.hcl"]
+NODE = RIGHT["node.nomad.hcl"]
+EFS = RIGHT["efs.nomad.hcl"]
+STRICT = RIGHT["strict.nomad.hcl"]
+RAW = RIGHT["raw.nomad.hcl"]
+VOLUME = RIGHT["volume.volume.hcl"]
+SHARED = RIGHT["shared.volume.hcl"]
+STRICT_VOLUME = RIGHT["strict.volume.hcl"]
+CONSUMER = RIGHT["consumer.nomad.hcl"]
+POLICY = RIGHT["policy.json"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrong:
+    """What makes a file wrong."""
+
+    code: str
+    text: str
+    old: str
+    new: str
+    line: int
+    also: tuple[str, ...] = ()
+    """Further rules that fire of the same change."""
+
+    beside: dict[str, str] = field(default_factory=dict)
+    """Other files that are given too."""
+
+
+def wrong(code, text, old, new, line, also=(), beside=None):
+    """Return an example in one line."""
+    assert old in text, f"{code}: {old!r} is not in the file"
+    return Wrong(code=code, text=text, old=old, new=new, line=line, also=also, beside=beside or {})
+
+
+CAPABILITY = 'capability {\n  access_mode     = "single-node-writer"\n  attachment_mode = "file-system"\n}'
+LONG = "x" * 4100
+WRONG = [
+    # volume files
+    wrong("legacy-modes", VOLUME, CAPABILITY, 'access_mode = "single-node-writer"\nattachment_mode = "file-system"', 6),
+    wrong("capability-missing", VOLUME, CAPABILITY, "", 1),
+    wrong("block-map", VOLUME, "context = {", "context {", 22),
+    wrong("name-unknown", VOLUME, 'type        = "csi"', 'type        = "csi"\nsize = 3', 2),
+    wrong("block-twice", VOLUME, "mount_options {", "mount_options {}\nmount_options {", 11),
+    wrong("volume-unreadable", VOLUME, 'fs_type = "ext4"', 'flags = ["ro"]', 10),
+    wrong("value-weak", VOLUME, 'partition = "0"', "blockattachuntilinitialized = true", 23),
+    wrong("capacity-decimal", VOLUME, 'type        = "csi"', 'capacity_min = "10GB"', 1),
+    wrong("topology-empty", VOLUME, '        "topology.ebs.csi.aws.com/zone" = "us-east-1a"\n', "", 15),
+    wrong("topology-lost", VOLUME, "  required {\n", "  required {\n  }\n  required {\n", 16, ("topology-empty",)),
+    wrong(
+        "topology-preferred",
+        SHARED,
+        "context = {",
+        'topology_request {\n preferred {\n  topology {\n   segments = { "topology.kubernetes.io/zone" = "a" }\n  }\n }\n}\ncontext = {',
+        9,
+    ),
+    wrong("topology-missing", VOLUME, VOLUME[VOLUME.index("topology_request") : VOLUME.index("context")], "", 1),
+    wrong("topology-key-unknown", VOLUME, '"topology.ebs.csi.aws.com/zone"', '"zone"', 17),
+    wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6, ("access-mode-unserved",)),
+    wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
+    wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
+    wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
+    wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 2),
+    wrong(
+        "external-id-shared",
+        VOLUME,
+        'external_id = "vol-0123456789abcdef0"',
+        'external_id = "vol-0123456789abcdef1"',
+        4,
+        (),
+        {"other.hcl": VOLUME.replace('"mysql"', '"other"').replace("def0", "def1")},
+    ),
+    wrong("map-large", VOLUME, 'partition = "0"', f'partition = "{LONG}"', 22),
+    wrong("context-key-unknown", SHARED, "encryptInTransit", "path", 9),
+    wrong("context-key-missing", STRICT_VOLUME, '  server = "nas.example.net"\n', "", 11),
+    wrong("context-value-unknown", STRICT_VOLUME, 'driver = "nfs"', 'driver = "smb"', 12),
+    wrong("parameter-unknown", STRICT_VOLUME, 'type = "a"', 'kind = "a"', 16),
+    wrong("secret-in-file", VOLUME, "context = {", 'secrets = {\n  password = "hunter2"\n}\ncontext = {', 22),
+    wrong("mount-options-on-block", VOLUME, '"file-system"', '"block-device"', 10),
+    wrong("fs-type-unknown", VOLUME, '"ext4"', '"btrfs"', 11),
+    wrong("volume-id-form", VOLUME, 'id          = "mysql"', 'id          = "my/sql"', 2),
+    wrong(
+        "volume-twice",
+        VOLUME,
+        'id          = "mysql"',
+        'id          = "again"',
+        2,
+        (),
+        {"other.hcl": VOLUME.replace('"mysql"', '"again"').replace("def0", "def2")},
+    ),
+    wrong("volume-only-created", STRICT_VOLUME, 'plugin_id   = "strict"', 'plugin_id   = "creator"', 2),
+    wrong(
+        "volume-plugin-unknown",
+        VOLUME,
+        'plugin_id   = "aws-ebs0"',
+        'plugin_id   = "aws-ebs1"',
+        5,
+        (),
+        {"node.hcl": NODE},
+    ),
+    # plugin jobs
+    wrong("plugin-type-unknown", EFS, 'type = "node"\n', 'type = "nodes"\n', 18),
+    wrong("plugin-id-form", RAW, '"raw0"', '"raw/0"', 14),
+    wrong(
+        "plugin-id-mismatch",
+        CONTROLLER,
+        'id             = "aws-ebs0"',
+        'id             = "aws-ebs"',
+        23,
+        (),
+        {"node.hcl": NODE},
+    ),
+    wrong(
+        "plugin-twice",
+        RAW,
+        'id                     = "raw0"',
+        'id                     = "raw1"',
+        14,
+        (),
+        {"other.hcl": RAW.replace('"raw0"', '"raw1"')},
+    ),
+    wrong("image-unpinned", CONTROLLER, ":v1.64.0", ":latest", 15),
+    wrong("image-elsewhere", CONTROLLER, "public.ecr.aws/ebs-csi-driver/", "amazon/", 15),
+    wrong("image-other-version", CONTROLLER, "v1.64.0", "v1.50.0", 15),
+    wrong("privilege-missing", NODE, "        privileged = true\n", "", 9),
+    wrong("privilege-needless", CONTROLLER, "        args = [", "        privileged = true\n        args = [", 16),
+    wrong("host-network-missing", EFS, '        network_mode = "host"\n', "", 9),
+    wrong("folder-missing", EFS, '"/var/amazon/efs:/var/amazon/efs", ', "", 14),
+    wrong("endpoint-elsewhere", EFS, "${CSI_ENDPOINT}", "unix:///tmp/csi.sock", 11),
+    wrong("endpoint-written-out", EFS, "${CSI_ENDPOINT}", "unix://csi/csi.sock", 11),
+    wrong("mode-word-unknown", CONTROLLER, '"controller",\n', '"control",\n', 17),
+    wrong("mode-word-differs", CONTROLLER, '"controller",\n', '"node",\n', 17),
+    wrong("positional-word", EFS, '["--endpoint', '["node", "--endpoint', 11),
+    wrong("flag-of-other-part", CONTROLLER, '"--v=2"', '"--reserved-volume-attachments=1"', 19),
+    wrong("flag-unknown", CONTROLLER, '"--v=2"', '"--verbose"', 19),
+    wrong("flag-for-logs", STRICT, '"--mode=controller"', '"--mode=controller", "--logtostderr"', 11),
+    wrong("flag-without-effect", CONTROLLER, '"--v=2"', '"--logtostderr"', 19),
+    wrong("flag-unfit", STRICT, '"--mode=controller"', '"--mode=controller", "--kubeconfig=x"', 11),
+    wrong(
+        "flags-exclusive",
+        NODE,
+        '"node",\n',
+        '"node",\n          "--volume-attach-limit=9", "--reserved-volume-attachments=1",\n',
+        11,
+    ),
+    wrong("secret-in-argument", RAW, '"--endpoint', '"--token=abc", "--endpoint', 11),
+    wrong("secret-in-environment", CONTROLLER, 'AWS_REGION = "us-east-1"', 'AWS_SECRET_ACCESS_KEY = "abc"', 28),
+    wrong("config-key-unknown", CONTROLLER, "        args = [", "        arg = []\n        args = [", 16),
+    wrong("runtime-variable-unknown", CONTROLLER, "--v=2", "--v=${VERBOSITY}", 19),
+    wrong("restart-gives-up", CONTROLLER, 'mode = "delay"', 'mode = "fail"', 10),
+    wrong("health-timeout-short", CONTROLLER, '        health_timeout = "60s"\n', "", 22),
+    wrong("controllers-too-many", STRICT, "count = 1", "count = 2", 3, ("distinct-hosts-missing",)),
+    wrong(
+        "distinct-hosts-missing",
+        CONTROLLER,
+        '      operator = "distinct_hosts"\n      value    = "true"\n',
+        '      attribute = "${attr.cpu.arch}"\n      value     = "amd64"\n',
+        4,
+    ),
+    wrong(
+        "constraint-without-effect",
+        NODE,
+        "    restart {",
+        "    constraint {\n      distinct_hosts = true\n    }\n    restart {",
+        4,
+    ),
+    wrong("node-not-everywhere", NODE, 'type = "system"', 'type = "service"', 2),
+    wrong("stage-folder-missing", RAW, '        stage_publish_base_dir = "/opt/nomad/client/csi/node/raw0"\n', "", 13),
+    wrong(
+        "nomad-too-old",
+        CONTROLLER,
+        "    constraint {",
+        '    constraint {\n      attribute = "${attr.nomad.version}"\n      operator  = "version"\n      value     = ">= 1.7"\n    }\n    constraint {',
+        5,
+    ),
+    # text, jobs that use volumes, policies
+    wrong("name-in-quotes", VOLUME, 'type        = "csi"', '"type" = "csi"', 1),
+    wrong("several-on-a-line", VOLUME, 'type        = "csi"\n', 'type        = "csi" ', 1),
+    wrong("json-surrogates", POLICY, '"Version": "2012-10-17"', '"Version": "\\ud83c\\udf89"', 2),
+    wrong("text-not-normalised", RAW, "driver-of-my-own", "cafe\u0301", 10),
+    wrong("claim-mode-unknown", CONSUMER, '"single-node-writer"', '"rw"', 7),
+    wrong(
+        "claim-mode-differs",
+        CONSUMER,
+        '"single-node-writer"',
+        '"multi-node-multi-writer"',
+        7,
+        (),
+        {"volume.hcl": VOLUME},
+    ),
+    wrong("claim-by-several", CONSUMER, "count = 1", "count = 2", 3),
+    wrong("claim-with-canary", CONSUMER, "    count = 1", "    update {\n      canary = 1\n    }\n    count = 1", 4),
+    wrong("claim-for-reading-by-mode", CONSUMER, '"single-node-writer"', '"multi-node-reader-only"', 7),
+    wrong("mount-not-supported", CONSUMER, '"docker"', '"raw_exec"', 12),
+    wrong("policy-without-probe", POLICY, '        "ec2:DescribeAvailabilityZones",\n', "", 3),
+    wrong("policy-without-attach", POLICY, ', "ec2:DetachVolume"', "", 3),
+    wrong("policy-without-limits", POLICY, '        "ec2:DescribeInstanceTypes",\n', "", 3),
+    wrong(
+        "policy-needless",
+        POLICY,
+        '"ec2:DescribeInstances",\n',
+        '"ec2:DescribeInstances",\n        "ec2:DescribeTags",\n',
+        10,
+    ),
+    wrong(
+        "policy-any-volume", POLICY, POLICY[POLICY.index(',\n      "Condition"') : POLICY.index("\n    }\n  ]")], "", 15
+    ),
+]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_wrong_with_what_is_right(judged, name):
+    """The files that the other tests change are clean."""
+    assert judged({name: RIGHT[name]}) == ()
+
+
+def test_nothing_is_wrong_with_all_of_them_together(judged):
+    """Jobs, volumes, a consumer and the policy fit each other."""
+    assert judged(RIGHT) == ()
+
+
+@pytest.mark.parametrize("example", WRONG, ids=[example.code for example in WRONG])
+def test_rule_fires_on_one_change_and_says_the_line(judged, example):
+    """With one thing wrong, the rule says so at its line, and no other rule but those that it brings along."""
+    text = example.text.replace(example.old, example.new, 1)
+
+    found = judged({**example.beside, "sample": text})
+
+    mine = [verdict for verdict in found if verdict.file == "sample"]
+    assert {verdict.code for verdict in mine} == {example.code, *example.also}
+    assert min(verdict.line for verdict in mine if verdict.code == example.code) == example.line
+
+
+def test_every_rule_has_an_example():
+    """A rule without one would be a rule that nobody saw firing."""
+    assert {example.code for example in WRONG} == set(table.RULES)
