@@ -250,7 +250,7 @@ class CreatedVolume:
     """External id of the snapshot to start from; empty: none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VolumePlan:
     """All that one volume of the spec becomes."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Capability:
     """One way in which allocations may use the volume."""
 
@@ -20,7 +20,7 @@ class Capability:
     """``file-system`` or ``block-device``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MountOptions:
     """How a file system is mounted. Nomad redacts the flags on every read."""
 
@@ -28,7 +28,7 @@ class MountOptions:
     mount_flags: tuple[str, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeRegistration:
     """A volume as Nomad is to hold it. Server-managed fields have no place here."""
 

@@ -1,7 +1,7 @@
 """From a draft of the spec to the plan, or to all of its problems at once."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
@@ -18,31 +18,48 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     *source* names the document in errors; *owner* (``project/stack``) goes into AWS tags.
     Raises `errors.SpecError` with every problem of the spec, its values and its rules.
     """
-    draft = drafts.read(document)
-    problems = (*draft.problems, *_unsaid(draft.problems, _problems(draft)))
-    if problems:
-        raise errors.SpecError(problems, source)
-    plugins = {plugin.id: plugin for plugin in draft.plugins.values()}
-    served: dict[str, list[spec.VolumeSpec]] = {name: [] for name in plugins}
-    for volume in draft.volumes.values():
-        served[volume.plugin_id].append(volume)
-    planned = tuple(
-        jobs.plan_plugin(plugin, catalogue.described(plugin.driver), served[plugin.id]) for plugin in plugins.values()
-    )
-    if large := tuple(_large_policies(planned)):
+    plan = _sound_plan(document, owner)
+    if plan is None:
+        draft = drafts.read(document)
+        raise errors.SpecError((*draft.problems, *_unsaid(draft.problems, _problems(draft))), source)
+    if large := tuple(_large_policies(plan.plugins)):
         raise errors.SpecError(large, source)
-    return model.StoragePlan(
-        plugins=planned,
-        volumes=tuple(
-            volumes.plan_volume(
-                volume,
-                catalogue.described(plugins[volume.plugin_id].driver),
-                protect=draft.protect,
-                owner=owner,
-            )
-            for volume in draft.volumes.values()
-        ),
+    return plan
+
+
+def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
+    """
+    Return the plan of *document*, or ``None`` where anything is wrong with it.
+
+    A volume is read, checked and planned before the next one, so that of many no more than the plans stay in memory.
+    """
+    if not isinstance(document, Mapping):
+        return None
+    head = drafts.read({key: value for key, value in document.items() if key != "volumes"})
+    drivers = {plugin.id: catalogue.find(plugin.driver) for plugin in head.plugins.values()}
+    if head.problems or any(_plugin_problems(head.plugins)):
+        return None
+    plugins = {plugin.id: plugin for plugin in head.plugins.values()}
+    served: dict[str, list[spec.VolumeSpec]] = {name: [] for name, plugin in plugins.items() if plugin.iam}
+    taken = volume_rules.Taken(_providers(head.plugins))
+    found: list[errors.Problem] = []
+    planned = []
+    for path, volume in drafts.each_volume(document, found):
+        plugin = plugins.get(volume.plugin_id) if volume else None
+        driver = drivers[plugin.id] if plugin else None
+        if not (volume and plugin and driver) or not taken.add(volume):
+            return None
+        found.extend(volume_rules.check_volume(volume, driver, plugin, path))
+        planned.append(volumes.plan_volume(volume, driver, protect=head.protect, owner=owner))
+        if plugin.id in served:
+            served[plugin.id].append(volume)
+    if found:
+        return None
+    made = tuple(
+        jobs.plan_plugin(plugin, catalogue.described(plugin.driver), served.get(name, ()))
+        for name, plugin in plugins.items()
     )
+    return model.StoragePlan(plugins=made, volumes=tuple(planned))
 
 
 def _unsaid(said: tuple[errors.Problem, ...], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
@@ -58,13 +75,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     plugins = {**draft.plugins, **draft.mended_plugins}
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
     drivers = {path: catalogue.find(plugin.driver) for path, plugin in plugins.items()}
-    for path, plugin in plugins.items():
-        driver = drivers[path]
-        if driver:
-            yield from plugin_rules.check_plugin(plugin, driver, path)
-        else:
-            yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
-    yield from plugin_rules.check_plugins(plugins)
+    yield from _plugin_problems(plugins)
     broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
     all_volumes = {**draft.volumes, **draft.mended_volumes}
     for path, volume in all_volumes.items():
@@ -77,12 +88,23 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             known = ", ".join(by_id) or "there is none"
             allowed = f"the id of a plugin of this spec: {known}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
-    providers = {
-        plugins[path].id: driver.provider
-        for path, driver in drivers.items()
-        if driver and not driver.external_id.shared
-    }
-    yield from volume_rules.check_volumes(all_volumes, providers)
+    yield from volume_rules.check_volumes(all_volumes, _providers(plugins))
+
+
+def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:
+    for path, plugin in plugins.items():
+        driver = catalogue.find(plugin.driver)
+        if driver:
+            yield from plugin_rules.check_plugin(plugin, driver, path)
+        else:
+            yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
+    yield from plugin_rules.check_plugins(plugins)
+
+
+def _providers(plugins: Mapping[str, spec.PluginSpec]) -> dict[str, str]:
+    """Return whose the external ids of a plugin are, by the plugin's id, where one may stand under one id only."""
+    drivers = {plugin.id: catalogue.find(plugin.driver) for plugin in plugins.values()}
+    return {name: driver.provider for name, driver in drivers.items() if driver and not driver.external_id.shared}
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:

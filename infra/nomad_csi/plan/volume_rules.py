@@ -60,6 +60,30 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], providers: Mapping[str
         external_ids.setdefault(external, path)
 
 
+class Taken:
+    """What `check_volumes` finds of volumes that come one by one: whether one has an id or external id of another."""
+
+    def __init__(self, providers: Mapping[str, str]) -> None:
+        self._providers = providers
+        self._ids: dict[str, set[str]] = {}
+        self._external_ids: dict[str, set[str]] = {}
+
+    def add(self, volume: spec.VolumeSpec) -> bool:
+        """Return whether *volume* has nothing that an earlier one has."""
+        free = _added(self._ids, volume.namespace, volume.id)
+        if volume.existing and volume.plugin_id in self._providers:
+            provider = self._providers[volume.plugin_id]
+            free = _added(self._external_ids, provider, volume.existing.external_id) and free
+        return free
+
+
+def _added(taken: dict[str, set[str]], group: str, name: str) -> bool:
+    names = taken.setdefault(group, set())
+    before = len(names)
+    names.add(name)
+    return len(names) > before
+
+
 def _source(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     possible = [name for name in spec.SOURCES if _can(driver, name)]
     for name in spec.SOURCES:

@@ -1,12 +1,17 @@
 """From a volume of the spec and its driver to its registration and the storage to be made."""
 
 import dataclasses
+import functools
 import hashlib
+from collections.abc import Mapping
 
 from nomad_csi.plan import iam, model, registration
 from nomad_csi.spec import model as spec
 
 GIB = 2**30
+
+_NOTHING: Mapping[str, str] = {}
+"""One empty map for all volumes, of which there may be a hundred thousand."""
 
 OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
@@ -41,32 +46,43 @@ def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
 
 
 def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registration.VolumeRegistration:
-    modes: list[tuple[str, str]] = [(mode.access_mode, mode.attachment_mode) for mode in volume.capabilities] or [
-        driver.default_mode
-    ]
+    modes = tuple((mode.access_mode, mode.attachment_mode) for mode in volume.capabilities)
     return registration.VolumeRegistration(
         volume_id=volume.id,
         namespace=volume.namespace,
         name=volume.name or volume.id,
         external_id=volume.existing.external_id if volume.existing else "",
         plugin_id=volume.plugin_id,
-        capabilities=tuple(
-            registration.Capability(access_mode=access, attachment_mode=attachment) for access, attachment in modes
-        ),
-        mount_options=registration.MountOptions(
-            fs_type=volume.mount_options.fs_type, mount_flags=volume.mount_options.mount_flags
-        ),
+        capabilities=_capabilities(modes or (driver.default_mode,)),
+        mount_options=_mount_options(volume.mount_options.fs_type, volume.mount_options.mount_flags),
         required_topologies=volume.topologies or _topologies(volume, driver),
-        parameters=volume.parameters,
-        context=volume.context,
-        secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()},
+        parameters=volume.parameters or _NOTHING,
+        context=volume.context or _NOTHING,
+        secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()} or _NOTHING,
     )
 
 
-def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[dict[str, str], ...]:
+@functools.lru_cache(64)
+def _capabilities(modes: tuple[tuple[str, str], ...]) -> tuple[registration.Capability, ...]:
+    return tuple(
+        registration.Capability(access_mode=access, attachment_mode=attachment) for access, attachment in modes
+    )
+
+
+@functools.lru_cache(64)
+def _mount_options(fs_type: str, mount_flags: tuple[str, ...]) -> registration.MountOptions:
+    return registration.MountOptions(fs_type=fs_type, mount_flags=mount_flags)
+
+
+def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[Mapping[str, str], ...]:
     placed = volume.ebs or volume.existing or volume.create
     zone = placed.availability_zone if placed else None
-    return ({driver.topology_key: zone},) if driver.topology_key and zone else ()
+    return _place(driver.topology_key, zone) if driver.topology_key and zone else ()
+
+
+@functools.lru_cache(64)
+def _place(key: str, zone: str) -> tuple[Mapping[str, str], ...]:
+    return ({key: zone},)
 
 
 def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsFileSystem | model.CreatedVolume | None:

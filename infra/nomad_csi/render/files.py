@@ -3,7 +3,7 @@
 import difflib
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -53,26 +53,37 @@ class RenderedPlan(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         """Yield the paths: job files first, each part in the order of the spec."""
-        yield from (job.file_name for plugin in self._plan.plugins for job in plugin.jobs)
-        yield from (volume.file_name for volume in self._plan.volumes)
+        return (item.file_name for item in self._planned())
 
     def __len__(self) -> int:
         return sum(len(plugin.jobs) for plugin in self._plan.plugins) + len(self._plan.volumes)
 
     def __getitem__(self, path: str) -> str:
         """Return the text of the file at *path*."""
-        item = self._items[path]
+        return self._text(self._by_path[path])
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._by_path
+
+    def items(self) -> ItemsView[str, str]:
+        """Return the paths with their texts, one after the other and without looking any path up."""
+        return _Rendered(self)
+
+    def _each(self) -> Iterator[tuple[str, str]]:
+        return ((item.file_name, self._text(item)) for item in self._planned())
+
+    def _planned(self) -> Iterator[model.PluginJob | model.VolumePlan]:
+        yield from (job for plugin in self._plan.plugins for job in plugin.jobs)
+        yield from self._plan.volumes
+
+    @functools.cached_property
+    def _by_path(self) -> dict[str, model.PluginJob | model.VolumePlan]:
+        return {item.file_name: item for item in self._planned()}
+
+    def _text(self, item: model.PluginJob | model.VolumePlan) -> str:
         if isinstance(item, model.PluginJob):
             return documents.job_file(item, templates=self._templates)
         return self._volume_file(item)
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._items
-
-    @functools.cached_property
-    def _items(self) -> dict[str, model.PluginJob | model.VolumePlan]:
-        jobs = (job for plugin in self._plan.plugins for job in plugin.jobs)
-        return {item.file_name: item for part in (jobs, self._plan.volumes) for item in part}
 
     def _volume_file(self, volume: model.VolumePlan) -> str:
         document = volume.registration
@@ -80,6 +91,15 @@ class RenderedPlan(Mapping[str, str]):
             document = volumes.with_external_id(volume, self._external_ids[volume.key])
         created = volume.source if isinstance(volume.source, model.CreatedVolume) else None
         return documents.volume_file(document, created, templates=self._templates)
+
+
+class _Rendered(ItemsView[str, str]):
+    """The files of a plan, rendered while they are gone through."""
+
+    _mapping: RenderedPlan
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return self._mapping._each()  # noqa: SLF001  # two halves of one thing
 
 
 def render_plan(

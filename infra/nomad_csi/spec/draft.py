@@ -91,6 +91,16 @@ def read(document: Any) -> Draft:
     )
 
 
+def each_volume(
+    document: Mapping[str, Any], found: list[errors.Problem]
+) -> Iterator[tuple[str, model.VolumeSpec | None]]:
+    """Yield each volume of *document* with its path, keeping none; ``None`` for one that is wrong, as *found* says."""
+    classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
+    for path, written in _listed(document, "volumes", found):
+        for place, item in expand.members(written, path, classes, found):
+            yield place, check(model.VolumeSpec, item, place, found)
+
+
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
     """Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*."""
     try:
