@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import asking, gather, resource
-from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, findings, found, plugins, stability
 
@@ -49,10 +48,15 @@ def look(
     expectation: model.PluginExpectation,
     job_ids: Iterable[str],
     *,
+    clients: gather.Clients | None = None,
     cancelled: threading.Event | None = None,
 ) -> Look:
-    """Look at a plugin once. Raises `errors.NomadApiError` when Nomad does not answer."""
-    all_nodes = nodes.list_nodes(client)
+    """
+    Look at a plugin once. Raises `errors.NomadApiError` when Nomad does not answer.
+
+    *clients* remembers what clients said at earlier looks.
+    """
+    all_nodes = (clients or gather.Clients(client)).look([expectation])
     seen = gather.gather_plugin(client, expectation, job_ids, cancelled=cancelled)
     return Look(
         seen=seen,
@@ -94,6 +98,7 @@ class _Wait:
         self._started = time.monotonic()
         self._answered = self._started
         self._stability = stability.Stability(expectation.stable_s)
+        self._clients = gather.Clients(client)
         self._latest: Look | None = None
         self._shown = ""
 
@@ -127,7 +132,13 @@ class _Wait:
         """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
         try:
             seen = self._interruptible(
-                lambda: look(self._client, self._expectation, self._job_ids, cancelled=self._context.cancelled)
+                lambda: look(
+                    self._client,
+                    self._expectation,
+                    self._job_ids,
+                    clients=self._clients,
+                    cancelled=self._context.cancelled,
+                )
             )
         except errors.NomadApiError as error:
             if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:

@@ -6,6 +6,7 @@ only root may enter. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/pl
 Nomad 2.0.6-dev, 2026-08.
 """
 
+import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterable
@@ -14,9 +15,9 @@ from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import endpoint, probe
-from nomad_csi.nomad import jobs, plugins
+from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
-from nomad_csi.verify import found, instances
+from nomad_csi.verify import eligibility, found, instances
 
 _Result = TypeVar("_Result")
 
@@ -55,6 +56,39 @@ def gather_plugin(
         missing_jobs=tuple(missing),
         probed=_probe_all(expectation, plugin, probe_timeout_s, cancelled or threading.Event()),
     )
+
+
+class Clients:
+    """The cluster's clients, with what they say of themselves where that is asked for; not asked twice in vain."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._described: dict[tuple[str, int], nodes.Node] = {}
+
+    def look(self, expectations: Iterable[model.PluginExpectation]) -> tuple[nodes.Node, ...]:
+        """
+        Return all clients; described are those of which one of *expectations* must know more than the list tells.
+
+        Raises `errors.NomadApiError` when Nomad does not answer.
+        """
+        wanted = tuple(expectations)
+        listed = nodes.list_nodes(self._client)
+        unknown = [
+            node
+            for node in listed
+            if any(eligibility.needs_description(item, node) for item in wanted) and _key(node) not in self._described
+        ]
+        asked = in_parallel(functools.partial(nodes.described, self._client, node) for node in unknown)
+        self._described |= {_key(node): node for node in asked}
+        return tuple(self._with_description(node) for node in listed)
+
+    def _with_description(self, node: nodes.Node) -> nodes.Node:
+        known = self._described.get(_key(node))
+        return dataclasses.replace(node, attributes=known.attributes, meta=known.meta) if known else node
+
+
+def _key(node: nodes.Node) -> tuple[str, int]:
+    return node.node_id, node.modify_index
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]]) -> list[_Result]:

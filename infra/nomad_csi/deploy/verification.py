@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import gather
-from nomad_csi.nomad import nodes, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.verify import findings, found, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
@@ -46,7 +46,7 @@ def verify(
     if watch_s and event.wait(watch_s):
         raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
     looks = _look(client, plan, probe_timeout_s, event)
-    all_nodes = nodes.list_nodes(client) if plan.plugins else ()
+    all_nodes = gather.Clients(client).look(item.expectation for item in plan.plugins) if plan.plugins else ()
     verdicts = tuple(
         plugins.compare_plugin(item.expectation, seen, all_nodes)
         for item, seen in zip(plan.plugins, looks, strict=True)

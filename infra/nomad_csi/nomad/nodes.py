@@ -1,7 +1,7 @@
-"""Client nodes, as the list of them shows them."""
+"""Client nodes, as the list of them shows them, and one by one with all they say of themselves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from nomad_csi.nomad import replies, request
 
@@ -27,6 +27,15 @@ class Node:
     drivers: Mapping[str, bool]
     """Task driver -> whether it is there and healthy."""
 
+    modify_index: int = 0
+    """Raised by every change of the node."""
+
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Such as ``cpu.arch``. The list of nodes does not show them: empty until `described`."""
+
+    meta: Mapping[str, str] = field(default_factory=dict)
+    """What the operator says of the client. Empty until `described`."""
+
 
 def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
     """
@@ -35,6 +44,19 @@ def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
     Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``NodeListStub``, 2026-08-21.
     """
     return tuple(_node(item) for item in replies.many(nomad, request.path_of("nodes")))
+
+
+def described(nomad: request.Nomad, node: Node) -> Node:
+    """Return *node* with its attributes and meta; as it is where Nomad has forgotten it meanwhile."""
+    item = replies.one(nomad, request.path_of("node", node.node_id), absent="node not found")
+    if item is None:
+        return node
+    attributes, meta = replies.table(item, "Attributes"), replies.table(item, "Meta")
+    return replace(
+        node,
+        attributes={name: replies.text(attributes, name) for name in attributes},
+        meta={name: replies.text(meta, name) for name in meta},
+    )
 
 
 def _node(item: replies.Node) -> Node:
@@ -49,6 +71,7 @@ def _node(item: replies.Node) -> Node:
         eligible=replies.text(item, "SchedulingEligibility") == "eligible",
         draining=replies.flag(item, "Drain"),
         drivers={name: _is_healthy(replies.table(drivers, name)) for name in drivers},
+        modify_index=replies.number(item, "ModifyIndex"),
     )
 
 

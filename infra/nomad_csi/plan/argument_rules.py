@@ -1,11 +1,11 @@
-"""Rules about a driver's arguments: extra ones, those that settings add, log levels, constraints' attributes."""
+"""Rules about a driver's arguments: extra ones, those that settings add, log levels."""
 
 from collections.abc import Iterator
 
 from nomad_csi.errors import Problem
+from nomad_csi.plan import secret_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import variables
 
 RESERVED_TAGS = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "CSIVolumeName")
 """Source: aws-ebs-csi-driver, ``pkg/driver/validation.go`` (``validateExtraTags``), v1.64.0."""
@@ -17,13 +17,6 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
         yield from _extra(plugin, driver, name, f"{path}.extra_arguments.{name}")
     yield from _settings(plugin, driver, path)
     yield from _log(plugin, driver, path)
-
-
-def attribute(given: str, path: str) -> Iterator[Problem]:
-    """Yield why *given* cannot be the attribute of a constraint."""
-    if not variables.ATTRIBUTE.fullmatch(given):
-        allowed = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
-        yield Problem(path=path, got=repr(given), allowed=allowed)
 
 
 def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, path: str) -> Iterator[Problem]:
@@ -48,7 +41,11 @@ def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str
 ) -> Iterator[Problem]:
     flag = _flag(argument)
-    if not argument.startswith("-") or not flag:
+    plain = flag.lower().replace("-", "")
+    if argument.startswith("-") and any(name in plain for name in secret_rules.SECRET_NAMES):
+        allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
+        yield Problem(path=path, got=f"--{flag} and a value that is not shown", allowed=allowed, fix="use credentials")
+    elif not argument.startswith("-") or not flag:
         allowed = "a flag such as --name=value; a bare word makes the driver ignore or misread what follows"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif flag in rendered:

@@ -1,8 +1,10 @@
 """From a plugin of the spec and its driver to the Nomad jobs that run it and what must be found of them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from nomad_csi.plan import iam, images, model, secrets
+from nomad_csi.plan import iam, images, model, task_secrets
 from nomad_csi.spec import model as spec
 
 CONTAINERS = frozenset({"docker", "podman"})
@@ -11,9 +13,8 @@ CONTAINERS = frozenset({"docker", "podman"})
 ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 """Source: hashicorp/nomad, ``client/fingerprint/env_aws.go``, 2026-08-21."""
 
-REGISTRY_USER, REGISTRY_PASSWORD = "REGISTRY_USERNAME", "REGISTRY_PASSWORD"  # names of variables
-TOKEN_FILE = "nomad_aws.jwt"  # noqa: S105  # its name
-"""File of the identity named ``aws``. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/identity_hook.go``."""
+
+_NAME = re.compile(r"(?<!\$)\{(\w+)\}")
 
 
 def plan_plugin(
@@ -40,6 +41,11 @@ def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriv
     return (plugin.controller.task_driver if role == "controller" else None) or plugin.task_driver
 
 
+def in_containers(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
+    """Return whether a task of the plugin runs an image."""
+    return any(task_driver(plugin, name).name in CONTAINERS for name in driver.roles)
+
+
 def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> int | None:
     """Return the instances of a service job, ``None`` of a system job."""
     if role.job_type == "system":
@@ -49,15 +55,18 @@ def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return *text* with ``{name}`` filled in from *values*; ``${...}`` stays."""
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    """Return *text* with ``{name}`` filled in from *values*, once; ``${...}`` and unknown names stay."""
+    return _NAME.sub(lambda found: values.get(found[1], found[0]), text)
 
 
-def values(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> dict[str, str]:
-    """Return what is filled into the texts of *driver*, by name."""
-    known = {name: str(plugin.config.get(name, setting.default)) for name, setting in driver.settings.items()}
+def metrics_port(plugin: spec.PluginSpec, name: spec.PluginRole) -> int | None:
+    """Return the port of the metrics of role *name*; a controller's is the next one, as both may share a client."""
+    return plugin.metrics_port and plugin.metrics_port + (name == "controller")
+
+
+def values(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole = "node") -> dict[str, str]:
+    """Return what is filled into the texts of *driver* for its role *name*, by name."""
+    known = {key: _plain(plugin.config.get(key, setting.default)) for key, setting in driver.settings.items()}
     tags = driver.tag_format
     return known | {
         "aws_region": plugin.aws_region or "",
@@ -68,8 +77,12 @@ def values(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> dict[str, str]:
         "extra_tags": tags.separator.join(
             f"{key}{tags.pair}{plugin.extra_tags[key]}" for key in sorted(plugin.extra_tags)
         ),
-        "metrics_port": str(plugin.metrics_port or ""),
+        "metrics_port": str(metrics_port(plugin, name) or ""),
     }
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _job(
@@ -79,8 +92,8 @@ def _job(
     container = task.name in CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
-    templates = _templates(plugin, driver, role, container=container)
-    registry = plugin.registry_credentials is not None and container
+    secret = task_secrets.of_task(plugin, driver, role, container=container)
+    known = values(plugin, driver, name)
     return model.PluginJob(
         job_id=job_id(plugin.id, name),
         region=plugin.nomad_region or "",
@@ -98,20 +111,24 @@ def _job(
         update=model.Update(**plugin.update.model_dump()) if plugin.update else None,
         task_driver=task.name,
         image=images.image(plugin, driver) if container else "",
-        registry_user=f"${{{REGISTRY_USER}}}" if registry else "",
-        registry_password=f"${{{REGISTRY_PASSWORD}}}" if registry else "",
+        registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
+        registry_password=f"${{{task_secrets.REGISTRY_PASSWORD}}}" if secret.registry else "",
         command=task.command or "",
         arguments=_arguments(plugin, driver, name, role),
         privileged=container and role.privileged,
         network_mode=network,
         ipc_mode=role.ipc_mode if container else "",
-        binds=role.binds if container else (),
-        metrics_port=plugin.metrics_port if "metrics_port" in role.optional_arguments else None,
-        environment=_environment(plugin, driver, role),
-        templates=templates,
-        secret_variables=_secret_variables(plugin, role, registry=registry),
-        vault_role=_vault_role(plugin),
-        identity_audience=_audience(plugin, role),
+        binds=tuple(filled(bind, known) for bind in role.binds) if container else (),
+        metrics_port=metrics_port(plugin, name) if "metrics_port" in role.optional_arguments else None,
+        environment={
+            **{key: filled(value, known) for key, value in _environment(plugin, role).items()},
+            **secret.environment,
+            **plugin.environment,
+        },
+        templates=secret.templates,
+        secret_variables=secret.variables,
+        vault_role=secret.vault_role,
+        identity_audience=secret.audience,
         mount_dir=role.mount_dir,
         stage_publish_base_dir=role.stage_publish_base_dir if container else _stage_dir(task, plugin.id, name),
         health_timeout_s=plugin.health_timeout_s or driver.health_timeout_s,
@@ -120,29 +137,22 @@ def _job(
         memory_mib=resources.memory_mib,
         memory_max_mib=resources.memory_max_mib,
         title=f"{driver.called} CSI driver {_version(plugin, driver) or plugin.image or 'of your own'}",
-        needs=_needs(role, network) if container else (),
+        needs=tuple(filled(need, known) for need in _needs(task, role, network)),
     )
 
 
 def _arguments(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, role: spec.RoleSpec
 ) -> tuple[str, ...]:
-    known = values(plugin, driver)
+    known = values(plugin, driver, name)
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
     own = tuple(filled(argument, known) for argument in (*role.arguments, *optional))
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))
 
 
-def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec) -> dict[str, str]:
-    known = values(plugin, driver)
-    own = {key: filled(value, known) for key, value in role.environment.items()}
-    identity = plugin.credentials.workload_identity if plugin.credentials else None
-    if identity and role.secret_environment:
-        own |= {
-            "AWS_ROLE_ARN": identity.role_arn,
-            "AWS_WEB_IDENTITY_TOKEN_FILE": f"${{NOMAD_SECRETS_DIR}}/{TOKEN_FILE}",
-        }
-    return own | plugin.environment
+def _environment(plugin: spec.PluginSpec, role: spec.RoleSpec) -> Mapping[str, str]:
+    given = plugin.credentials is not None and plugin.credentials.workload_identity is None
+    return role.environment | (role.credentials_environment if given else {})
 
 
 def _network_mode(plugin: spec.PluginSpec, role: spec.RoleSpec) -> str:
@@ -151,8 +161,20 @@ def _network_mode(plugin: spec.PluginSpec, role: spec.RoleSpec) -> str:
     return "host" if plugin.host_network else ""
 
 
-def _needs(role: spec.RoleSpec, network: str) -> tuple[str, ...]:
-    return (*role.needs, *(() if network == "host" else role.bridge_needs))
+def _needs(task: spec.TaskDriverSpec, role: spec.RoleSpec, network: str) -> tuple[str, ...]:
+    """
+    Return what the client must have for a container. Of Podman's task driver that is less than of Docker's.
+
+    Source: hashicorp/nomad-driver-podman 0.6.5, ``config.go`` (volumes are enabled, privileges need no leave) and
+    ``CHANGELOG.md`` (``ipc_mode``).
+    """
+    if task.name not in CONTAINERS:
+        return ()
+    bridge = () if network == "host" else role.bridge_needs
+    if task.name == "docker":
+        return (*role.needs, *bridge)
+    own = ("Podman's task driver, 0.6.5 or newer for ipc_mode",) if role.ipc_mode else ("Podman's task driver",)
+    return (*own, *(need for need in role.needs if not need.startswith("docker ")), *bridge)
 
 
 def _constraints(plugin: spec.PluginSpec) -> tuple[model.Constraint, ...]:
@@ -162,46 +184,9 @@ def _constraints(plugin: spec.PluginSpec) -> tuple[model.Constraint, ...]:
     return (model.Constraint(attribute=ZONE_ATTRIBUTE, operator="=", value=plugin.availability_zone), *own)
 
 
-def _templates(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool
-) -> tuple[model.SecretTemplate, ...]:
-    found = []
-    credentials = plugin.credentials
-    if driver.config_file and plugin.config:
-        data = secrets.config_file(credentials, plugin.config)
-        found.append(model.SecretTemplate(file_name=driver.config_file.name, data=data))
-    if credentials and not credentials.workload_identity:
-        if role.secret_environment:
-            data = secrets.from_items(credentials, role.secret_environment)
-            found.append(model.SecretTemplate(file_name=secrets.ENVIRONMENT_FILE, data=data, is_environment=True))
-        for file_name, item in sorted(role.secret_files.items()):
-            found.append(model.SecretTemplate(file_name=file_name, data=secrets.one_item(credentials, item)))
-    if plugin.registry_credentials and container:
-        items = {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"}
-        data = secrets.from_items(plugin.registry_credentials, items)
-        found.append(model.SecretTemplate(file_name="registry.env", data=data, is_environment=True))
-    return tuple(found)
-
-
-def _secret_variables(plugin: spec.PluginSpec, role: spec.RoleSpec, *, registry: bool) -> tuple[str, ...]:
-    given = plugin.credentials is not None and plugin.credentials.workload_identity is None
-    own = sorted(role.secret_environment) if given else []
-    return (*own, *((REGISTRY_USER, REGISTRY_PASSWORD) if registry else ()))
-
-
-def _vault_role(plugin: spec.PluginSpec) -> str | None:
-    sources = (plugin.credentials, plugin.registry_credentials)
-    return next((source.vault.role for source in sources if source and source.vault), None)
-
-
-def _audience(plugin: spec.PluginSpec, role: spec.RoleSpec) -> str:
-    identity = plugin.credentials.workload_identity if plugin.credentials else None
-    return identity.audience if identity and role.secret_environment else ""
-
-
 def _stage_dir(task: spec.TaskDriverSpec, plugin_id: str, role: spec.PluginRole) -> str:
     """
-    Return the folder on the host where Nomad and the plugin meet; empty for controllers, which stage nothing.
+    Return the folder on the host where Nomad and the plugin meet; empty for task drivers that isolate the file system.
 
     A process without file system isolation sees the host's paths, so the folder that Nomad checks is named to it.
     Source: tried on Nomad 2.0.6-dev with csi-driver-host-path v1.18.0, 2026-08.
@@ -215,21 +200,30 @@ def _version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     return "" if own else driver.version
 
 
+def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
+    """Return the version that the plugin must answer; empty where that is not known."""
+    known = _version(plugin, driver)
+    return known if driver.vendor_version is None or not known else driver.vendor_version
+
+
 def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> model.PluginExpectation:
     monolith = driver.roles.get("monolith")
     controller = driver.roles.get("controller")
-    task = task_driver(plugin, "monolith" if monolith else "node")
+    name: spec.PluginRole = "monolith" if monolith else "node"
+    task = task_driver(plugin, name)
+    container = task.name in CONTAINERS
+    uses_vault = task_secrets.of_task(plugin, driver, driver.roles[name], container=container).vault_role is not None
     return model.PluginExpectation(
         plugin_id=plugin.id,
         provider=filled(driver.provider, values(plugin, driver)),
-        version=_version(plugin, driver),
+        version=_answered_version(plugin, driver),
         namespace=plugin.namespace,
         controllers=(count(plugin, "controller", controller) or 0) if controller else 0,
         monolith=monolith is not None,
         nodes=count(plugin, "monolith", monolith) if monolith else None,
         datacenters=plugin.datacenters,
         node_pool=plugin.node_pool,
-        constraints=_constraints(plugin),
+        constraints=(*_constraints(plugin), *((task_secrets.VAULT_CONSTRAINT,) if uses_vault else ())),
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
         proof=plugin.verify.proof,
@@ -263,5 +257,6 @@ def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
 
 
 def existing_volume_ids(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
-    """Return the external ids of those *volumes* that were made elsewhere, each once, sorted."""
-    return sorted({volume.existing.external_id for volume in volumes if volume.existing})
+    """Return the ids of those EBS *volumes* that were made elsewhere, each once, sorted."""
+    ids = {volume.existing.external_id for volume in volumes if volume.existing}
+    return sorted(external_id for external_id in ids if external_id.startswith("vol-"))

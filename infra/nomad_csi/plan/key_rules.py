@@ -33,9 +33,8 @@ def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
 
 
 def _missing(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str) -> Iterator[Problem]:
-    wanted = dict.fromkeys(keys.required, f"a value, without which {driver} cannot use the volume")
-    for key, by_value in keys.required_with.items():
-        for other in by_value.get(values.get(key, ""), ()):
-            wanted.setdefault(other, f"a value, which {key} {values[key]!r} calls for")
-    for key in sorted(set(wanted) - set(values)):
-        yield Problem(path=f"{path}.{key}", got="nothing", allowed=wanted[key], fix=f"add {key}")
+    for key, cause in keys.missing(values).items():
+        allowed = f"a value, without which {driver} cannot use the volume"
+        if cause:
+            allowed = f"a value, which {cause} {values[cause]!r} calls for"
+        yield Problem(path=f"{path}.{key}", got="nothing", allowed=allowed, fix=f"add {key.replace('|', ' or ')}")

@@ -1,20 +1,25 @@
 """Rules that join a plugin of the spec with its driver, and plugins with each other."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import argument_rules, jobs, secret_rules
+from nomad_csi.plan import argument_rules, constraint_rules, jobs, secret_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 
 PROCESS_DRIVERS = frozenset({"raw_exec", "exec"})
 ROLES: tuple[spec.PluginRole, ...] = ("controller", "node", "monolith")
-SLOWEST_RESTART_S = 3
+LEAST_INTERVAL_S = 5
+"""Of a restart policy. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``RestartPolicyMinInterval``."""
+
+PROVIDER = re.compile(r"[A-Za-z]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+"""What a driver may be called. Source: CSI specification 1.12, ``GetPluginInfoResponse.name``."""
 
 
 def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield what is wrong with *plugin* under *driver*."""
-    yield from _task_drivers(plugin, driver, path)
+    yield from _task_drivers(plugin, path)
     yield from _roles(plugin, driver, path)
     yield from _region(plugin, driver, path)
     yield from _image(plugin, driver, path)
@@ -23,6 +28,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
         yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix="remove it")
     yield from secret_rules.check(plugin, driver, path)
     yield from argument_rules.check(plugin, driver, path)
+    yield from _provider(plugin, driver, path)
     yield from _texts(plugin, path)
     yield from _timing(plugin, path)
 
@@ -35,6 +41,29 @@ def check_plugins(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
             allowed = f"an id of its own: {first[plugin.id]} has it already"
             yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed)
         first.setdefault(plugin.id, path)
+    yield from _metrics_ports(plugins)
+
+
+def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
+    """Yield each plugin whose port for metrics, or the next one, another plugin has on the same clients."""
+    before: dict[str, int] = {}
+    for path, plugin in plugins.items():
+        port = plugin.metrics_port
+        for other, taken in before.items() if port else ():
+            if port and abs(port - taken) <= 1 and not _apart(plugin, plugins[other]):
+                allowed = (
+                    f"a port of its own, and the next one: {other} has {taken} and {taken + 1} on the same clients"
+                )
+                yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
+                break
+        before |= {path: port} if port else {}
+
+
+def _apart(one: spec.PluginSpec, other: spec.PluginSpec) -> bool:
+    """Return whether no client can run both plugins."""
+    zones = {one.availability_zone, other.availability_zone}
+    pools = {one.node_pool, other.node_pool}
+    return (len(zones) > 1 and None not in zones) or (len(pools) > 1 and "all" not in pools)
 
 
 def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -51,6 +80,9 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         if given and role.job_type == "system":
             allowed = "no count: a system job runs one instance on each eligible client"
             yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
+        if given and given < role.count_minimum:
+            allowed = f"at least {role.count_minimum} for {driver.name}: {role.count_advice}"
+            yield Problem(path=where, got=str(given), allowed=allowed)
         if given and role.count_limit and given > role.count_limit:
             allowed = f"at most {role.count_limit} for {driver.name}: {role.count_advice}"
             yield Problem(path=where, got=str(given), allowed=allowed)
@@ -64,12 +96,16 @@ def _region(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
         allowed = f"none: {driver.name} is not told an AWS region"
         yield Problem(path=where, got=repr(plugin.aws_region), allowed=allowed, fix="remove it")
     zone = plugin.availability_zone
+    if zone and not driver.uses_aws:
+        allowed = f"none: {driver.name} is not of AWS, whose zones Nomad's clients tell"
+        fix = "use constraints, and availability_zone or topologies of the volumes"
+        yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed, fix=fix)
     if zone and plugin.aws_region and not zone.startswith(plugin.aws_region):
         allowed = f"a zone of {plugin.aws_region}, the plugin's region"
         yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed)
 
 
-def _task_drivers(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+def _task_drivers(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     yield from _task_driver(plugin, plugin.task_driver, f"{path}.task_driver")
     if plugin.task_driver.name == "exec":
         allowed = "docker, podman or raw_exec: what a task of exec mounts is not seen outside of it"
@@ -78,11 +114,6 @@ def _task_drivers(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -
     own = plugin.controller.task_driver
     if own:
         yield from _task_driver(plugin, own, f"{path}.controller.task_driver")
-    used = {name: jobs.task_driver(plugin, name).name for name in driver.roles}
-    for name, role in driver.roles.items():
-        if used[name] == "podman" and role.ipc_mode:
-            allowed = f"docker for {driver.name}: its {name} needs ipc_mode, which podman's task driver does not have"
-            yield Problem(path=f"{path}.task_driver.name", got="podman", allowed=allowed)
 
 
 def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) -> Iterator[Problem]:
@@ -107,8 +138,7 @@ def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) 
 
 
 def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    containers = any(jobs.task_driver(plugin, name).name in jobs.CONTAINERS for name in driver.roles)
-    if containers and not (plugin.image or driver.image):
+    if jobs.in_containers(plugin, driver) and not (plugin.image or driver.image):
         yield Problem(
             path=f"{path}.image", got="nothing", allowed="an image, which the driver does not name", fix="add it"
         )
@@ -118,6 +148,13 @@ def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
     if plugin.image and not tag[1] and not plugin.image_digest and tag[0].partition(":")[2] in ("", "latest"):
         allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
         yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
+
+
+def _provider(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    name = jobs.filled(driver.provider, jobs.values(plugin, driver))
+    if name != driver.provider and not PROVIDER.fullmatch(name):
+        allowed = f"an id that ends in a letter or digit and of which {driver.provider} has at most 63 characters"
+        yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed, fix="choose a shorter id")
 
 
 def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
@@ -130,8 +167,7 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     for index, datacenter in enumerate(plugin.datacenters):
         yield from job_text(datacenter, f"{path}.datacenters[{index}]")
     for index, constraint in enumerate(plugin.constraints):
-        yield from job_text(constraint.value, f"{path}.constraints[{index}].value")
-        yield from argument_rules.attribute(constraint.attribute, f"{path}.constraints[{index}].attribute")
+        yield from constraint_rules.check(constraint, f"{path}.constraints[{index}]")
 
 
 def _timing(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
@@ -143,6 +179,9 @@ def _timing(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         allowed = f"less than healthy_deadline_s ({update.healthy_deadline_s})"
         got = str(update.min_healthy_time_s)
         yield Problem(path=f"{path}.update.min_healthy_time_s", got=got, allowed=allowed)
-    if restart.attempts * restart.delay_s > restart.interval_s:
+    if restart.interval_s < LEAST_INTERVAL_S:
+        allowed = f"at least {LEAST_INTERVAL_S}, or Nomad refuses the job"
+        yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)
+    elif restart.attempts * restart.delay_s > restart.interval_s:
         allowed = f"at least attempts x delay_s ({restart.attempts * restart.delay_s}), or Nomad refuses the job"
         yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)

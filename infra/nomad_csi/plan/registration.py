@@ -60,3 +60,11 @@ class VolumeRegistration:
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
+
+    clone_id: str = ""
+    snapshot_id: str = ""
+    """What the storage was made from, for the record: a registration makes nothing. Fixed after the first."""
+
+    capacity_min_bytes: int = 0
+    capacity_max_bytes: int = 0
+    """Size that is asked for; 0: none. Changed in a later registration, the controller plugin grows the storage."""

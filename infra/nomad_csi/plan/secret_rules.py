@@ -1,10 +1,11 @@
 """Rules about a plugin's configuration and credentials: what must be there, and what would give a secret away."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import secrets
+from nomad_csi.plan import jobs, secrets
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 
@@ -12,6 +13,9 @@ SECRET_NAMES = ("password", "secret", "token", "apikey", "api_key", "privatekey"
 """Parts of keys whose value is taken for a secret, in lower case and without dashes."""
 
 _HIDDEN = "[not shown]"
+_ITEM_ALLOWED = "an item's name of letters, digits and '_', as Nomad's templates name it with a dot"
+_NO_SECRET = ("_file", "_path", "_dir", "_url")
+"""How keys end whose value only says where a secret is."""
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -21,6 +25,8 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
     else:
         yield from _settings(plugin, driver, f"{path}.config")
     yield from _credentials(plugin, driver, path)
+    yield from _sources(plugin, path)
+    yield from _environment(plugin, driver, f"{path}.environment")
 
 
 def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFileSpec, path: str) -> Iterator[Problem]:
@@ -31,6 +37,11 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
         if key in plugin.config and plugin.config[key] not in values:
             got = repr(plugin.config[key]) if isinstance(plugin.config[key], str) else _HIDDEN
             yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
+    for key, reasons in file.not_in_containers.items():
+        value = plugin.config.get(key)
+        if isinstance(value, str) and value in reasons and jobs.in_containers(plugin, driver):
+            allowed = f"a value that works in a container; not this one: {reasons[value]}"
+            yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
     yield from _values(plugin.config, path, is_secret=False)
     if secrets.items_of(plugin.config) and not _has_items(plugin):
         allowed = "where the secrets come from: nomad_variable or vault"
@@ -41,13 +52,15 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
 def _values(value: Any, path: str, *, is_secret: bool) -> Iterator[Problem]:
     """Yield what of *value*, which stands at *path*, cannot be written into the job file."""
     if isinstance(value, dict) and secrets.FROM_SECRET in value:
-        if set(value) != {secrets.FROM_SECRET} or not isinstance(value[secrets.FROM_SECRET], str):
+        item = value[secrets.FROM_SECRET]
+        if set(value) != {secrets.FROM_SECRET} or not isinstance(item, str):
             yield Problem(path=path, got=_HIDDEN, allowed=f"{{{secrets.FROM_SECRET}: ITEM}} and nothing beside it")
+        elif not secrets.ITEM.fullmatch(item):
+            yield Problem(path=f"{path}.{secrets.FROM_SECRET}", got=repr(item), allowed=_ITEM_ALLOWED)
     elif isinstance(value, dict):
         for key, item in value.items():
-            plain = str(key).lower().replace("-", "")
             yield from _text(str(key), f"{path}.{key}")
-            yield from _values(item, f"{path}.{key}", is_secret=any(name in plain for name in SECRET_NAMES))
+            yield from _values(item, f"{path}.{key}", is_secret=_is_secret(str(key)))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _values(item, f"{path}[{index}]", is_secret=is_secret)
@@ -77,6 +90,8 @@ def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> It
             yield Problem(path=f"{path}.{key}", got="an unknown key", allowed=allowed, fix="remove it")
         elif isinstance(value, dict | list) or value is None:
             yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=f"text or a number: {driver.settings[key].text}")
+        elif not re.fullmatch(driver.settings[key].pattern, str(value)):
+            yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=driver.settings[key].text)
         elif isinstance(value, str):
             yield from _text(value, f"{path}.{key}")
     for key, setting in driver.settings.items():
@@ -94,15 +109,44 @@ def _credentials(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     elif identity and not driver.uses_aws:
         allowed = f"nomad_variable or vault: {driver.name} takes no AWS role"
         yield Problem(path=f"{where}.workload_identity", got="one", allowed=allowed)
-    elif asked and not plugin.credentials and not driver.uses_aws:
+    elif asked and not plugin.credentials and not driver.credentials_optional:
         allowed = f"nomad_variable or vault, with the items {', '.join(sorted(asked))}"
         yield Problem(path=where, got="nothing", allowed=allowed, fix="add credentials")
     if plugin.iam and plugin.credentials:
         allowed = "iam, for the clients' instance role, or credentials, not both"
         yield Problem(path=f"{path}.iam", got="both", allowed=allowed)
-    for name, source in (("credentials", plugin.credentials), ("registry_credentials", plugin.registry_credentials)):
-        for text in (source.nomad_variable, source.vault.path if source.vault else None) if source else ():
-            yield from _text(text or "", f"{path}.{name}")
+
+
+def _sources(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    vaults = {
+        name: source.vault
+        for name, source in (("credentials", plugin.credentials), ("registry_credentials", plugin.registry_credentials))
+        if source and source.vault
+    }
+    for name, vault in vaults.items():
+        yield from _text(vault.path, f"{path}.{name}.vault.path")
+        yield from job_text(vault.role, f"{path}.{name}.vault.role")
+    if len({vault.role for vault in vaults.values()}) > 1:
+        allowed = "the role of credentials.vault: a task has one token of Vault"
+        got = repr(vaults["registry_credentials"].role)
+        yield Problem(path=f"{path}.registry_credentials.vault.role", got=got, allowed=allowed)
+
+
+def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    filled = {name for role in driver.roles.values() for name in role.secret_environment}
+    for name in plugin.environment:
+        if name in filled and plugin.credentials:
+            allowed = f"no {name}: the credentials of this plugin give it"
+            yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix="remove it")
+        elif name in filled or _is_secret(name):
+            allowed = "no secret: what stands here would stand in the job file"
+            fix = "put the value into a Nomad variable or Vault, and name it under credentials"
+            yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix=fix)
+
+
+def _is_secret(key: str) -> bool:
+    plain = key.lower().replace("-", "")
+    return any(name in plain for name in SECRET_NAMES) and not plain.endswith(_NO_SECRET)
 
 
 def _has_items(plugin: spec.PluginSpec) -> bool:

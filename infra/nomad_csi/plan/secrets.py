@@ -1,10 +1,14 @@
 """
 How secrets reach a plugin's task: through a template that Nomad fills in on the client, never through the job file.
 
-Source: https://developer.hashicorp.com/nomad/docs/job-specification/template ("nomadVar", "Vault"), 2026-11-21.
+A Nomad variable that does not exist yet holds the task back; an item that the variable lacks fails it
+(``error_on_missing_key``), where ``index`` would have filled in nothing.
+Source: https://developer.hashicorp.com/nomad/docs/job-specification/template ("nomadVar", "Vault"), 2026-11-21;
+hashicorp/consul-template v0.42.1, ``dependency/nomad_var_structs.go``; tried on Nomad 2.0.6-dev, 2026-11.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +23,14 @@ ENVIRONMENT_FILE = "credentials.env"
 FORBIDDEN = ("{{", "}}", "${", "%{")
 """What a text of ``config`` may not hold: Nomad or its templates would evaluate it."""
 
-_MARK = "nomad-csi-secret-{}-"
+ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""An item's name: what a template can name with a dot, so that a missing one is an error."""
+
+_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]+")
+"""Text that is text to every reader of YAML, but for the words that PyYAML itself quotes, such as ``yes``."""
+
+_MARK = "from-secret-{}-{}-"
+_TAG = "tag:yaml.org,2002:str"
 
 
 def from_items(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, text: Mapping[str, str]) -> str:
@@ -27,59 +38,82 @@ def from_items(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, text
     Return the data of a template that holds one line ``NAME=value`` for each of *text*, by the name of its item.
 
     Values are written as JSON, which Nomad's reader of environment files takes as quoted text.
+    Source: hashicorp/go-envparse v0.1.0, ``parseLine``.
     """
-    lines = [f"{name}={_item(source, item)}" for name, item in sorted(text.items())]
+    lines = [f"{name}={_expression(source, item)}" for name, item in sorted(text.items())]
     return _within(source, "\n".join(lines))
 
 
 def one_item(source: spec.CredentialsSpec, item: str) -> str:
-    """Return the data of a template that is the value of *item* as it is."""
-    return _within(source, _expression(source, item, as_json=False))
+    """Return the data of a template that is the value of *item* as it is, with nothing behind it."""
+    return f"{_within(source, _expression(source, item, as_json=False))[:-3]} -}}}}"
 
 
 def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any]) -> str:
     """
     Return the data of a template that is *config* as YAML, its secrets as expressions.
 
-    The form is the same whatever the order of keys in *config*. A secret is written as JSON, which is YAML too.
+    The form is the same whatever the order of keys in *config*. Text that YAML 1.1 and 1.2 might read differently is
+    quoted. A secret is written as JSON, which is YAML too.
     """
-    items: list[str] = []
-    text = yaml.safe_dump(_marked(config, items), sort_keys=True, allow_unicode=True, width=10_000).rstrip("\n")
+    items = items_of(config)
+    mark = _mark(config)
+    text = _dumped(_marked(config, mark, []))
+    if source is None or not items:
+        return text
     for index, item in enumerate(items):
-        if source is not None:
-            text = text.replace(_MARK.format(index), _item(source, item))
-    return _within(source, text) if source is not None and items else text
+        text = text.replace(_MARK.format(mark, index), _expression(source, item))
+    return _within(source, text)
 
 
 def items_of(config: Any) -> list[str]:
-    """Return the items of the credentials that *config* asks for."""
+    """Return the items of the credentials that *config* asks for, in its own order."""
     found: list[str] = []
-    _marked(config, found)
+    _marked(config, 0, found)
     return found
 
 
-def _marked(value: Any, items: list[str]) -> Any:
+def _mark(config: Mapping[str, Any]) -> int:
+    """Return a number whose marks stand nowhere in *config*."""
+    text = json.dumps(config, default=str)
+    return next(number for number in range(len(text) + 1) if _MARK.format(number, "")[:-1] not in text)
+
+
+def _marked(value: Any, mark: int, items: list[str]) -> Any:
     """Return *value* with a mark in place of each secret, whose item is added to *items*."""
     if isinstance(value, Mapping):
         if set(value) == {FROM_SECRET}:
             items.append(str(value[FROM_SECRET]))
-            return _MARK.format(len(items) - 1)
-        return {key: _marked(item, items) for key, item in value.items()}
+            return _MARK.format(mark, len(items) - 1)
+        return {key: _marked(item, mark, items) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_marked(item, items) for item in value]
+        return [_marked(item, mark, items) for item in value]
     return value
 
 
 def _within(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, text: str) -> str:
     where = source.vault.path if source.vault else source.nomad_variable
     function = "secret" if source.vault else "nomadVar"
-    return f"{{{{ with {function} {json.dumps(where)} -}}}}\n{text}\n{{{{- end }}}}"
+    return f"{{{{ with {function} {json.dumps(where, ensure_ascii=False)} -}}}}\n{text}\n{{{{- end }}}}"
 
 
-def _item(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, item: str) -> str:
-    return _expression(source, item, as_json=True)
-
-
-def _expression(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, item: str, *, as_json: bool) -> str:
-    place = f"index .Data.data {json.dumps(item)}" if source.vault else f"(index . {json.dumps(item)}).Value"
+def _expression(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, item: str, *, as_json: bool = True) -> str:
+    # `.ITEM | toJSON` of a Nomad variable would be Go's own quoting, not JSON: NomadVarItem.MarshalJSON uses %q.
+    place = f".Data.data.{item}" if source.vault else f".{item}.Value"
     return f"{{{{ {place} | toJSON }}}}" if as_json else f"{{{{ {place} }}}}"
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML's safe dumper, with quotes around all text that might be something else."""
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(_TAG, text, style=None if _PLAIN.fullmatch(text) else '"')
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def _dumped(value: Any) -> str:
+    text = yaml.dump(value, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
+    return str(text).rstrip("\n")

@@ -20,7 +20,7 @@ def check_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Problem]:
     """Yield what is wrong with *volume* under *driver*, and under *plugin* where that is known."""
-    yield from _source(volume, driver, path)
+    yield from _source(volume, driver, plugin, path)
     yield from _zones(volume, driver, plugin, path)
     yield from _capabilities(volume, driver, path)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
@@ -28,7 +28,7 @@ def check_volume(
     yield from _topologies(volume, f"{path}.topologies")
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
     yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
-    yield from key_rules.check(volume.parameters, driver.parameters, driver.name, f"{path}.parameters")
+    yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
     for problem in key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets"):
         yield Problem(path=problem.path, got="[secret]", allowed=problem.allowed, fix=problem.fix)
     for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
@@ -84,7 +84,9 @@ def _added(taken: dict[str, set[str]], group: str, name: str) -> bool:
     return len(names) > before
 
 
-def _source(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+def _source(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
     possible = [name for name in spec.SOURCES if _can(driver, name)]
     for name in spec.SOURCES:
         if getattr(volume, name) is not None and name not in possible:
@@ -96,6 +98,7 @@ def _source(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iter
         yield from efs_rules.check(volume.efs, f"{path}.efs")
     if volume.existing:
         yield from _existing(volume, volume.existing, driver, f"{path}.existing")
+        yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
     if volume.create and volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")
@@ -120,10 +123,27 @@ def _existing(
     elif len(external_id.encode()) > EXTERNAL_ID_LIMIT_BYTES:
         got = f"{len(external_id.encode())} bytes"
         yield Problem(path=f"{path}.external_id", got=got, allowed=f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes")
-    if driver.topology_key and existing.availability_zone is None and not volume.topologies:
+    form = rule.form(external_id)
+    zoned = driver.topology_key and (form is None or form.zoned)
+    if zoned and existing.availability_zone is None and not volume.topologies:
         fix = "add the zone of the volume"
         allowed = "a zone: without one Nomad places jobs where the volume cannot be attached"
         yield Problem(path=f"{path}.availability_zone", got="nothing", allowed=allowed, fix=fix)
+
+
+def _form(
+    existing: spec.ExistingSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield that *plugin* lacks the flag that this form of the external id calls for, if it does."""
+    form = driver.external_id.form(existing.external_id)
+    if plugin is None or form is None or form.flag is None:
+        return
+    role: spec.PluginRole = "monolith" if "monolith" in driver.roles else "controller"
+    given = getattr(plugin.extra_arguments, role)
+    if not any(argument.lstrip("-").partition("=")[0] == form.flag for argument in given):
+        allowed = f"an id of another form, unless the {role} of plugin {plugin.id} has the flag --{form.flag}"
+        fix = f"add --{form.flag}=true to extra_arguments.{role} of the plugin"
+        yield Problem(path=path, got=repr(existing.external_id), allowed=allowed, fix=fix)
 
 
 def _zones(
@@ -145,11 +165,13 @@ def _zones(
 
 
 def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
+    modes = driver.modes | {(item.access_mode, item.attachment_mode) for item in (form.capabilities if form else ())}
     for index, capability in enumerate(volume.capabilities):
         mode = (capability.access_mode, capability.attachment_mode)
         where = f"{path}.capabilities[{index}]"
-        if mode not in driver.modes:
-            allowed = "one of " + ", ".join(sorted(" ".join(mode) for mode in driver.modes))
+        if mode not in modes:
+            allowed = "one of " + ", ".join(sorted(" ".join(mode) for mode in modes))
             allowed = f"{allowed} for {driver.name}"
             yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=driver.modes_advice)
         elif volume.ebs and capability.access_mode.startswith("multi-node"):
@@ -173,6 +195,11 @@ def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) 
     if options.fs_type and driver.fs_types is not None and options.fs_type not in driver.fs_types:
         allowed = f"one of {', '.join(sorted(filter(None, driver.fs_types)))} for {driver.name}"
         yield Problem(path=f"{path}.fs_type", got=repr(options.fs_type), allowed=allowed)
+    for index, flag in enumerate(options.mount_flags):
+        for start, fix in driver.refused_mount_flags.items():
+            if flag.lower().startswith(start):
+                where = f"{path}.mount_flags[{index}]"
+                yield Problem(path=where, got=repr(flag), allowed=f"flags that {driver.name} takes", fix=fix)
     attachments = {capability.attachment_mode for capability in volume.capabilities}
     if attachments == {"block-device"} and (options.fs_type or options.mount_flags):
         yield Problem(path=path, got="some", allowed="no mount options for a block device", fix="remove them")
@@ -193,5 +220,15 @@ def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
     """Return what *driver* wants of the context; of a volume that it makes, it writes the context itself."""
-    keys = driver.context
-    return keys.model_copy(update={"required": frozenset(), "required_with": {}}) if volume.create else keys
+    form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
+    keys = form.context if form and form.context else driver.context
+    return _optional(keys) if volume.create else keys
+
+
+def _parameters(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
+    """Return what *driver* wants of the parameters; it reads them only when it makes the volume."""
+    return driver.parameters if volume.create else _optional(driver.parameters)
+
+
+def _optional(keys: spec.KeysSpec) -> spec.KeysSpec:
+    return keys.model_copy(update={"required": frozenset(), "required_with": {}})

@@ -18,5 +18,5 @@ AccessMode = Literal[
 ]
 AttachmentMode = Literal["file-system", "block-device"]
 
-ACCESS_MODES: tuple[str, ...] = get_args(AccessMode)
-ATTACHMENT_MODES: tuple[str, ...] = get_args(AttachmentMode)
+ACCESS_MODES: tuple[AccessMode, ...] = get_args(AccessMode)
+ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)

@@ -82,11 +82,14 @@ Digest = Annotated[str, matching(re.compile(r"sha256:[0-9a-f]{64}"), "sha256: an
 CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
 Directory = Annotated[str, matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
-Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
 Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
 EnvironmentName = Annotated[str, matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 FileName = Annotated[
     str, matching(re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"), "a file name without folders, no '.' in front")
+]
+VariablePath = Annotated[
+    str,
+    matching(names.VARIABLE_PATH, "a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME"),
 ]
 UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 

@@ -1,11 +1,13 @@
 """
 What a CSI driver needs on Nomad. A row of the catalogue is such a description; so is one that an operator writes.
 
-In arguments, environment and needs, ``{name}`` is filled in: ``{aws_region}``, ``{log_verbosity}``, ``{log_level}``,
-``{plugin_id}``, ``{config_file}``, and the driver's own settings. ``${...}`` are Nomad's runtime variables.
+In arguments, environment, binds and needs, ``{name}`` is filled in: ``{aws_region}``, ``{log_verbosity}``,
+``{log_level}``, ``{plugin_id}``, ``{config_file}``, and the driver's own settings. ``${...}`` are Nomad's runtime
+variables.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import pydantic
@@ -41,6 +43,9 @@ class RoleSpec(base.Model):
     secret_files: dict[base.FileName, base.Word] = pydantic.Field(default_factory=dict)
     """Files in the task's secrets directory, and the item of the credentials that each holds."""
 
+    credentials_environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
+    """Environment that is set only where the plugin has such credentials: where a secret file is, for instance."""
+
     privileged: bool = False
     network_mode: base.Text = ""
     """Docker network mode; empty: Docker's default bridge."""
@@ -60,11 +65,14 @@ class RoleSpec(base.Model):
     default_count: base.Count = 1
     """Instances of a ``service``, unless the plugin says how many."""
 
+    count_minimum: base.Count = 1
+    """Fewest instances that work."""
+
     count_limit: base.Count | None = None
     """Most instances that are safe; ``None``: any number."""
 
     count_advice: base.Text = ""
-    """Why there is such a limit."""
+    """Why there are such limits."""
 
     kill_timeout_s: base.Count | None = None
     """How long the process may take to end; ``None``: Nomad's default of 5 s."""
@@ -78,23 +86,6 @@ class RoleSpec(base.Model):
 
     probe_proves: base.Text = ""
     """What an answer to ``Probe`` proves of this role."""
-
-
-class ExternalIdSpec(base.Model):
-    """How the storage provider writes the ids of what the driver serves."""
-
-    pattern: base.Expression = r".+"
-    """Regular expression for the whole id."""
-
-    allowed: base.Text = "the storage provider's id of the volume"
-    """The pattern in words, with an example."""
-
-    shared: bool = False
-    """Whether one external id may stand under several volume ids."""
-
-    def fits(self, external_id: str) -> bool:
-        """Return whether *external_id* looks as it should."""
-        return re.fullmatch(self.pattern, external_id) is not None
 
 
 class KeysSpec(base.Model):
@@ -113,20 +104,89 @@ class KeysSpec(base.Model):
     """Keys that take some values only, and these values."""
 
     required_with: dict[base.Text, dict[base.Text, frozenset[base.Text]]] = pydantic.Field(default_factory=dict)
-    """Keys that another one calls for: by that key, then by its value."""
+    """Keys that another one calls for: by that key, then by its value. In ``a|b`` one of both is enough."""
 
     refused: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Keys that look right and are not, each with the fix."""
+
+    meanings: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """What keys are for, in words."""
+
+    def missing(self, values: Mapping[str, str]) -> dict[str, str]:
+        """
+        Return the keys that *values* lacks, each with the key that calls for it; with nothing where it always must be.
+
+        Of alternatives, such as ``a|b``, the whole text is returned.
+        """
+        wanted = dict.fromkeys(self.required, "")
+        for key, by_value in self.required_with.items():
+            for other in by_value.get(values.get(key, ""), ()):
+                wanted.setdefault(other, key)
+        given = {self._fold(key) for key in values}
+        return {
+            key: cause
+            for key, cause in sorted(wanted.items())
+            if given.isdisjoint(self._fold(one) for one in key.split("|"))
+        }
 
     def takes(self, key: str) -> bool:
         """Return whether the driver takes *key*."""
         if self.allowed is None:
             return True
-        fold = str.lower if self.ignore_case else str
+        fold = self._fold
         return any(
             fold(key).startswith(fold(known[:-1])) if known.endswith("*") else fold(key) == fold(known)
             for known in self.allowed
         )
+
+    def _fold(self, key: str) -> str:
+        return key.lower() if self.ignore_case else key
+
+
+class ExternalIdFormSpec(base.Model):
+    """A form of external ids under which other rules hold than under the usual one."""
+
+    prefix: base.Word
+    """How such ids begin."""
+
+    text: base.Text = ""
+    """What they mean."""
+
+    flag: base.Word | None = None
+    """Flag that the controller, or the monolith, must be given for them, without dashes; ``None``: none."""
+
+    capabilities: tuple[base.CapabilitySpec, ...] = ()
+    """What works besides the driver's capabilities."""
+
+    context: KeysSpec | None = None
+    """Keys of the context, in place of the driver's; ``None``: the same."""
+
+    zoned: bool = True
+    """Whether such a volume is bound to a zone where the driver's volumes are."""
+
+
+class ExternalIdSpec(base.Model):
+    """How the storage provider writes the ids of what the driver serves."""
+
+    pattern: base.Expression = r".+"
+    """Regular expression for the whole id."""
+
+    allowed: base.Text = "the storage provider's id of the volume"
+    """The pattern in words, with an example."""
+
+    shared: bool = False
+    """Whether one external id may stand under several volume ids."""
+
+    forms: tuple[ExternalIdFormSpec, ...] = ()
+    """Forms of the id under which other rules hold."""
+
+    def fits(self, external_id: str) -> bool:
+        """Return whether *external_id* looks as it should."""
+        return re.fullmatch(self.pattern, external_id) is not None
+
+    def form(self, external_id: str) -> ExternalIdFormSpec | None:
+        """Return the form that *external_id* has; ``None`` for the usual one."""
+        return next((form for form in self.forms if external_id.startswith(form.prefix)), None)
 
 
 class SettingSpec(base.Model):
@@ -138,6 +198,9 @@ class SettingSpec(base.Model):
     default: base.Text | None = None
     """``None``: it must be given."""
 
+    pattern: base.Expression = r"(?s).*"
+    """Regular expression for the whole value, which *text* puts into words."""
+
 
 class ConfigFileSpec(base.Model):
     """A YAML file that the driver reads its configuration from; it is put into the task's secrets directory."""
@@ -148,6 +211,9 @@ class ConfigFileSpec(base.Model):
 
     values: dict[base.Word, frozenset[base.Text]] = pydantic.Field(default_factory=dict)
     """Keys at its top that take some values only, and these values."""
+
+    not_in_containers: dict[base.Word, dict[base.Text, base.Text]] = pydantic.Field(default_factory=dict)
+    """Values that work only where the process sees the client's own files, by key, each with the reason."""
 
 
 class TagFormatSpec(base.Model):
@@ -176,7 +242,10 @@ class DriverSpec(base.Model):
     """Digest of that image; ``None``: not known here."""
 
     version: base.Text = ""
-    """The version of *image*, as the driver answers it; empty: it is not compared."""
+    """The version of *image*; empty: not known."""
+
+    vendor_version: base.Text | None = None
+    """What the driver answers as its version; ``None``: the same as *version*. Empty: it is not compared."""
 
     roles: Annotated[dict[base.PluginRole, RoleSpec], pydantic.Field(min_length=1)]
     """Either ``monolith`` alone, or ``node``, with or without ``controller``."""
@@ -190,6 +259,9 @@ class DriverSpec(base.Model):
     external_id: ExternalIdSpec = ExternalIdSpec()
     fs_types: frozenset[base.Text] | None = None
     """File systems that it mounts; ``None``: not known."""
+
+    refused_mount_flags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """Mount flags, by how they begin, that it refuses or ignores, each with the fix."""
 
     context: KeysSpec = KeysSpec()
     parameters: KeysSpec = KeysSpec()
@@ -216,6 +288,9 @@ class DriverSpec(base.Model):
     tag_format: TagFormatSpec = TagFormatSpec()
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] = 30
     minimum_nomad: base.Text = "1.3.0"
+    credentials_optional: bool = False
+    """Whether it finds credentials on the client where none are given: an instance role, a service account."""
+
     storage: Literal["ebs", "efs"] | None = None
     """Key of the spec under which Pulumi makes storage for it, ``ebs`` or ``efs``; ``None``: Pulumi makes none."""
 

@@ -24,7 +24,15 @@ from nomad_csi.spec.base import (
     VolumeId,
     Word,
 )
-from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, ExternalIdSpec, KeysSpec, RoleSpec, SettingSpec
+from nomad_csi.spec.driver import (
+    ConfigFileSpec,
+    DriverSpec,
+    ExternalIdFormSpec,
+    ExternalIdSpec,
+    KeysSpec,
+    RoleSpec,
+    SettingSpec,
+)
 from nomad_csi.spec.plugin import (
     ConstraintSpec,
     ControllerSpec,
@@ -68,6 +76,7 @@ __all__ = [
     "EfsClientsSpec",
     "EfsSpec",
     "ExistingSpec",
+    "ExternalIdFormSpec",
     "ExternalIdSpec",
     "ExtraArgumentsSpec",
     "IamSpec",

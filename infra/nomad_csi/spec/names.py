@@ -19,6 +19,14 @@ JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 NAMESPACE = re.compile(r"[a-zA-Z0-9-]{1,128}")
 """A Nomad namespace. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``validNamespaceName``."""
 
+VARIABLE_PATH = re.compile(r"[a-zA-Z0-9_~/-]{1,128}(@[a-zA-Z0-9-]{1,128}(\.[a-zA-Z0-9_-]+)?)?")
+"""
+The path of a Nomad variable; ``@namespace`` and ``@namespace.region`` may follow.
+
+Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``); hashicorp/consul-template v0.42.1,
+``dependency/nomad_var_get.go``.
+"""
+
 AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 """An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""
 

@@ -76,9 +76,22 @@ class ConstraintSpec(base.Model):
     """A runtime variable such as ``${attr.cpu.arch}``, ``${meta.storage}`` or ``${node.class}``."""
 
     operator: Literal[
-        "=", "!=", ">", ">=", "<", "<=", "regexp", "version", "semver", "set_contains", "set_contains_any", "is_set"
+        "=",
+        "!=",
+        ">",
+        ">=",
+        "<",
+        "<=",
+        "regexp",
+        "version",
+        "semver",
+        "set_contains",
+        "set_contains_any",
+        "is_set",
+        "is_not_set",
     ] = "="
     value: base.Text = ""
+    """What to compare with. None for ``is_set`` and ``is_not_set``."""
 
 
 class VaultSpec(base.Model):
@@ -103,8 +116,12 @@ class WorkloadIdentitySpec(base.Model):
 class CredentialsSpec(base.Model):
     """Where the plugin's tasks get their secrets from. Absent: the instance role, for drivers of AWS."""
 
-    nomad_variable: base.Word | None = None
-    """Path of a Nomad variable. Tasks may read those below ``nomad/jobs/`` and the job's id without a policy."""
+    nomad_variable: base.VariablePath | None = None
+    """
+    Path of a Nomad variable in the plugin's namespace.
+
+    Without an ACL policy every job may read ``nomad/jobs``, and a job of its own what is below ``nomad/jobs/JOB_ID``.
+    """
 
     vault: VaultSpec | None = None
     workload_identity: WorkloadIdentitySpec | None = None
@@ -118,7 +135,7 @@ class CredentialsSpec(base.Model):
 class RegistryCredentialsSpec(base.Model):
     """Where user name and password for the image's registry come from: the items ``username`` and ``password``."""
 
-    nomad_variable: base.Word | None = None
+    nomad_variable: base.VariablePath | None = None
     vault: VaultSpec | None = None
 
     @pydantic.model_validator(mode="after")
@@ -195,7 +212,7 @@ class PluginSpec(base.Model):
     """Region of the storage, for drivers of AWS. Not Nomad's region."""
 
     nomad_region: base.Word | None = None
-    """Nomad region of the plugin jobs; the agent's own when absent."""
+    """Nomad region of the plugin jobs; the agent's own when absent. The connection must ask the same one."""
 
     namespace: base.Namespace = "default"
     """Nomad namespace of the plugin jobs. The plugin itself is global."""
@@ -235,8 +252,12 @@ class PluginSpec(base.Model):
     extra_tags: dict[base.Word, base.Text] = pydantic.Field(default_factory=dict)
     """Tags that the driver puts on what it makes."""
 
-    metrics_port: base.Port | None = None
-    """Port of the driver's metrics endpoint on each client; absent: none."""
+    metrics_port: Annotated[int, pydantic.Field(ge=1, le=65_534)] | None = None
+    """
+    Port of the metrics endpoint on the clients of its node instances; absent: none.
+
+    Its controllers have the next port, because a client may run both.
+    """
 
     environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
     resources: base.ResourcesSpec | None = None

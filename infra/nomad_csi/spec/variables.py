@@ -27,9 +27,13 @@ class NomadVariable(enum.Enum):
 
 
 ATTRIBUTE = re.compile(
-    r"\$\{(attr\.[A-Za-z0-9_.-]+|meta\.[A-Za-z0-9_.-]+|node\.(unique\.id|unique\.name|datacenter|region|pool|class))\}"
+    r"\$\{(attr\.[A-Za-z0-9_.-]+|meta\.[A-Za-z0-9_.-]+|node\.(unique\.id|unique\.name|datacenter|pool|class))\}"
 )
-"""One property of a client, as a constraint names it."""
+"""
+One property of a client, as a constraint names it; Nomad refuses ``${node.region}`` there.
+
+Source: hashicorp/nomad, ``nomad/structs/constraint.go`` (``validateConstraintAttribute``), 2026-08-21.
+"""
 
 TEMPLATE_START = re.compile(r"[$%]\{")
 """How what Nomad evaluates begins."""

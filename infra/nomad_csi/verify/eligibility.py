@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-from nomad_csi.verify import findings
+from nomad_csi.verify import constraints, findings
 
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
@@ -27,7 +27,16 @@ def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
 
 def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
     """Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is."""
-    return next(_reasons(expectation, node), "")
+    return next(_reasons(expectation, node), "") or _unmet(expectation, node)
+
+
+def needs_description(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+    """Return whether only the attributes of *node* can tell if it is to run the plugin."""
+    return bool(expectation.constraints) and not any(_reasons(expectation, node))
+
+
+def _unmet(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    return next(filter(None, (constraints.unmet(item, node) for item in expectation.constraints)), "")
 
 
 def _reasons(expectation: model.PluginExpectation, node: nodes.Node) -> Iterator[str]:
@@ -61,9 +70,19 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
             severity="error",
             expected="at least 1 client that may run the plugin",
             found=_why_none(expectation, found),
-            advice="add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",
+            advice=f"add or free such a client, or correct {_filters(expectation)} or task_driver of the plugin",
         )
         return (none,)
+    if expectation.nodes is not None and expectation.nodes > count:
+        instances = findings.Finding(
+            code="instances-exceed-nodes",
+            subject=subject,
+            severity="error",
+            expected=f"a client for each of {expectation.nodes} instances, which never share one",
+            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            advice=f"set monolith.count to {count} or less, or add clients",
+        )
+        return (instances,)
     if expectation.controllers > count:
         few = findings.Finding(
             code="controllers-exceed-nodes",
@@ -75,6 +94,10 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         )
         return (few,)
     return ()
+
+
+def _filters(expectation: model.PluginExpectation) -> str:
+    return "datacenters, node_pool, constraints" if expectation.constraints else "datacenters, node_pool"
 
 
 def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> str:

@@ -171,13 +171,13 @@ def _check_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
     """Yield too few node instances of a service job; of a system job each client is looked at."""
-    there = sum(row.role == "node" for row in rows)
+    there = sum(row.role == "node" and not row.is_extra for row in rows)
     if expectation.nodes is not None and there < expectation.nodes:
         yield findings.Finding(
             code="instance-missing",
             subject=f"plugin {expectation.plugin_id}",
             severity="error",
-            expected=f"{expectation.nodes} instances",
+            expected=f"{expectation.nodes} {'instance' if expectation.nodes == 1 else 'instances'}",
             found=f"{there} that ever answered as healthy",
             advice="look at the job's allocations: it often lacks a place to run",
         )

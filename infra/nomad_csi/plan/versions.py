@@ -1,0 +1,136 @@
+"""
+Versions as Nomad's constraints compare them: ``version``, and ``semver`` with the order of Semantic Versioning.
+
+They differ in two things: ``semver`` knows no ``~>``, and there a pre-release is a version like any other.
+Source: hashicorp/go-version v1.9.0, ``version.go`` and ``constraint.go``; hashicorp/nomad,
+``helper/constraints/semver/constraints.go``, 2026-08-21.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["version", "semver"]
+
+_CORE = r"v?(\d+(?:\.\d+)*)"
+_WORDS = r"[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*"
+_BUILD = r"(?:\+[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*)?"
+_VERSION = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-?([A-Za-z~-]+{_WORDS}))?{_BUILD}", re.ASCII)
+_SEMVER = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-([A-Za-z~-]+{_WORDS}))?{_BUILD}", re.ASCII)
+_FORMS: Mapping[Kind, re.Pattern[str]] = {"version": _VERSION, "semver": _SEMVER}
+_CONDITION = re.compile(r"\s*(<=|>=|!=|~>|<|>|=|)\s*(.*?)\s*", re.DOTALL)
+_LEAST_SEGMENTS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """A version: ``1.2-beta`` is ``(1, 2, 0)`` with two segments written, and ``beta`` behind them."""
+
+    segments: tuple[int, ...]
+    """At least three."""
+
+    written: int
+    """How many of them were written."""
+
+    prerelease: str = ""
+
+    def compare(self, other: "Version") -> int:
+        """Return -1, 0 or 1, as this version is lower than the *other*, as high, or higher."""
+        if self.segments == other.segments:
+            return _compare_prereleases(self.prerelease, other.prerelease)
+        length = max(len(self.segments), len(other.segments))
+        mine, theirs = (item.segments + (0,) * (length - len(item.segments)) for item in (self, other))
+        return _order(mine, theirs)
+
+
+def parse(text: str, kind: Kind = "version") -> Version | None:
+    """Return the version that *text* is, ``None`` where it is none."""
+    found = _FORMS[kind].fullmatch(text)
+    if found is None:
+        return None
+    segments = tuple(int(part) for part in found[1].split("."))
+    padded = segments + (0,) * (_LEAST_SEGMENTS - len(segments))
+    return Version(segments=padded, written=len(segments), prerelease=found[2] or found[3] or "")
+
+
+def is_condition(text: str, kind: Kind) -> bool:
+    """Return whether *text* is a list of conditions such as ``>= 1.2, < 2``."""
+    return all(_condition(part, kind) is not None for part in text.split(","))
+
+
+def fits(version: str, conditions: str, kind: Kind) -> bool:
+    """Return whether *version* meets all *conditions*; ``False`` where either of them is none."""
+    found = parse(version)  # Nomad reads a node's version so whatever the operator
+    parsed = [_condition(part, kind) for part in conditions.split(",")]
+    return found is not None and all(item is not None and _meets(found, *item, kind) for item in parsed)
+
+
+def _condition(text: str, kind: Kind) -> tuple[str, Version] | None:
+    found = _CONDITION.fullmatch(text)
+    version = parse(found[2], kind) if found else None
+    if found is None or version is None or (found[1] == "~>" and kind == "semver"):
+        return None
+    return found[1] or "=", version
+
+
+def _meets(version: Version, operator: str, wanted: Version, kind: Kind) -> bool:
+    if operator == "~>":
+        return _is_near(version, wanted)
+    order = version.compare(wanted)
+    if kind == "version" and operator in _ORDERS and not _comparable(version, wanted):
+        return False
+    checks: Mapping[str, Callable[[int], bool]] = {
+        "=": lambda found: found == 0,
+        "!=": lambda found: found != 0,
+        **_ORDERS,
+    }
+    return checks[operator](order)
+
+
+_ORDERS: Mapping[str, Callable[[int], bool]] = {
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+
+
+def _comparable(version: Version, wanted: Version) -> bool:
+    """Return whether a pre-release may be compared: only with a pre-release of the same version."""
+    if not version.prerelease:
+        return True
+    return bool(wanted.prerelease) and version.segments == wanted.segments
+
+
+def _is_near(version: Version, wanted: Version) -> bool:
+    """Return whether *version* is at least *wanted*, and differs only in what was written last."""
+    if not _comparable(version, wanted) or (wanted.prerelease and not version.prerelease):
+        return False
+    if version.compare(wanted) < 0 or len(wanted.segments) > len(version.segments):
+        return False
+    fixed = wanted.written - 1
+    last = len(wanted.segments) - 1
+    return version.segments[:fixed] == wanted.segments[:fixed] and wanted.segments[last] <= version.segments[last]
+
+
+def _compare_prereleases(mine: str, theirs: str) -> int:
+    if not mine or not theirs:
+        return _order(not mine, not theirs)  # a release is higher than its pre-releases
+    pairs = itertools.zip_longest(mine.split("."), theirs.split("."), fillvalue="")
+    return next((order for pair in pairs if (order := _compare_parts(*pair))), 0)
+
+
+def _compare_parts(mine: str, theirs: str) -> int:
+    """Compare one part each: a missing one is lower than a number, a number than a word, a word than a missing one."""
+    if not mine or not theirs:
+        there = 1 if (mine or theirs).isdecimal() else -1
+        return there if mine else -there
+    if mine.isdecimal() != theirs.isdecimal():
+        return -1 if mine.isdecimal() else 1
+    return _order(int(mine), int(theirs)) if mine.isdecimal() else _order(mine, theirs)
+
+
+def _order(mine: Any, theirs: Any) -> int:
+    return (mine > theirs) - (mine < theirs)
