@@ -4,10 +4,11 @@ import difflib
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi.drivers import aws_ebs, aws_efs, model
+from nomad_csi.drivers import aws_ebs, aws_efs, csi_hostpath, csi_nfs, democratic_csi, model
 from nomad_csi.spec import driver as drivers
 
-DRIVERS: Mapping[str, model.Driver] = {driver.name: driver for driver in (aws_ebs.DRIVER, aws_efs.DRIVER)}
+_ROWS = (aws_ebs.DRIVER, aws_efs.DRIVER, democratic_csi.DRIVER, csi_hostpath.DRIVER, csi_nfs.DRIVER)
+DRIVERS: Mapping[str, model.Driver] = {driver.name: driver for driver in _ROWS}
 """The catalogue."""
 
 UNUSABLE: Mapping[str, model.Unusable] = {}

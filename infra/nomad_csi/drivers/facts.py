@@ -64,6 +64,8 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield _fact("image", driver.image)
     yield _fact("digest", driver.image_digest or "not known here: set image_digest to pin it")
     yield _fact("version", f"{driver.version}, compared with its sources on {driver.as_of}")
+    if driver.vendor_version is not None:
+        yield _fact("answers as version", driver.vendor_version or "what its build wrote there; it is not compared")
     yield _fact("minimum Nomad", driver.minimum_nomad)
     yield _fact("health timeout", f"{driver.health_timeout_s} s")
     yield _fact("volumes", _sources(driver))
@@ -108,7 +110,8 @@ def _keys(keys: spec.KeysSpec) -> Iterator[str]:
         yield f"{name}: one of {', '.join(sorted(values))}"
     for name, by_value in sorted(keys.required_with.items()):
         for value, wanted in sorted(by_value.items()):
-            yield f"required where {name} is {value}: {', '.join(sorted(wanted))}"
+            either = (key.replace("|", " or ") for key in sorted(wanted))
+            yield f"required where {name} is {value}: {', '.join(either)}"
     for name, fix in sorted(keys.refused.items()):
         yield f"not {name}: {fix}"
 
@@ -118,8 +121,18 @@ def _config(driver: model.Driver) -> Iterator[str]:
         default = "required" if setting.default is None else f"default {setting.default!r}"
         yield f"{name}: {setting.text} ({default})"
     if driver.config_file:
-        needs = ", ".join(driver.config_file.required) or "nothing"
-        yield f"becomes {driver.config_file.name} in the task's secrets directory; required at its top: {needs}"
+        yield from _config_file(driver.config_file)
+
+
+def _config_file(file: spec.ConfigFileSpec) -> Iterator[str]:
+    needs = ", ".join(file.required) or "nothing"
+    yield f"becomes {file.name} in the task's secrets directory; required at its top: {needs}"
+    for key, values in sorted(file.values.items()):
+        yield f"{key}: one of {', '.join(sorted(values))}"
+    for key, reasons in sorted(file.not_in_containers.items()):
+        for reason in dict.fromkeys(reasons.values()):
+            named = ", ".join(sorted(value for value in reasons if reasons[value] == reason))
+            yield f"{key} not {named} in a container: {reason}"
 
 
 def _role(role: model.Role) -> tuple[Fact, ...]:

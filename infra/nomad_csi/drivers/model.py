@@ -4,7 +4,7 @@ from typing import Literal
 
 import pydantic
 
-from nomad_csi.spec import base, driver
+from nomad_csi.spec import access, base, driver
 
 RoleName = base.PluginRole
 ProofTier = Literal["run", "parsed", "none"]
@@ -64,3 +64,13 @@ class Unusable(base.Model):
 
     as_of: str
     source: str
+
+
+def every_mode(first: access.AccessMode, *attachments: access.AttachmentMode) -> tuple[base.CapabilitySpec, ...]:
+    """Return each access mode with each of *attachments*, *first* in front, for a driver that takes them all."""
+    modes = sorted(access.ACCESS_MODES, key=lambda mode: mode != first)
+    return tuple(
+        base.CapabilitySpec(access_mode=mode, attachment_mode=attachment)
+        for attachment in attachments
+        for mode in modes
+    )

@@ -1,0 +1,111 @@
+"""The CSI NFS driver of Kubernetes' storage group (``nfs.csi.k8s.io``): folders of an NFS server that exists."""
+
+from nomad_csi.drivers import model
+from nomad_csi.spec import driver
+
+_LOG_FLAGS = frozenset(
+    {
+        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
+        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+    }
+)  # fmt: skip
+"""Those of k8s.io/klog v2.130.1, which ``go.mod`` of v4.13.4 names."""
+
+_FLAGS = _LOG_FLAGS | {
+    "default-ondelete-policy",
+    "enable-snapshot-compression",
+    "endpoint",
+    "mount-permissions",
+    "nodeid",
+    "remove-archived-volume-path",
+    "use-tar-command-in-snapshot",
+    "vol-stats-cache-expire-in-minutes",
+    "working-mount-dir",
+}
+_UNFIT_FLAGS = {"drivername": "the plugin is recognised by the name that it has without"}
+"""Source: ``cmd/nfsplugin/main.go`` of v4.13.4, read 2026-11-21."""
+
+_ARGUMENTS = ("--endpoint=${CSI_ENDPOINT}", "--nodeid=${attr.unique.hostname}", "--v={log_verbosity}")
+_NEEDS = ("docker with allow_privileged = true", "the kernel's NFS client, and a way to the NFS server")
+_PROBE = "that the process answers; nothing about the NFS server"
+_MADE_BY_KUBERNETES = frozenset(
+    {"csi.storage.k8s.io/pv/name", "csi.storage.k8s.io/pvc/name", "csi.storage.k8s.io/pvc/namespace"}
+)
+
+DRIVER = model.Driver(
+    name="csi-driver-nfs",
+    title="CSI NFS",
+    provider="nfs.csi.k8s.io",
+    image="registry.k8s.io/sig-storage/nfsplugin:v4.13.4",
+    version="v4.13.4",
+    as_of="2026-11-21",
+    sources=(
+        "kubernetes-csi/csi-driver-nfs v4.13.4: cmd/nfsplugin/main.go, pkg/nfs, docs/driver-parameters.md",
+        "run with Nomad 2.0.6-dev under raw_exec, 2026-11",
+    ),
+    credentials=("none: the NFS server decides by address who may mount",),
+    roles={
+        "controller": model.Role(
+            job_type="service",
+            arguments=_ARGUMENTS,
+            flags=_FLAGS,
+            unfit_flags=_UNFIT_FLAGS,
+            privileged=True,
+            network_mode="host",
+            needs=_NEEDS,
+            probe_proves=_PROBE,
+            proof=model.Proof(tier="none", not_proven=("everything",)),
+        ),
+        "node": model.Role(
+            job_type="system",
+            arguments=_ARGUMENTS,
+            flags=_FLAGS,
+            unfit_flags=_UNFIT_FLAGS,
+            privileged=True,
+            network_mode="host",
+            needs=_NEEDS,
+            probe_proves=_PROBE,
+            proof=model.Proof(tier="none", not_proven=("everything",)),
+        ),
+    },
+    capabilities=model.every_mode("multi-node-multi-writer", "file-system"),
+    modes_advice="a share is a file system, never a block device",
+    external_id=driver.ExternalIdSpec(allowed="any text that is unique, by custom server#share#folder"),
+    fs_types=frozenset({"", "nfs"}),
+    context=driver.KeysSpec(ignore_case=True, required=frozenset({"server", "share"})),
+    parameters=driver.KeysSpec(
+        allowed=frozenset({"mountPermissions", "onDelete", "server", "share", "subDir"}) | _MADE_BY_KUBERNETES,
+        ignore_case=True,
+        required=frozenset({"server", "share"}),
+        values={"onDelete": frozenset({"archive", "delete", "retain"})},
+    ),
+    limits=(
+        "sizes are not kept: a volume may fill the share",
+        "of the context it reads server, share, subDir, mountOptions and mountPermissions (octal), and ignores others",
+    ),
+    health_timeout_s=30,
+    minimum_nomad="1.3.0",
+    creates=True,
+    traps=(
+        model.Trap(
+            text="registration checks nothing on the server: a wrong server or share fails when an allocation mounts",
+            source="csi-driver-nfs, pkg/nfs/controllerserver.go (ValidateVolumeCapabilities)",
+        ),
+        model.Trap(
+            text="the controller mounts the share to make a folder in it, so it too must be privileged",
+            source="csi-driver-nfs, pkg/nfs/controllerserver.go (internalMount)",
+        ),
+        model.Trap(
+            text="`nomad volume delete` removes the folder of a volume that the plugin made, unless onDelete: retain",
+            source="csi-driver-nfs, pkg/nfs/controllerserver.go (DeleteVolume)",
+        ),
+        model.Trap(
+            text="without host networking every mount of a client hangs when the plugin's container is replaced",
+            source="csi-driver-nfs, deploy/v4.13.4/csi-nfs-node.yaml (hostNetwork)",
+        ),
+        model.Trap(
+            text="a word without dashes in front makes the driver ignore every flag behind it, the endpoint too",
+            source="csi-driver-nfs, cmd/nfsplugin/main.go (Go's flag package)",
+        ),
+    ),
+)
