@@ -375,7 +375,8 @@ def test_update_sends_the_whole_registration(context, scripted, writes):
 
 
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
-    """Nomad's own sentence is shown, with advice."""
+    """Other flags than those that Nomad hides are its own to refuse: its sentence is shown, with advice."""
+    scripted.reply("GET", PATH, 200, HELD | CLAIM)
     takes(
         scripted,
         500,
@@ -385,6 +386,40 @@ def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
     with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use") as refused:
         VOLUME.update(context, IDENTITY, {}, NEWS)
     assert refused.value.advice
+
+
+@pytest.mark.parametrize(
+    ("held", "reason"),
+    [
+        ({"ExternalID": "vol-9"}, 'external_id: Nomad has "vol-9", wanted "vol-1"; Nomad never changes it: '),
+        (
+            {"MountOptions": {"FSType": "xfs", "MountFlags": ["[REDACTED]"]}} | CLAIM,
+            "the volume is in use: stop the jobs that claim it first",
+        ),
+    ],
+)
+def test_update_that_nomad_would_refuse_is_refused_before_it_is_sent(context, scripted, writes, held, reason):
+    """With the volume's name and both values, which Nomad's sentence lacks."""
+    scripted.reply("GET", PATH, 200, HELD | held)
+
+    with pytest.raises(errors.RefusedError) as refused:
+        VOLUME.update(context, IDENTITY, {}, NEWS)
+
+    assert str(refused.value).startswith("volume prod/mysql cannot be changed: ")
+    assert reason in str(refused.value)
+    assert writes() == []
+
+
+def test_update_warns_of_what_nomad_ignores(context, scripted, writes, heard):
+    """A place that comes after the first registration is accepted and dropped: the operator hears of it."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedTopologies": None, "Topologies": []})
+    takes(scripted, 200, {})
+
+    VOLUME.update(context, IDENTITY, {}, NEWS)
+
+    [warning] = heard["warn"]
+    assert warning.startswith("volume prod/mysql: topology_request: Nomad has nothing, wanted ")
+    assert len(writes()) == 1
 
 
 def test_delete_deregisters(context, scripted):

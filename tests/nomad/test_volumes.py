@@ -238,7 +238,9 @@ def test_claimed_volume_says_by_whom(agent, client):
         client_status="running",
     )
 
-    assert read(agent, client, "03-volume-get-claimed.json", "v1") == dataclasses.replace(CREATED, claims=(claim,))
+    assert read(agent, client, "03-volume-get-claimed.json", "v1") == dataclasses.replace(
+        CREATED, claims=(claim,), access_mode="single-node-writer", attachment_mode="file-system"
+    )
 
 
 def test_volume_with_odd_characters_and_redacted_flags(agent, client):

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import resource, volume_comparison, volume_document, volume_properties
+from nomad_csi.deploy import (
+    batch_coalesce,
+    resource,
+    volume_comparison,
+    volume_document,
+    volume_properties,
+    volume_verdict,
+)
 from nomad_csi.nomad import volumes
 
 _NEVER_CHANGED = volume_comparison.fixed(volume_properties.INPUTS)
@@ -24,19 +31,42 @@ def take_over(context: resource.Context, client: nomad.Nomad, found: volumes.Vol
         emptied = ("context",) if found.context and "context" not in news else ()
         volume_comparison.refuse_foreign(found, news, differing, (*_NEVER_CHANGED, *emptied))
     if differing or has_hidden_parts:
-        register(context, client, news, is_new=False)
+        register(context, client, news, is_new=False, found=found)
 
 
-def register(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> None:
-    """Send the registration once; after an ambiguous answer go on only where a read shows that it arrived."""
+def refuse_impossible(context: resource.Context, found: volumes.Volume | None, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` for what Nomad would refuse to change of *found*, and warn of what it would ignore.
+
+    All reasons at once, before anything is sent: Nomad's own sentence has no values, and does not name the volume.
+    """
+    verdict = volume_verdict.verdict(volume_document.from_inputs(news), found)
+    name = f"{news['namespace']}/{news['volumeId']}"
+    if refused := verdict.of("refused"):
+        raise errors.RefusedError(f"volume {name} cannot be changed: {'; '.join(str(item) for item in refused)}")
+    for item in verdict.of("ignored"):
+        context.warn(f"volume {name}: {item}")
+
+
+def register(
+    context: resource.Context,
+    client: nomad.Nomad,
+    news: Mapping[str, Any],
+    *,
+    is_new: bool,
+    found: volumes.Volume | None = None,
+) -> None:
+    """
+    Send the registration once; after an ambiguous answer go on only where a read shows that it arrived.
+
+    It goes together with others that are sent at this moment.
+    """
+    document = volume_verdict.in_order_of(volume_document.from_inputs(news), found)
     try:
-        warnings = volumes.register(client, [volume_document.from_inputs(news)])
+        batch_coalesce.of(client).register(document, tell=context.warn, cancelled=context.cancelled)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous" or not _has_arrived(client, news, is_new=is_new):
             raise
-        return
-    for warning in warnings:
-        context.warn(f"Nomad warns: {warning}")
 
 
 def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:

@@ -83,10 +83,12 @@ class VolumeRegistration:
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Register the volume again with what changed."""
+        """Register the volume again with what changed. Raises `errors.RefusedError` where Nomad would not take it."""
         del identity, old_outputs
         client = context.connect()
-        volume_changes.register(context, client, news, is_new=False)
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+        volume_changes.refuse_impossible(context, found, news)
+        volume_changes.register(context, client, news, is_new=found is None, found=found)
         return _observed(client, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:

@@ -76,6 +76,10 @@ class Volume:
     snapshot_id: str = ""
     """What the volume was made from; empty: from nothing."""
 
+    access_mode: str = ""
+    attachment_mode: str = ""
+    """How it is used at this moment; empty while nothing claims it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListedVolume:
@@ -121,6 +125,8 @@ def volume(item: replies.Node) -> Volume:
         capacity_max_bytes=replies.number(item, "RequestedCapacityMax"),
         clone_id=replies.text(item, "CloneID"),
         snapshot_id=replies.text(item, "SnapshotID"),
+        access_mode=replies.text(item, "AccessMode"),
+        attachment_mode=replies.text(item, "AttachmentMode"),
     )
 
 

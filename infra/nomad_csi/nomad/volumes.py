@@ -15,6 +15,12 @@ from nomad_csi.plan import registration
 REGISTER_TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
 
+ABSENT = "volume not found"
+_NOT_FOUND = 404
+
+READ_TIMEOUT_S = 30.0
+READ_EACH_S = 0.05
+"""For many reads together: a start, and as much for each as a far server may take."""
 
 Claim = volume_records.Claim
 ListedVolume = volume_records.ListedVolume
@@ -47,6 +53,10 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
             "Parameters": dict(document.parameters),
             "Context": dict(document.context),
             "Secrets": dict(document.secrets),
+            "CloneID": document.clone_id,
+            "SnapshotID": document.snapshot_id,
+            "RequestedCapacityMin": document.capacity_min_bytes,
+            "RequestedCapacityMax": document.capacity_max_bytes,
         }
     )
 
@@ -74,8 +84,23 @@ def register(
 def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None`` where there is none."""
     path = request.path_of("volume", "csi", volume_id)
-    item = replies.one(nomad, path, absent="volume not found", query={"namespace": namespace})
+    item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
     return None if item is None else volume_records.volume(item)
+
+
+def get_many(nomad: request.Nomad, namespace: str, volume_ids: Sequence[str]) -> Iterator[Volume | None]:
+    """
+    Yield what `get` returns for each of *volume_ids*, in order; many of them take a tenth of the time.
+
+    An answer that names another volume, and whatever was not answered, is asked for again one by one.
+    """
+    paths = [request.path_of("volume", "csi", volume_id) for volume_id in volume_ids]
+    timeout_s = READ_TIMEOUT_S + len(paths) * READ_EACH_S
+    found = iter(nomad.read_many(paths, query={"namespace": namespace}, timeout_s=timeout_s) if len(paths) > 1 else ())
+    for volume_id in volume_ids:
+        reply = next(found, None)
+        is_absent = isinstance(reply, errors.NomadApiError) and reply.status == _NOT_FOUND and ABSENT in reply.message
+        yield None if is_absent else _seen(reply, volume_id) or get(nomad, namespace, volume_id)
 
 
 def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ...]:
@@ -113,6 +138,14 @@ def _register(
     # Nomad before 1.10.5 answers with an empty body.
     if reply.data is not None and (warnings := replies.text(replies.checked("PUT", path, reply), "Warnings")):
         yield warnings
+
+
+def _seen(reply: request.Reply | errors.NomadApiError | None, volume_id: str) -> Volume | None:
+    """Return the volume of *reply*; ``None`` where it is no answer for it."""
+    if isinstance(reply, request.Reply) and isinstance(reply.data, Mapping):
+        volume = volume_records.volume(reply.data)
+        return volume if volume.volume_id == volume_id else None
+    return None
 
 
 def _namespace(document: registration.VolumeRegistration) -> str:

@@ -1,0 +1,94 @@
+"""
+Registrations that arrive at the same time, one from each thread, sent together: Pulumi's engine creates in parallel.
+
+The first of them waits a moment for others of the same plugin and namespace, then sends all; each caller gets its own
+answer. What arrives meanwhile gathers for the next batch, so a slow controller holds up only its own volumes.
+"""
+
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent import futures
+from dataclasses import dataclass, field
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import batch_send
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+
+GATHER_S = 0.02
+"""How long the first one waits: two or three round trips of the reads that go before a registration."""
+
+DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
+"""For one batch, with what it takes to find out which of its volumes is refused."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Waiting:
+    """A registration, and where its answer goes."""
+
+    document: registration.VolumeRegistration
+    answer: futures.Future[errors.NomadApiError | None] = field(default_factory=futures.Future)
+
+
+class Coalescer:
+    """Gathers registrations for one client. May be used by several threads at once, which is what it is for."""
+
+    def __init__(self, client: nomad.Nomad, *, gather_s: float = GATHER_S) -> None:
+        self._client = weakref.ref(client)
+        self._gather_s = gather_s
+        self._lock = threading.Lock()
+        self._gathering: dict[tuple[str, str], list[_Waiting]] = {}
+
+    def register(
+        self, document: registration.VolumeRegistration, *, tell: Callable[[str], None], cancelled: threading.Event
+    ) -> None:
+        """
+        Register *document*, together with others where there are some; sent once.
+
+        *tell* hears Nomad's warnings, where this caller is the first of a batch. Raises `errors.NomadApiError` for
+        this volume; what is wrong with others of the batch does not concern it.
+        """
+        mine = _Waiting(document=document)
+        place = (document.namespace, document.plugin_id)
+        with self._lock:
+            group = self._gathering.setdefault(place, [])
+            group.append(mine)
+            is_first = len(group) == 1
+        if is_first:
+            time.sleep(self._gather_s)
+            with self._lock:
+                del self._gathering[place]
+            self._send(group, tell, cancelled)
+        error = mine.answer.result()
+        if error is not None:
+            # A copy: one error may be the answer to many callers, and each raises its own.
+            raise errors.NomadApiError(
+                error.method, error.path, error.message, status=error.status, kind=error.kind, advice=error.advice
+            ) from error
+
+    def _send(self, group: list[_Waiting], tell: Callable[[str], None], cancelled: threading.Event) -> None:
+        """Send *group* and give each its answer, whatever happens: others wait for it."""
+        client = self._client()
+        assert client is not None  # noqa: S101  # a caller holds it
+        patience = batch_send.Patience(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
+        answers = {id(item.document): item.answer for item in group}
+        try:
+            for document, error in batch_send.send(client, [item.document for item in group], patience):
+                answers[id(document)].set_result(error)
+        except BaseException as problem:
+            for answer in answers.values():
+                if not answer.done():
+                    answer.set_exception(problem)
+            raise
+
+
+_LOCK = threading.Lock()
+_COALESCERS: weakref.WeakKeyDictionary[nomad.Nomad, Coalescer] = weakref.WeakKeyDictionary()
+
+
+def of(client: nomad.Nomad) -> Coalescer:
+    """Return the coalescer of *client*: the same one for every thread."""
+    with _LOCK:
+        return _COALESCERS.setdefault(client, Coalescer(client))

@@ -1,0 +1,56 @@
+"""What Nomad holds of many volumes: one list for each namespace, then every one that is there, by a few connections."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nomad_csi import nomad
+from nomad_csi.deploy import volume_verdict
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+
+Key = tuple[str, str]
+"""Namespace and volume id."""
+
+FEW = 20
+"""Volumes of a namespace up to which a list, which holds all of them, costs more than it saves."""
+
+
+def key_of(document: registration.VolumeRegistration) -> Key:
+    """Return namespace and id of *document*."""
+    return document.namespace, document.volume_id
+
+
+def found(client: nomad.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, volumes.Volume | None]]:
+    """
+    Yield what Nomad holds under each of *keys*, namespace by namespace.
+
+    The list shows identity and places, not capabilities, mount options, context and parameters: those need a read each.
+    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
+        ids = [volume_id for _, volume_id in group]
+        there = _there(client, namespace, ids)
+        yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
+        present = [volume_id for volume_id in ids if volume_id in there]
+        for volume_id, volume in zip(present, volumes.get_many(client, namespace, present), strict=True):
+            yield (namespace, volume_id), volume
+
+
+def verdicts(
+    client: nomad.Nomad, documents: Mapping[Key, registration.VolumeRegistration], made_by_plugin: frozenset[Key]
+) -> Iterator[tuple[Key, registration.VolumeRegistration, volume_verdict.Verdict]]:
+    """
+    Yield for each of *documents* what registering it would do, and the document as it is to be sent.
+
+    Those of *made_by_plugin* were made through Nomad. What Nomad holds is not kept: of ten thousand volumes it is much.
+    """
+    for key, volume in found(client, documents):
+        wanted = volume_verdict.in_order_of(documents[key], volume)
+        yield key, wanted, volume_verdict.verdict(wanted, volume, made_by_plugin=key in made_by_plugin)
+
+
+def _there(client: nomad.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of *ids* that may be there: of few, all."""
+    if len(ids) <= FEW:
+        return frozenset(ids)
+    return frozenset(item.volume_id for item in volumes.list_volumes(client, namespace))

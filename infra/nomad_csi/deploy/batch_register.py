@@ -1,0 +1,160 @@
+"""Many volumes registered: compared first, sent in batches, and what became of each as data."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import batch_look, batch_send, volume_verdict
+from nomad_csi.plan import registration
+
+DEADLINE_S = 900.0
+"""For everything, unless the caller names another."""
+
+ATTEMPTS = 5
+
+Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
+"""
+``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
+``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
+"""
+
+_OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one volume."""
+
+    namespace: str
+    volume_id: str
+    status: Status
+
+    reason: str = ""
+    """Why it is not registered; empty where it is."""
+
+    changes: tuple[str, ...] = ()
+    """What was to change, one sentence each."""
+
+    ignored: tuple[str, ...] = ()
+    """What Nomad accepts and leaves as it is, one sentence each."""
+
+    hidden: tuple[str, ...] = ()
+    """Parts that Nomad never shows: not compared, sent."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+    @property
+    def is_as_wanted(self) -> bool:
+        """Whether Nomad holds the volume as it is wanted, as far as that can be seen."""
+        return self.status in {"registered", "updated", "unchanged"} and not self.ignored
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it was not found out, or not done for a reason that may pass."""
+        return self.status in {"failed", "unknown"}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as data; what is empty is there too."""
+        return {
+            "namespace": self.namespace,
+            "volume_id": self.volume_id,
+            "status": self.status,
+            "reason": self.reason,
+            "changes": list(self.changes),
+            "ignored": list(self.ignored),
+            "not_comparable": list(self.hidden),
+        }
+
+
+def register(
+    client: nomad.Nomad,
+    documents: Iterable[registration.VolumeRegistration],
+    *,
+    deadline_s: float = DEADLINE_S,
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> tuple[Outcome, ...]:
+    """
+    Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
+
+    Args:
+        client: the cluster.
+        documents: volumes, each id once in a namespace.
+        deadline_s: for all of it; what was not sent by then has ``failed``.
+        tell: told of every attempt after the first, and of Nomad's warnings.
+        cancelled: set it, and nothing more is sent.
+
+    Raises:
+        errors.SpecError: two documents have the same namespace and id.
+        errors.NomadApiError: what is there could not be read; nothing was sent.
+
+    """
+    wanted = _by_key(documents)
+    seen = {key: (document, found) for key, document, found in batch_look.verdicts(client, wanted, frozenset())}
+    to_send = [document for document, found in seen.values() if found.must_be_sent]
+    patience = batch_send.Patience(
+        deadline=time.monotonic() + deadline_s,
+        attempts=ATTEMPTS,
+        tell=tell,
+        cancelled=cancelled or threading.Event(),
+    )
+    new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
+    answers = {
+        batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
+    }
+    return tuple(_outcome(key, seen[key][1], answers) for key in wanted)
+
+
+def _by_key(
+    documents: Iterable[registration.VolumeRegistration],
+) -> dict[batch_look.Key, registration.VolumeRegistration]:
+    """Return *documents* by namespace and id. Raises `errors.SpecError` naming every pair that is there twice."""
+    wanted: dict[batch_look.Key, registration.VolumeRegistration] = {}
+    problems = []
+    for document in documents:
+        key = batch_look.key_of(document)
+        if key in wanted:
+            problems.append(
+                errors.Problem(path="/".join(key), got="two volumes", allowed="each id once in a namespace")
+            )
+        wanted[key] = document
+    if problems:
+        raise errors.SpecError(tuple(problems), source="the volumes to register")
+    return wanted
+
+
+def _outcome(
+    key: batch_look.Key,
+    found: volume_verdict.Verdict,
+    answers: Mapping[batch_look.Key, errors.NomadApiError | None],
+) -> Outcome:
+    namespace, volume_id = key
+    error = answers.get(key)
+    if found.kind == "refused":
+        status: Status = "refused"
+        reason = "; ".join(str(item) for item in found.of("refused"))
+    elif error is not None:
+        status, reason = _OF_KIND[error.kind], str(error)
+    else:
+        status, reason = _done(found, is_sent=key in answers), ""
+    return Outcome(
+        namespace=namespace,
+        volume_id=volume_id,
+        status=status,
+        reason=reason,
+        changes=tuple(str(item) for item in found.of("changes")),
+        ignored=tuple(str(item) for item in found.of("ignored")),
+        hidden=found.hidden,
+    )
+
+
+def _done(found: volume_verdict.Verdict, *, is_sent: bool) -> Status:
+    if not is_sent:
+        return "unchanged"
+    return "registered" if found.is_new else "updated"

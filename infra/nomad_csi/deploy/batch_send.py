@@ -1,0 +1,198 @@
+"""
+Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
+
+A batch that Nomad refuses is taken apart until the volumes that it refuses stand alone; the others go in. One that was
+not answered is read back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2026-08: given up
+after 1 s, there 2 s later).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent import futures
+from dataclasses import dataclass, field
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import batch_look, batch_plan
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import registration
+
+Documents = batch_plan.Documents
+Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
+"""A document, and why Nomad does not hold it; ``None``: it does."""
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long and how often a batch is tried."""
+
+    deadline: float
+    """Time of `time.monotonic` after which nothing is sent any more."""
+
+    attempts: int = 1
+    """How often one request is sent at most: again where nothing was done, or where a read shows that it did not
+    arrive. 1: the caller decides."""
+
+    wait_s: float = 1.0
+    """Before the second attempt; doubled before each further one."""
+
+    tell: Callable[[str], None] = _silent
+    """Told of every attempt after the first, and of Nomad's warnings."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Ends waiting, and what was not sent is not sent."""
+
+
+def send(
+    client: nomad.Nomad,
+    documents: Iterable[registration.VolumeRegistration],
+    patience: Patience,
+    *,
+    new: frozenset[batch_look.Key] = frozenset(),
+) -> Iterator[Sent]:
+    """
+    Register *documents*, and yield each as soon as its answer is known.
+
+    *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
+    """
+    all_of_them = tuple(documents)
+    batches = batch_plan.batches(all_of_them, _Asked(client) if len(all_of_them) > 1 else _nobody)
+    sender = _Sender(client, patience, new)
+    for is_asked, workers in ((False, batch_plan.PARALLEL), (True, batch_plan.PARALLEL_ASKED)):
+        chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
+        yield from _in_parallel(sender, chosen, workers)
+
+
+def _nobody(_plugin_id: str) -> bool:
+    """Say that no controller is asked: for one volume it makes no difference."""
+    return False
+
+
+class _Asked:
+    """Whether a plugin has a controller that is asked; looked up once for each."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, plugin_id: str) -> bool:
+        if plugin_id not in self._known:
+            try:
+                plugin = plugins.get(self._client, plugin_id)
+            except errors.NomadApiError:
+                return True  # small requests are right for both, and the registration itself will tell what is wrong
+            self._known[plugin_id] = plugin is not None and plugin.controller_required
+        return self._known[plugin_id]
+
+
+def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> Iterator[Sent]:
+    if len(batches) <= 1:
+        for documents in batches:
+            yield from sender.deliver(documents)
+        return
+    pool = futures.ThreadPoolExecutor(max_workers=min(workers, len(batches)))
+    try:
+        running = [pool.submit(sender.delivered, documents) for documents in batches]
+        for done in futures.as_completed(running):
+            yield from done.result()
+    except BaseException:
+        sender.stop()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class _Sender:
+    """Sends one batch after the other, from several threads."""
+
+    def __init__(self, client: nomad.Nomad, patience: Patience, new: frozenset[batch_look.Key]) -> None:
+        self._client = client
+        self._patience = patience
+        self._new = new
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped.set()
+
+    def delivered(self, documents: Documents) -> list[Sent]:
+        """Register *documents* and return what became of each."""
+        return list(self.deliver(documents))
+
+    def deliver(self, documents: Documents) -> Iterator[Sent]:
+        """Register *documents* and yield what became of each."""
+        error = self._tried(documents)
+        if error is None or batch_plan.is_for_all(error):
+            yield from ((document, error) for document in documents)
+            return
+        parts = batch_plan.parts(documents, error.message)
+        if not parts:
+            yield documents[0], error
+        for part in parts:
+            yield from self.deliver(part)
+
+    def _tried(self, documents: Documents) -> errors.NomadApiError | None:
+        """Send until there is an answer that stays; return ``None`` where Nomad holds all of *documents*."""
+        error: errors.NomadApiError | None = None
+        for attempt in range(self._patience.attempts):
+            if attempt and error and not self._wait(error, attempt):
+                return error
+            why_not = self._why_not(documents)
+            if why_not:
+                return error or why_not
+            error = self._once(documents)
+            if error is None or error.kind == "refused":
+                return error
+            if error.kind == "ambiguous" and self._patience.attempts > 1 and self._has_arrived(documents):
+                return None
+        return error
+
+    def _once(self, documents: Documents) -> errors.NomadApiError | None:
+        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - time.monotonic(), 0.1))
+        try:
+            warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
+        except errors.NomadApiError as error:
+            return error
+        for warning in warnings:
+            self._patience.tell(f"Nomad warns: {warning}")
+        return None
+
+    def _wait(self, error: errors.NomadApiError, attempt: int) -> bool:
+        """Wait before another attempt; return whether there is to be one."""
+        delay_s = self._patience.wait_s * 2 ** (attempt - 1)
+        if self._stopped.is_set() or time.monotonic() + delay_s > self._patience.deadline:
+            return False
+        self._patience.tell(
+            f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self._patience.attempts})"
+        )
+        return not self._patience.cancelled.wait(delay_s)
+
+    def _why_not(self, documents: Documents) -> errors.NomadApiError | None:
+        """Return why nothing may be sent now."""
+        if self._stopped.is_set() or self._patience.cancelled.is_set():
+            reason = "not sent: interrupted"
+        elif time.monotonic() > self._patience.deadline:
+            reason = "not sent: the deadline has passed"
+        else:
+            return None
+        return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
+
+    def _has_arrived(self, documents: Documents) -> bool:
+        """Return whether a batch that was not answered is in force; false where that cannot be seen."""
+        wanted: Mapping[batch_look.Key, registration.VolumeRegistration] = {
+            batch_look.key_of(document): document for document in documents
+        }
+        try:
+            seen = [(key, verdict) for key, _, verdict in batch_look.verdicts(self._client, wanted, frozenset())]
+        except errors.NomadApiError as error:
+            self._patience.tell(f"{error}; what was sent could not be read back")
+            return False
+        return all(verdict.kind == "equal" or (verdict.kind == "hidden" and key in self._new) for key, verdict in seen)
+
+
+def _again(count: int) -> str:
+    return "run it again" if count == 1 else f"run it again: {count} volumes were not sent"
