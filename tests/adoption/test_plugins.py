@@ -1,0 +1,253 @@
+"""From plugin jobs to a plugin of a spec: what is carried over, and what is said of the rest."""
+
+import pytest
+
+JOB = """job "j" {{
+  {job}
+  group "g" {{
+    {group}
+    task "t" {{
+      {task}
+      driver = "{driver}"
+      config {{
+        {config}
+        args = [{args}]
+      }}
+      csi_plugin {{
+        id   = "{id}"
+        type = "{type}"
+        {plugin}
+      }}
+    }}
+  }}
+}}
+"""
+BLANK = {"job": "", "group": "", "task": "", "driver": "docker", "config": "", "args": "", "plugin": ""}
+EBS_IMAGE = 'image = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"'
+EFS_IMAGE = 'image = "public.ecr.aws/efs-csi-driver/amazon/aws-efs-csi-driver:v3.4.1"'
+
+
+def ebs(kind="node", **parts):
+    return JOB.format(**BLANK | {"id": "aws-ebs0", "type": kind, "config": EBS_IMAGE} | parts)
+
+
+def efs(**parts):
+    return JOB.format(**BLANK | {"id": "aws-efs0", "type": "node", "config": EFS_IMAGE} | parts)
+
+
+def plugin_of(adoption):
+    [plugin] = adoption.document["plugins"]
+    return plugin
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ebs(job='priority = 90\n  namespace = "storage"\n  node_pool = "disks"\n  region = "eu"'), {"priority": 90, "namespace": "storage", "node_pool": "disks", "nomad_region": "eu"}),
+        (ebs(job='namespace = "default"\n  node_pool = "default"'), {}),
+        (ebs(args='"node", "--v=4", "--legacy-xfs=true", "--reserved-volume-attachments", "2"'), {"log_verbosity": 4, "extra_arguments": {"node": ["--legacy-xfs=true", "--reserved-volume-attachments=2"]}}),
+        (ebs(task='env {\n AWS_REGION = "eu-west-1"\n GODEBUG = "fips140=on"\n }'), {"aws_region": "eu-west-1", "environment": {"GODEBUG": "fips140=on"}}),
+        (ebs(task="resources {\n cpu = 50\n memory_max = 512\n }"), {"resources": {"cpu_mhz": 50, "memory_mib": 300, "memory_max_mib": 512}}),
+        (ebs(group='constraint {\n attribute = "${meta.csi}"\n value = "yes"\n }\n constraint {\n attribute = "${attr.nomad.version}"\n version = ">= 2"\n }'), {"constraints": [{"attribute": "${meta.csi}", "value": "yes"}, {"attribute": "${attr.nomad.version}", "operator": "version", "value": ">= 2"}]}),
+        (ebs(job='constraint {\n attribute = "${attr.platform.aws.placement.availability-zone}"\n value = "us-east-1a"\n }'), {"availability_zone": "us-east-1a"}),
+        (ebs(group='restart {\n attempts = 5\n interval = "10m"\n delay = "1m30s"\n mode = "delay"\n }'), {"restart": {"attempts": 5, "interval_s": 600, "delay_s": 90}}),
+        (ebs(job='update {\n max_parallel = 2\n auto_revert = true\n min_healthy_time = "20s"\n }'), {"update": {"max_parallel": 2, "auto_revert": True, "min_healthy_time_s": 20}}),
+        (ebs(plugin='health_timeout = "2m"'), {"health_timeout_s": 120}),
+        (ebs(plugin='health_timeout = "60s"'), {}),
+        (ebs(config=EBS_IMAGE + '\n network_mode = "host"'), {"host_network": True}),
+        (ebs(config='image = "mirror.example:5000/ecr/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"'), {"image_registry": "mirror.example:5000/ecr"}),
+        (ebs(config='image = "mirror.example/ebs:v1"'), {"image": "mirror.example/ebs:v1"}),
+        (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), {}),
+        (ebs(config=f'image = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0@sha256:{"a" * 64}"'), {"image_digest": f"sha256:{'a' * 64}"}),
+        (ebs(driver="podman"), {"task_driver": {"name": "podman"}}),
+        (ebs(driver="raw_exec", config='command = "/opt/aws-ebs-csi-driver"', plugin='stage_publish_base_dir = "/opt/nomad/client/csi/node/aws-ebs0"'), {"task_driver": {"name": "raw_exec", "command": "/opt/aws-ebs-csi-driver", "client_data_dir": "/opt/nomad"}}),
+        (ebs("controller", group="count = 3"), {"controller": {"count": 3}}),
+        (ebs("controller", group="count = 2"), {}),
+        (ebs("controller", args='"controller", "--extra-tags=a=1,b=2"'), {"extra_tags": {"a": "1", "b": "2"}}),
+        (efs(args='"--endpoint=unix://csi/csi.sock", "--logtostderr"'), {"extra_arguments": {"node": ["--logtostderr"]}}),
+    ],
+)  # fmt: skip
+def test_what_a_job_says_is_carried_over(adopted, text, expected):
+    """Each value has its place in the spec; what is the driver's usual stands nowhere."""
+    found = dict(plugin_of(adopted({"j": text})))
+
+    assert found.pop("id") in {"aws-ebs0", "aws-efs0"}
+    assert found.pop("driver") in {"aws-ebs", "aws-efs"}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        (ebs(args='"--logtostderr"'), "left out", "--logtostderr, with which AWS EBS does nothing"),
+        (ebs(args='"--kubeconfig=x"'), "left out", "--kubeconfig: it names a Kubernetes API, which nothing on Nomad has"),
+        (ebs(args='"--extra-tags=a=1"'), "left out", "--extra-tags, which AWS EBS does not take here"),
+        (ebs(args='"nodes"'), "left out", "the word 'nodes', which AWS EBS does not take"),
+        (ebs(args='"--metadata-sources=kubernetes"'), "left out", "--metadata-sources=kubernetes: AWS EBS is run with --metadata-sources=imds"),
+        (ebs(task='env {\n CSI_ENDPOINT = "x"\n }'), "left out", "the environment variable CSI_ENDPOINT, which Nomad sets"),
+        (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact of the task: the image or the clients must hold what the driver needs"),
+        (ebs(job="meta {\n a = 1\n }"), "left out", "meta of the job"),
+        (ebs(group='network {\n mode = "host"\n }'), "left out", "network of the group: metrics_port names the one port that a plugin may have"),
+        (ebs(task="resources {\n cores = 2\n }"), "left out", "cores of resources"),
+        (ebs(config=EBS_IMAGE + "\n tty = true"), "left out", "tty of the docker config"),
+        (ebs(group='task "x" {\n driver = "docker"\n }'), "left out", "the task x, which runs beside the plugin"),
+        (ebs(group='constraint {\n operator = "distinct_property"\n attribute = "${meta.rack}"\n }'), "left out", "a constraint of a kind that a spec has no form for"),
+        (ebs(job="update {\n canary = 1\n }"), "left out", "of the update block: canary"),
+        (ebs(driver="nspawn"), "left out", "the task driver 'nspawn': a spec knows docker, podman, raw_exec and exec"),
+        (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients, which no file says"),
+        (ebs(group='restart {\n mode = "fail"\n }'), "changed", "the restart policy gave the plugin up in the end; now Nomad waits and goes on"),
+        (ebs(plugin='health_timeout = "10s"'), "changed", "health_timeout of 10 s becomes 60 s, which AWS EBS may need"),
+        (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "the image amazon/aws-ebs-csi-driver:latest has no version; public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0 is run, the catalogue's"),
+        (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "monolith becomes node: AWS EFS is run as node"),
+    ],
+)  # fmt: skip
+def test_what_is_not_carried_over_is_said(adopted, said, text, kind, told):
+    """Nothing is dropped in silence."""
+    assert (kind, told) in said(adopted({"j": text}))
+
+
+def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
+    """The node's value is taken, and said."""
+    texts = {
+        "c": ebs("controller", job="priority = 60", task="resources {\n cpu = 50\n }"),
+        "n": ebs(job="priority = 70"),
+    }
+
+    adoption = adopted(texts)
+
+    assert plugin_of(adoption) == {
+        "id": "aws-ebs0",
+        "driver": "aws-ebs",
+        "priority": 70,
+        "controller": {"resources": {"cpu_mhz": 50, "memory_mib": 300}},
+    }
+    assert (
+        "changed",
+        "priority differs between the jobs of aws-ebs0; a plugin has one, and it is the node's here",
+    ) in said(adoption)
+
+
+def test_a_second_job_of_one_part_is_left_out(adopted, said):
+    """Two jobs for the node part of one plugin cannot both be meant."""
+    found = said(adopted({"a": ebs(), "b": ebs().replace('job "j"', 'job "k"')}))
+
+    assert ("left out", "job k: job j runs the node of aws-ebs0 already") in found
+
+
+def test_controller_and_node_may_have_task_drivers_of_their_own(adopted):
+    """A controller under exec beside nodes in containers."""
+    texts = {"c": ebs("controller", driver="exec", config='command = "/opt/aws-ebs-csi-driver"'), "n": ebs()}
+
+    found = plugin_of(adopted(texts))
+
+    assert found["controller"] == {"task_driver": {"name": "exec", "command": "/opt/aws-ebs-csi-driver"}}
+    assert "task_driver" not in found
+
+
+def test_the_region_is_that_of_the_zones_of_its_volumes(adopted):
+    """What volume files say helps their plugin."""
+    volume = (
+        'id = "v"\nplugin_id = "aws-ebs0"\nexternal_id = "vol-0123456789abcdef0"\ncapability {\n'
+        ' access_mode = "single-node-writer"\n attachment_mode = "file-system"\n}\n'
+        'topology_request {\n required {\n  topology {\n   segments { "topology.ebs.csi.aws.com/zone" = "eu-west-1b" }\n  }\n }\n}\n'
+    )
+
+    adoption = adopted({"n": ebs(), "v": volume})
+
+    assert plugin_of(adoption)["aws_region"] == "eu-west-1"
+    assert adoption.document["volumes"][0]["existing"] == {
+        "external_id": "vol-0123456789abcdef0",
+        "availability_zone": "eu-west-1b",
+    }
+    assert adoption.is_complete
+
+
+SECRETS = ["hunter2", "AKIAHUNTER2HUNTER222"]
+
+
+@pytest.mark.parametrize("driver_image", [EBS_IMAGE, 'image = "registry.example/unknown:v1"'])
+def test_secrets_go_nowhere(adopted, driver_image):
+    """Neither into the spec nor into a remark; their names do."""
+    text = ebs(
+        id="x",
+        config=driver_image,
+        args='"--token=hunter2", "--password", "hunter2", "AKIAHUNTER2HUNTER222"',
+        task='env {\n AWS_SECRET_ACCESS_KEY = "hunter2"\n API_TOKEN = "hunter2"\n }',
+        plugin='health_timeout = "30s"',
+    ).replace("config {", 'config {\n auth {\n username = "u"\n password = "hunter2"\n }')
+
+    adoption = adopted({"j": text}, aws_region="us-east-1")
+
+    told = f"{adoption.document}\n" + "\n".join(map(str, adoption.remarks))
+    assert not [secret for secret in SECRETS if secret in told]
+    assert all(name in told for name in ("--token", "--password", "AWS_SECRET_ACCESS_KEY", "API_TOKEN", "auth"))
+
+
+def test_a_driver_that_is_not_in_the_catalogue_is_described(adopted, said):
+    """Its jobs become the description; the name that it answers is asked for where no argument tells it."""
+    controller = JOB.format(
+        **BLANK
+        | {
+            "id": "rbd",
+            "type": "controller",
+            "group": "count = 2",
+            "config": 'image = "quay.io/cephcsi/cephcsi:v3.17.1"\n mount {\n type = "bind"\n source = "/etc/ceph"\n target = "/etc/ceph"\n readonly = true\n }\n mount {\n type = "tmpfs"\n target = "/tmp"\n }',
+            "args": '"--drivername=rbd.csi.ceph.com", "--endpoint=unix://csi/csi.sock", "--nodeid=${node.unique.name}"',
+        }
+    )
+    node = JOB.format(
+        **BLANK
+        | {
+            "id": "rbd",
+            "type": "node",
+            "job": 'type = "system"',
+            "config": 'image = "quay.io/cephcsi/cephcsi:v3.17.1"\n privileged = true\n network_mode = "host"\n ipc_mode = "host"\n volumes = ["/sys:/sys"]',
+            "args": '"--drivername=rbd.csi.ceph.com", "--endpoint=${CSI_ENDPOINT}"',
+            "task": 'env {\n A = "b"\n }',
+        }
+    )
+    volume = 'id = "v"\nplugin_id = "rbd"\nexternal_id = "e"\naccess_mode = "multi-node-multi-writer"\nattachment_mode = "block-device"\n'
+
+    adoption = adopted({"c": controller, "n": node, "v": volume})
+
+    assert plugin_of(adoption)["driver"] == {
+        "name": "rbd",
+        "provider": "rbd.csi.ceph.com",
+        "image": "quay.io/cephcsi/cephcsi:v3.17.1",
+        "roles": {
+            "controller": {
+                "job_type": "service",
+                "arguments": [
+                    "--drivername=rbd.csi.ceph.com",
+                    "--endpoint=${CSI_ENDPOINT}",
+                    "--nodeid=${node.unique.name}",
+                ],
+                "binds": ["/etc/ceph:/etc/ceph:ro"],
+                "default_count": 2,
+            },
+            "node": {
+                "job_type": "system",
+                "arguments": ["--drivername=rbd.csi.ceph.com", "--endpoint=${CSI_ENDPOINT}"],
+                "environment": {"A": "b"},
+                "privileged": True,
+                "network_mode": "host",
+                "ipc_mode": "host",
+                "binds": ["/sys:/sys"],
+            },
+        },
+        "capabilities": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "block-device"}],
+    }
+    assert adoption.is_complete
+    assert ("left out", "a mount block of another kind than bind") in said(adoption)
+
+
+def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
+    """What only the operator knows is asked for."""
+    text = JOB.format(**BLANK | {"id": "x", "type": "controller", "config": 'image = "a/b:1"'})
+
+    missing = [told for kind, told in said(adopted({"j": text})) if kind == "missing"]
+
+    assert missing == [
+        "driver.provider of x: its driver's name; `nomad plugin status x` shows it",
+        "the node plugin of x: a job file of type node, without which nothing is mounted",
+    ]

@@ -1,0 +1,108 @@
+"""From volume files to volumes of a spec."""
+
+import pytest
+
+from nomad_csi import errors
+
+HEAD = 'id = "v"\nplugin_id = "aws-ebs0"\n'
+EXISTING = HEAD + 'external_id = "vol-0123456789abcdef0"\n'
+CAPABILITY = 'capability {\n  access_mode = "single-node-writer"\n  attachment_mode = "file-system"\n}\n'
+CAPABILITIES = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
+PLACE = "topology_request {{\n {kind} {{\n{topologies} }}\n}}\n"
+TOPOLOGY = '  topology {{\n   segments {{\n    "{key}" = "{zone}"\n   }}\n  }}\n'
+ZONE = "topology.ebs.csi.aws.com/zone"
+
+
+def volume_of(adoption):
+    [volume] = adoption.document["volumes"]
+    return volume
+
+
+def place(*zones, key=ZONE, kind="required"):
+    return PLACE.format(kind=kind, topologies="".join(TOPOLOGY.format(key=key, zone=zone) for zone in zones))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (EXISTING + CAPABILITY + place("us-east-1a"), {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"}, "capabilities": CAPABILITIES}),
+        (EXISTING + place("a", "b"), {"existing": {"external_id": "vol-0123456789abcdef0"}, "topologies": [{ZONE: "a"}, {ZONE: "b"}]}),
+        (EXISTING + place("a", key="topology.kubernetes.io/zone"), {"existing": {"external_id": "vol-0123456789abcdef0"}, "topologies": [{"topology.kubernetes.io/zone": "a"}]}),
+        (HEAD + 'capacity_min = "10GiB"\ncapacity_max = "20GiB"\nsnapshot_id = "snap-1"\n' + place("a"), {"create": {"capacity_min_gib": 10, "capacity_max_gib": 20, "snapshot_id": "snap-1", "availability_zone": "a"}}),
+        (EXISTING + 'name = "n"\nnamespace = "prod"\n' + place("a"), {"name": "n", "namespace": "prod", "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
+        (EXISTING + 'mount_options {\n fs_type = "xfs"\n mount_flags = ["noatime"]\n}\nparameters {\n  type = "gp3"\n  iops = 3000\n}\n' + place("a"), {"mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]}, "parameters": {"type": "gp3", "iops": "3000"}, "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
+        ('{"id": "v", "plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0", "access_mode": "single-node-writer", "attachment_mode": "file-system"}', {"existing": {"external_id": "vol-0123456789abcdef0"}, "capabilities": CAPABILITIES}),
+        ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "ExternalID": "vol-0123456789abcdef0", "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}], "MountOptions": {"FSType": "ext4", "MountFlags": ["ro"]}, "Context": {"a": "b"}, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}, "capabilities": CAPABILITIES, "mount_options": {"fs_type": "ext4", "mount_flags": ["ro"]}, "context": {"a": "b"}}),
+    ],
+)  # fmt: skip
+def test_what_a_file_says_is_carried_over(adopted, text, expected):
+    """Whatever the form of the file: blocks or maps, quoted keys, modes at the top, JSON of a file or of the API."""
+    assert volume_of(adopted({"v": text})) == {"id": "v", "plugin_id": "aws-ebs0"} | expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        (EXISTING, "missing", "existing.availability_zone of volume v: where it can be attached, which no file says"),
+        (HEAD + CAPABILITY, "missing", "existing.external_id or create.capacity_min_gib of volume v: the file has neither"),
+        (HEAD + 'capacity_min = "10GB"\n', "changed", "capacity_min of 10000000000 bytes becomes 10 GiB: a spec counts whole GiB"),
+        (HEAD + 'capacity_max = "10GB"\n', "changed", "capacity_max of 10000000000 bytes becomes 9 GiB: a spec counts whole GiB"),
+        (EXISTING + 'capacity_min = "10GiB"\n', "left out", "capacity_min: the volume exists already"),
+        (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: a registration has no use for them"),
+        (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),
+        (EXISTING + "mount_options {}\nmount_options {}\n", "left out", "all mount_options blocks but the one that Nomad takes"),
+        (EXISTING + "parameters = {\n  encrypted = true\n}\n", "changed", "parameters.encrypted is the text true now; Nomad made 1 of it"),
+        (EXISTING + 'secrets = {\n  password = "x"\n}\n', "left out", "the secrets password: set them as Pulumi config secrets, under secrets of this volume"),
+        (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: hand it over as a Pulumi config secret, under secrets"),
+        ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not tell which driver it is"),
+    ],
+)  # fmt: skip
+def test_what_is_not_carried_over_is_said(adopted, said, text, kind, told):
+    """Nothing is dropped in silence."""
+    assert (kind, told) in said(adopted({"v": text}))
+
+
+def test_secrets_go_nowhere(adopted):
+    """Neither into the spec nor into a remark."""
+    text = EXISTING + 'secrets {\n  password = "hunter2"\n}\ncontext {\n  token = "hunter2"\n}\n'
+
+    adoption = adopted({"v": text})
+
+    assert "hunter2" not in f"{adoption.document} {' '.join(map(str, adoption.remarks))}"
+
+
+def test_the_path_of_efs_moves_into_the_external_id(adopted, said):
+    """The driver refuses the context key since v3.0.0."""
+    text = 'id = "v"\nplugin_id = "p"\nexternal_id = "fs-0123456789abcdef0"\ncontext {\n  path = "/data"\n}\n'
+
+    adoption = adopted({"v": text})
+
+    assert volume_of(adoption)["existing"] == {"external_id": "fs-0123456789abcdef0:/data"}
+    assert "context" not in volume_of(adoption)
+    assert (
+        "changed",
+        "context.path stands in the external id now: the driver refuses the key since v3.0.0",
+    ) in said(adoption)
+
+
+def test_the_plugin_of_a_volume_is_that_of_its_job(adopted):
+    """With the job beside it, no second plugin gets into the spec."""
+    job = (
+        'job "j" {\n  group "g" {\n    task "t" {\n      driver = "docker"\n      config {\n'
+        '        image = "a/aws-efs-csi-driver:v3.4.1"\n      }\n      csi_plugin {\n        id = "p"\n'
+        '        type = "node"\n      }\n    }\n  }\n}\n'
+    )
+    text = 'id = "v"\nplugin_id = "p"\nexternal_id = "fs-0123456789abcdef0"\n'
+
+    found = adopted({"v": text, "j": job}).document
+
+    assert [plugin["id"] for plugin in found["plugins"]] == ["p"]
+    assert found["plugins"][0]["driver"] == "aws-efs"
+
+
+def test_rejects_what_nomad_would_not_read(adopted):
+    """The file and the place are named."""
+    with pytest.raises(errors.SpecError) as refusal:
+        adopted({"v.hcl": EXISTING + "mount_options {\n  flags = []\n}\n"})
+
+    assert str(refusal.value) == "v.hcl: 1 problem\n  mount_options: expected only fs_type and mount_flags, got flags"
