@@ -14,7 +14,7 @@ def test_list_shows_how_far_each_driver_is_proven(capsys):
 
     heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split() == ["driver", "title", "version", "roles", "proof", "as", "of"]
-    assert [line.split()[0] for line in lines] == list(catalogue.DRIVERS)
+    assert [line.split()[0] for line in lines] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
 
 
 def test_show_explains_one_driver(capsys):
@@ -36,14 +36,23 @@ def test_list_prints_the_whole_catalogue_as_json(capsys):
     """For programs, in one document."""
     assert cli.main(["drivers", "--json"]) == 0
 
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(catalogue.DRIVERS)
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
 
 
 def test_docs_prints_the_page(capsys):
     """What goes into docs/drivers.md."""
     assert cli.main(["drivers", "docs"]) == 0
 
-    assert capsys.readouterr().out == describe.page(catalogue.DRIVERS.values())
+    assert capsys.readouterr().out == describe.page(catalogue.DRIVERS.values(), catalogue.UNUSABLE.values())
+
+
+def test_show_says_why_a_driver_cannot_run(capsys):
+    """Who looks for S3 is told what to use."""
+    assert cli.main(["drivers", "show", "aws-s3"]) == 0
+
+    out = capsys.readouterr().out
+    assert out.startswith("aws-s3: Mountpoint for Amazon S3 cannot run on Nomad\n")
+    assert "s3files:fs-0123456789abcdef0" in out
 
 
 def test_unknown_driver_is_a_typing_error_that_names_the_known_ones(capsys):

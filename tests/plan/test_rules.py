@@ -45,7 +45,7 @@ def test_the_tutorial_has_no_problem(document):
         ("volumes.0.mount_options", {"fs_type": "btrfs"}, "volumes[0].mount_options.fs_type: expected one of ext3, ext4, xfs for aws-ebs, got 'btrfs'"),
         ("volumes.0.context", {"k": "v" * 4096}, "volumes[0].context: expected at most 4096 bytes of keys and values, got 4097 bytes"),
         ("volumes.1.context", {"path": "/a"}, "volumes[1].context.path: expected keys that aws-efs takes, got the key 'path'; put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"),
-        ("volumes.1.context", {"colour": "red"}, "volumes[1].context.colour: expected one of crossaccount, encryptInTransit, mounttargetip; aws-efs refuses others, got the key 'colour'"),
+        ("volumes.1.context", {"colour": "red"}, "volumes[1].context.colour: expected one of crossaccount, encryptInTransit, mounttargetip, mounttargetipmap; aws-efs refuses others, got the key 'colour'"),
         ("volumes.1.efs.clients", {}, "volumes[1].efs.clients: expected cidr_blocks or security_group_ids, got neither; name the network or the security group of the Nomad clients"),
         ("volumes.1.efs.mount_targets.1.availability_zone", "us-east-1a", "volumes[1].efs.mount_targets: expected at most one mount target in each zone, got 2 in us-east-1a"),
         ("volumes.1.efs.access_point.path", "shared", "volumes[1].efs.access_point.path: expected a path from / of at most 100 characters, at most 4 folders, no . in front, none of $#<>;`|&?{}^*, got 'shared'"),
@@ -136,7 +136,8 @@ def test_rejects_external_ids_that_are_not_of_the_driver(document, external_id):
     document["volumes"].append(existing("legacy", external_id))
 
     line = (
-        f"volumes[2].existing.external_id: expected an EBS volume id such as vol-0123456789abcdef0, got {external_id!r}"
+        "volumes[2].existing.external_id: expected an EBS volume id such as vol-0123456789abcdef0, or "
+        f"local-ebs://dev/xvdbz, got {external_id!r}"
     )
     assert problems(document) == [line]
 

@@ -13,27 +13,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_list)
     actions = parser.add_subparsers(metavar="ACTION")
     show = actions.add_parser("show", help="explain one driver")
-    show.add_argument("name", choices=tuple(catalogue.DRIVERS), metavar="DRIVER", help=", ".join(catalogue.DRIVERS))
+    names = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
+    show.add_argument("name", choices=names, metavar="DRIVER", help=", ".join(names))
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print it as JSON")
     show.set_defaults(run=_show)
     actions.add_parser("docs", help="print docs/drivers.md").set_defaults(run=_docs)
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    drivers = catalogue.DRIVERS.values()
+    drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
     if arguments.json:
-        print(json.dumps([describe.as_json(driver) for driver in drivers], indent=2))
+        print(json.dumps([describe.as_json(driver) for driver in (*drivers, *unusable)], indent=2))
     else:
-        print(table.columns(describe.rows(drivers), describe.WIDTH))
+        print(table.columns(describe.rows(drivers, unusable), describe.WIDTH))
     return 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    driver = catalogue.DRIVERS[arguments.name]
+    driver = catalogue.DRIVERS.get(arguments.name) or catalogue.UNUSABLE[arguments.name]
     print(json.dumps(describe.as_json(driver), indent=2) if arguments.json else describe.as_text(driver).rstrip("\n"))
     return 0
 
 
 def _docs(_: argparse.Namespace) -> int:
-    print(describe.page(catalogue.DRIVERS.values()), end="")
+    print(describe.page(catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()), end="")
     return 0

@@ -1,6 +1,6 @@
 """The AWS EBS CSI driver (``ebs.csi.aws.com``)."""
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import ebs_limits, model
 from nomad_csi.spec import base, driver
 
 _LOG_FLAGS = frozenset({"v", "vmodule", "logging-format", "log-flush-frequency", "logtostderr"})
@@ -25,16 +25,48 @@ _UNFIT_FLAGS = {
 """Source: ``cmd/main.go`` of v1.64.0, and the driver's own answer to each of the alpha ones, 2026-11-21."""
 
 _METRICS = {"metrics_port": "--http-endpoint=:{metrics_port}"}
-_KEYS = {"AWS_ACCESS_KEY_ID": "access_key_id", "AWS_SECRET_ACCESS_KEY": "secret_access_key"}
+_ITEMS = {"AWS_ACCESS_KEY_ID": "access_key_id", "AWS_SECRET_ACCESS_KEY": "secret_access_key"}
 _PARAMETERS = frozenset(
     {
-        "allowAutoIOPSPerGBIncrease", "blockAttachUntilInitialized", "blockSize", "bytesPerInode",
-        "csi.storage.k8s.io/fstype", "encrypted", "ext4BigAlloc", "ext4ClusterSize", "ext4EncryptionSupport",
-        "inodeSize", "iops", "iopsPerGB", "kmsKeyId", "numberOfInodes", "outpostArn", "tagSpecification_*",
-        "throughput", "type", "volumeInitializationRate",
+        "allowAutoIOPSIncreaseOnModify", "allowAutoIOPSPerGBIncrease", "blockAttachUntilInitialized", "blockSize",
+        "bytesPerInode", "encrypted", "ext4BigAlloc", "ext4ClusterSize", "ext4EncryptionSupport", "inodeSize", "iops",
+        "iopsPerGB", "kmsKeyId", "numberOfInodes", "tagSpecification_*", "throughput", "type",
+        "volumeInitializationRate",
     }
 )  # fmt: skip
-"""Source: ``docs/parameters.md`` of v1.64.0."""
+"""Source: ``parseCreateVolumeParameters`` in ``pkg/driver/controller.go`` of v1.64.0, 2026-11-21."""
+
+_CONTEXT = {
+    "blockattachuntilinitialized": "true: a volume from a snapshot is attached when all of it has arrived",
+    "blocksize": "block size of the file system, where the driver makes it",
+    "bytesperinode": "bytes for each inode, where the driver makes ext3 or ext4",
+    "ext4bigalloc": "true: ext4 with clusters of blocks",
+    "ext4clustersize": "cluster size with ext4bigalloc",
+    "ext4encryptionsupport": "true: ext4 that can encrypt folders",
+    "inodesize": "inode size, where the driver makes the file system",
+    "numberofinodes": "number of inodes, where the driver makes ext3 or ext4",
+    "partition": "number of the partition to mount; absent: the whole disk",
+}
+"""Source: ``pkg/driver/constants.go`` and ``pkg/driver/node.go`` of v1.64.0, 2026-11-21."""
+
+_CAMEL_CASE = (
+    "blockAttachUntilInitialized", "blockSize", "bytesPerInode", "ext4BigAlloc", "ext4ClusterSize",
+    "ext4EncryptionSupport", "inodeSize", "numberOfInodes",
+)  # fmt: skip
+"""Spellings of parameters, which are read in any case; the context is read in lower case only."""
+
+_SIZES = tuple(
+    f"{name}: {limits.size_gib[0]} to {limits.size_gib[1]} GiB"
+    + (f", {limits.iops[0]} to {limits.iops[1]} operations/s" if limits.iops else "")
+    + (
+        f", {limits.throughput_mib_per_s[0]} to {limits.throughput_mib_per_s[1]} MiB/s"
+        if limits.throughput_mib_per_s
+        else ""
+    )
+    for name, limits in ebs_limits.BY_TYPE.items()
+)
+
+_FS_TYPE = "mount_options.fs_type names the file system; here the key is taken out by a helper of Kubernetes only"
 
 _AS_OF = "2026-11-21"
 _VERSIONS = ("Nomad 2.0.6-dev", "aws-ebs-csi-driver v1.64.0 (commit 429e202e)", "moto 5.2.5 as EC2")
@@ -53,6 +85,12 @@ DRIVER = model.Driver(
     sources=(
         "kubernetes-sigs/aws-ebs-csi-driver v1.64.0: cmd/main.go, pkg/driver, docs/parameters.md",
         "run with Nomad 2.0.6-dev under raw_exec, with moto as EC2, 2026-08 and 2026-11",
+    ),
+    credentials=(
+        "the instance role of the clients that may run the controller (iam attaches the policy): no secret anywhere",
+        "workload identity: Nomad signs a token for the task, AWS gives a role for it; nothing secret is kept",
+        "a Nomad variable or Vault: access keys go through a template into the task's environment, into no argument",
+        "the node plugin calls no AWS API: it asks instance metadata alone",
     ),
     roles={
         "controller": model.Role(
@@ -79,7 +117,7 @@ DRIVER = model.Driver(
             unfit_flags=_UNFIT_FLAGS,
             optional_arguments=_METRICS | {"extra_tags": "--extra-tags={extra_tags}"},
             environment={"AWS_REGION": "{aws_region}"},
-            secret_environment=_KEYS,
+            secret_environment=_ITEMS,
             default_count=2,
             needs=("an instance role with the policy of this plugin, unless credentials say otherwise",),
             probe_proves="that EC2 answered DescribeAvailabilityZones to this controller within the last 3 hours",
@@ -143,11 +181,52 @@ DRIVER = model.Driver(
     ),
     modes_advice="use single-node-writer, and read_only = true in the volume block of jobs that only read",
     external_id=driver.ExternalIdSpec(
-        pattern=r"vol-[0-9a-f]{8}([0-9a-f]{9})?", allowed="an EBS volume id such as vol-0123456789abcdef0"
+        pattern=r"vol-[0-9a-f]{8}([0-9a-f]{9})?|local-ebs://dev/[A-Za-z0-9/._-]+",
+        allowed="an EBS volume id such as vol-0123456789abcdef0, or local-ebs://dev/xvdbz",
+        forms=(
+            driver.ExternalIdFormSpec(
+                prefix="local-ebs://",
+                text="a volume that is attached to each client at this device name already: each has its own",
+                flag="enable-node-local-volumes",
+                capabilities=(
+                    base.CapabilitySpec(access_mode="multi-node-multi-writer", attachment_mode="file-system"),
+                ),
+                zoned=False,
+            ),
+        ),
     ),
     fs_types=frozenset({"ext3", "ext4", "xfs"}),
-    parameters=driver.KeysSpec(allowed=_PARAMETERS, ignore_case=True),
+    context=driver.KeysSpec(
+        meanings=_CONTEXT,
+        refused=dict.fromkeys(_CAMEL_CASE, "write it in lower case: the driver ignores other spellings"),
+    ),
+    parameters=driver.KeysSpec(
+        allowed=_PARAMETERS,
+        ignore_case=True,
+        refused={
+            "blockExpress": "remove it: every io2 volume is Block Express (the key does nothing since v1.47.0)",
+            "csi.storage.k8s.io/fstype": _FS_TYPE,
+            "fstype": _FS_TYPE,
+            "outpostArn": "name the Outpost in topologies, as topology.ebs.csi.aws.com/outpost-id",
+        },
+        meanings={
+            "encrypted": "true or false",
+            "iopsPerGB": "instead of iops",
+            "kmsKeyId": "full ARN of a customer key",
+            "tagSpecification_*": "a tag: tagSpecification_1 is name=value",
+            "type": ", ".join(ebs_limits.BY_TYPE),
+            "volumeInitializationRate": "MiB/s at which a snapshot is read; from snapshots only",
+        },
+    ),
     topology_key="topology.ebs.csi.aws.com/zone",
+    topology_keys=("topology.kubernetes.io/zone", "kubernetes.io/os"),
+    limits=(
+        *_SIZES,
+        "a volume is attached in its own zone only, and never shrinks",
+        "several clients at once: io1 and io2 volumes with Multi-Attach, as block devices, at most 16, without fencing",
+        "attached volumes for each client: what its instance type allows, less network interfaces and other disks",
+    ),
+    credentials_optional=True,
     health_timeout_s=60,
     minimum_nomad="1.9.4",
     storage="ebs",

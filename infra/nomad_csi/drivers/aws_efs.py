@@ -13,14 +13,16 @@ _LOG_FLAGS = frozenset(
 )  # fmt: skip
 """Those of k8s.io/klog v2.140.0, which ``go.mod`` of v3.4.1 names."""
 
-_S3_FILES = "for mounts of S3 Files, whose ids no volume of this driver may have here"
 _UNFIT_FLAGS = {
-    "s3files-cloudwatch-log-enabled": _S3_FILES,
-    "s3files-cloudwatch-metrics-enabled": _S3_FILES,
-    "s3files-utils-conf-overrides": _S3_FILES,
     "version": "the driver prints its version and ends, so Nomad would restart it forever",
 }
 """Source: ``pkg/driver/options.go`` and ``cmd/main.go`` of v3.4.1, read 2026-11-21."""
+
+_TRUE = frozenset({"1", "T", "TRUE", "True", "t", "true"})
+_FALSE = frozenset({"0", "F", "FALSE", "False", "f", "false"})
+"""What Go's ``strconv.ParseBool`` takes."""
+
+_PATH = "put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"
 
 DRIVER = model.Driver(
     name="aws-efs",
@@ -32,6 +34,10 @@ DRIVER = model.Driver(
     sources=(
         "kubernetes-sigs/aws-efs-csi-driver v3.4.1: cmd/main.go, pkg/driver, docs/README.md",
         "hashicorp/nomad: csi_plugin documentation and pull request 10821",
+    ),
+    credentials=(
+        "none: to mount needs no permission of AWS",
+        "with the mount flag iam: the instance role of the client, allowed by the file system's policy",
     ),
     roles={
         "node": model.Role(
@@ -54,6 +60,9 @@ DRIVER = model.Driver(
                 "max-inflight-mount-calls-opt-in",
                 "metrics-cert-file",
                 "metrics-key-file",
+                "s3files-cloudwatch-log-enabled",
+                "s3files-cloudwatch-metrics-enabled",
+                "s3files-utils-conf-overrides",
                 "tags",
                 "unmount-timeout",
                 "vol-metrics-fs-rate-limit",
@@ -95,16 +104,49 @@ DRIVER = model.Driver(
     ),
     modes_advice="use multi-node-multi-writer, and read_only = true in the volume block of jobs that only read",
     external_id=driver.ExternalIdSpec(
-        pattern=rf"fs-{_HEX}(:(/[^:]*)?(:fsap-{_HEX})?)?",
-        allowed="an EFS id such as fs-0123456789abcdef0, fs-...:/path or fs-...::fsap-...",
+        pattern=rf"((efs|s3files):)?fs-{_HEX}(:[^:]*(:(fsap-{_HEX})?)?)?",
+        allowed="an EFS id such as fs-0123456789abcdef0, fs-...:/path or fs-...::fsap-..., or s3files:fs-...",
         shared=True,
+        forms=(
+            driver.ExternalIdFormSpec(
+                prefix="s3files:",
+                text="a file system of Amazon S3 Files, drivers since v3.0.0",
+                context=driver.KeysSpec(
+                    allowed=frozenset({"encryptInTransit", "mounttargetip", "mounttargetipmap"}),
+                    ignore_case=True,
+                    values={"encryptInTransit": _TRUE},
+                    refused={"crossaccount": "remove it: S3 Files are not mounted across accounts", "path": _PATH},
+                ),
+            ),
+        ),
     ),
-    fs_types=frozenset({"", "efs"}),
+    fs_types=frozenset({"", "efs", "s3files"}),
+    refused_mount_flags={
+        "crossaccount": "set it in the context: the driver refuses the flag",
+        "awscredsuri": "remove it: the driver ignores the flag",
+    },
     context=driver.KeysSpec(
-        allowed=frozenset({"crossaccount", "encryptInTransit", "mounttargetip"}),
-        refused={"path": "put the path into the external id: fs-...:/path (drivers since v3.0.0 reject the key)"},
+        allowed=frozenset({"crossaccount", "encryptInTransit", "mounttargetip", "mounttargetipmap"}),
+        ignore_case=True,
+        values={"crossaccount": _TRUE | _FALSE, "encryptInTransit": _TRUE | _FALSE},
+        refused={"path": _PATH},
+        meanings={
+            "crossaccount": "true: the mount target of another account is found by its DNS name",
+            "encryptInTransit": "false: no TLS; true by default, and forced by access points",
+            "mounttargetip": "address of the mount target, where DNS does not know it",
+            "mounttargetipmap": 'addresses by zone, as JSON: {"us-east-1a": "10.0.0.1"}',
+        },
     ),
     topology_key=None,
+    topology_keys=("topology.kubernetes.io/zone",),
+    limits=(
+        "memory: about 12 MiB for each mounted volume and 30 MiB for each mount under way, times 1.5",
+        "a capacity means nothing: a file system grows by itself",
+        "at most 10,000 access points in a file system",
+        "access points are made by Pulumi (efs.access_point): asked to, the driver would need a controller, on which "
+        "every registration and claim would depend from then on",
+    ),
+    credentials_optional=True,
     health_timeout_s=30,
     minimum_nomad="1.3.0",
     tag_format=driver.TagFormatSpec(pair=":", separator=" "),
@@ -117,6 +159,10 @@ DRIVER = model.Driver(
         model.Trap(
             text="without host networking every mount of a client hangs when the plugin's container is replaced",
             source="aws-efs-csi-driver issues 1127 and 1270",
+        ),
+        model.Trap(
+            text="a flag of mount_options that is written in capitals is lowered: paths in flags lose their case",
+            source="aws-efs-csi-driver v3.4.1, pkg/driver/node.go (NodePublishVolume)",
         ),
         model.Trap(
             text="the reader and single-writer access modes are refused when an allocation mounts, not at registration",

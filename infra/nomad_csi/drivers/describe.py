@@ -21,30 +21,38 @@ _INTRODUCTION = (
 )
 
 
-def rows(drivers: Iterable[model.Driver]) -> tuple[tuple[str, ...], ...]:
-    """Return a heading, and one row for each driver: name, title, version, roles, proof tier, day of the proof."""
+def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
+    """
+    Return a heading, and one row for each driver: name, title, version, roles, proof tier, day of the proof.
+
+    Behind them stand those that are *unusable*.
+    """
     found = (
         (item.name, item.title, item.version, ", ".join(item.roles), facts.tier(item), facts.proof_as_of(item))
         for item in drivers
     )
-    return (("driver", "title", "version", "roles", "proof", "as of"), *found)
+    others = ((item.name, item.title, "-", "-", "cannot run on Nomad", item.as_of) for item in unusable)
+    return (("driver", "title", "version", "roles", "proof", "as of"), *found, *others)
 
 
-def as_text(driver: model.Driver) -> str:
+def as_text(driver: model.Driver | model.Unusable) -> str:
     """Return all about *driver* for a terminal, ending in a newline."""
+    if isinstance(driver, model.Unusable):
+        head = f"{driver.name}: {driver.title} cannot run on Nomad"
+        return "\n".join([head, "", *(line for fact in facts.unusable(driver) for line in _labelled(fact))]) + "\n"
     head = f"{driver.name}: the {driver.title} CSI driver"
     return "\n\n".join([head, *map(_section, facts.sections(driver))]) + "\n"
 
 
-def as_json(driver: model.Driver) -> dict[str, Any]:
+def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
     """Return *driver* as values for `json.dumps`: its fields, sets as sorted lists."""
     return {name: _plain(value) for name, value in driver.model_dump().items()}
 
 
-def page(drivers: Iterable[model.Driver]) -> str:
+def page(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> str:
     """Return the page of the documentation, in Markdown."""
-    described = tuple(drivers)
-    heading, *body = rows(described)
+    described, others = tuple(drivers), tuple(unusable)
+    heading, *body = rows(described, others)
     table = [heading, tuple("---" for _ in heading), *body]
     parts = [
         f"<!-- Generated from the catalogue in infra/nomad_csi/drivers by `{_MADE_BY}`: edit that, not this. -->",
@@ -52,6 +60,7 @@ def page(drivers: Iterable[model.Driver]) -> str:
         _INTRODUCTION,
         "\n".join(f"| {' | '.join(row)} |" for row in table),
         *(part for driver in described for part in _chapter(driver)),
+        *(part for other in others for part in _short_chapter(other)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,6 +70,11 @@ def _chapter(driver: model.Driver) -> Iterator[str]:
     for section in facts.sections(driver):
         yield f"### {driver.title}: {section.title[0].lower()}{section.title[1:]}"
         yield "\n".join(line for fact in section.facts for line in _bullets(fact))
+
+
+def _short_chapter(other: model.Unusable) -> Iterator[str]:
+    yield f"## {other.title}: `{other.name}` cannot run on Nomad"
+    yield "\n".join(line for fact in facts.unusable(other) for line in _bullets(fact))
 
 
 def _bullets(fact: facts.Fact) -> Iterator[str]:

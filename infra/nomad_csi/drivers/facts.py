@@ -46,6 +46,15 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
     )
 
 
+def unusable(driver: model.Unusable) -> tuple[Fact, ...]:
+    """Return why *driver* cannot run on Nomad, and what to use."""
+    return (
+        _fact("reason", driver.reason),
+        _fact("instead", driver.instead),
+        _fact("source", f"{driver.source}, {driver.as_of}"),
+    )
+
+
 def tier(driver: model.Driver) -> str:
     """Return the proof tier of *driver* if its roles have one: ``run``; else ``controller run, node parsed``."""
     tiers = {name: role.proof.tier for name, role in driver.roles.items()}
@@ -72,9 +81,11 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield Fact(label="credentials", lines=driver.credentials)
     yield Fact(label="access modes", lines=(*_modes(driver), driver.modes_advice))
     often = "several volumes may name the same" if driver.external_id.shared else "one volume for each"
-    yield _fact("external id", f"{driver.external_id.allowed}; {often}")
+    usual = f"{driver.external_id.allowed}; {often}"
+    yield Fact(label="external id", lines=(usual, *map(_form, driver.external_id.forms)))
     if driver.fs_types is not None:
         yield _fact("file systems", ", ".join(sorted(filter(None, driver.fs_types))))
+    yield Fact(label="no mount flags", lines=tuple(_refused(driver.refused_mount_flags)))
     for label in ("context", "parameters", "secrets"):
         yield Fact(label=f"{label} keys", lines=tuple(_keys(getattr(driver, label))))
     yield _fact("topology key", driver.topology_key or "none: volumes are not bound to a zone")
@@ -112,8 +123,20 @@ def _keys(keys: spec.KeysSpec) -> Iterator[str]:
         for value, wanted in sorted(by_value.items()):
             either = (key.replace("|", " or ") for key in sorted(wanted))
             yield f"required where {name} is {value}: {', '.join(either)}"
-    for name, fix in sorted(keys.refused.items()):
-        yield f"not {name}: {fix}"
+    yield from (f"{name}: {meaning}" for name, meaning in sorted(keys.meanings.items()))
+    yield from _refused(keys.refused)
+
+
+def _refused(fixes: Mapping[str, str]) -> Iterator[str]:
+    """Yield each fix once, behind what it mends."""
+    for fix in sorted(dict.fromkeys(fixes.values())):
+        yield f"not {', '.join(sorted(name for name in fixes if fixes[name] == fix))}: {fix}"
+
+
+def _form(form: spec.ExternalIdFormSpec) -> str:
+    flag = f"; the plugin needs --{form.flag}" if form.flag else ""
+    modes = "".join(f"; {item.access_mode} {item.attachment_mode} too" for item in form.capabilities)
+    return f"{form.prefix}...: {form.text}{flag}{modes}"
 
 
 def _config(driver: model.Driver) -> Iterator[str]:
@@ -139,7 +162,9 @@ def _role(role: model.Role) -> tuple[Fact, ...]:
     proof = role.proof
     with_what = f", with {', '.join(proof.versions)}" if proof.versions else ""
     when = f" on {proof.as_of}" if proof.as_of else ""
-    limit = f"; at most {role.count_limit}: {role.count_advice}" if role.count_limit else ""
+    least = f"; at least {role.count_minimum}" if role.count_minimum > 1 else ""
+    most = f"; at most {role.count_limit}" if role.count_limit else ""
+    advice = f": {role.count_advice}" if role.count_advice else ""
     found = (
         _fact("arguments", " ".join(role.arguments)),
         Fact(
@@ -147,7 +172,10 @@ def _role(role: model.Role) -> tuple[Fact, ...]:
         ),
         Fact(label="environment", lines=tuple(f"{name}={value}" for name, value in sorted(role.environment.items()))),
         Fact(label="from credentials", lines=tuple(_secrets(role))),
-        Fact(label="instances", lines=(f"{role.default_count}{limit}",) if role.job_type == "service" else ()),
+        Fact(
+            label="instances",
+            lines=(f"{role.default_count}{least}{most}{advice}",) if role.job_type == "service" else (),
+        ),
         _fact("privileges", "privileged: it mounts for the whole client" if role.privileged else "none"),
         _fact("network", role.network_mode or "Docker's default"),
         Fact(label="IPC", lines=(role.ipc_mode,) if role.ipc_mode else ()),
@@ -168,6 +196,8 @@ def _secrets(role: model.Role) -> Iterator[str]:
         yield f"environment {name}: item {item}"
     for name, item in sorted(role.secret_files.items()):
         yield f"file {name}: item {item}"
+    for name, text in sorted(role.credentials_environment.items()):
+        yield f"environment {name}: {text}"
 
 
 def _more(role: model.Role) -> Iterator[str]:
