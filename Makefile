@@ -45,8 +45,8 @@ lint: install-dev                    ## style, types, layers
 	$(BIN)/lint-imports
 test: lint                           ## lint, then every test
 	$(BIN)/python -m pytest
-soak: install-dev                    ## the property tests with ten times the examples
-	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl
+soak: install-dev                    ## the property tests with ten times the examples: 100,000 hostile texts
+	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
