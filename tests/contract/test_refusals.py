@@ -9,7 +9,7 @@ from nomad_csi.deploy import plugin_health, plugin_job, resource, volume_documen
 from nomad_csi.plan import registration
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
-TIMEOUT_S = 8
+TIMEOUT_S = 2
 TO_DO = "; stop the jobs that use them and run again"
 EFFECT = re.compile(
     r"  on one \(allocation ALLOC\): "
