@@ -165,38 +165,11 @@ ANSWERS = (
         why="every body of ours is an object",
     ),
     Answer(
-        route="PUT /v1/volume/csi/zoned",
-        body={
-            "Volumes": [
-                {
-                    "ID": "zoned",
-                    "PluginID": "ebs",
-                    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
-                    "MountOptions": {"FSType": "ext4"},
-                    "RequestedCapacityMin": 4 << 30,
-                    "RequestedTopologies": {
-                        "Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]
-                    },
-                }
-            ]
-        },
-        real=(500, "unable to expand volume: controller expand volume: CSI.ControllerExpandVolume"),
-        stand_in=(500, "expand is not implemented by this controller plugin"),
-        why="our registrations name no capacity: volumes grow in AWS, not through Nomad",
-    ),
-    Answer(
         route="DELETE /v1/job/nobody?purge=maybe",
         body=None,
         real=(500, 'Failed to parse value of "purge" (maybe) as a bool'),
         stand_in=(200, ""),
         why="our client writes true or false",
-    ),
-    Answer(
-        route="PUT /v1/volume/csi/new/create",
-        body={"Volumes": [{"ID": "new", "PluginID": "efs", "Name": "new"}]},
-        real=(500, "validation: must include at least one capability block"),
-        stand_in=(500, "this stand-in does not let plugins create volumes"),
-        why="Pulumi makes the storage; our client has no such call",
     ),
     Answer(
         route="DELETE /v1/volume/csi/nobody/delete",

@@ -198,9 +198,10 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
     def _made(self, records: storage.Records, request: Any, asked: sizes.Asked, segments: dict[str, str]) -> Any:
         source = self.source(records, request)
         least = source["size"] if source else 0
-        if asked.bytes < least and request.HasField("capacity_range"):
-            text = f"requested volume size {asked.bytes} is less than the size {least} of its source"
-            raise status.StatusError(grpc.StatusCode.OUT_OF_RANGE, text)
+        if source and asked.bytes < least and request.HasField("capacity_range"):
+            kind = request.volume_content_source.WhichOneof("type")
+            text = f"{kind} {source['id']} size {least} is greater than requested volume size {asked.bytes}"
+            raise status.invalid(text)
         zone = next(iter(segments.values()), "")
         return records.add_volume(
             self._new_id(request, zone),

@@ -48,7 +48,8 @@ class Records:
             raise status.invalid("the driver does not copy volumes")
         found = (records.snapshots if kind == "snapshot" else records.volumes).get(source_id)
         if found is None:
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, f"cannot find {kind} {source_id}")
+            text = f"{kind} id {source_id} does not exist in the {kind}s list"
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
         return found
 
 

@@ -51,7 +51,7 @@ class Cluster:
         self._host = alloc_runner.Host(
             data_dir=settings.data_dir,
             environment=settings.environment,
-            node_environment={spec.node_id: _inherited(spec) for spec in settings.nodes},
+            node_environment={spec.node_id: _inherited(spec, settings.data_dir) for spec in settings.nodes},
             pace=settings.pace,
         )
         self._join_nodes()
@@ -154,8 +154,9 @@ def _is_collectable(known: state.State, alloc: state.Allocation) -> bool:
     return alloc.terminal and replaced
 
 
-def _inherited(spec: nodes.NodeSpec) -> dict[str, str]:
-    found = {"NOMAD_CSI_SANDBOX_ZONE": spec.zone}
+def _inherited(spec: nodes.NodeSpec, data_dir: Path) -> dict[str, str]:
+    """Return what tasks on a node learn of it, and where stand-ins of drivers keep what storage would hold."""
+    found = {"NOMAD_CSI_SANDBOX_ZONE": spec.zone, "NOMAD_CSI_SANDBOX_STORAGE": str(data_dir / "storage")}
     return found | ({"NOMAD_CSI_SANDBOX_INSTANCE_ID": spec.instance_id} if spec.instance_id else {})
 
 

@@ -53,6 +53,7 @@ def start(
     own = {
         "NOMAD_CSI_SANDBOX_ZONE": zone,
         "NOMAD_CSI_SANDBOX_INSTANCE_ID": instance_id,
+        "NOMAD_CSI_SANDBOX_STORAGE": str(data_dir / "storage"),
         MARK_VARIABLE: str(data_dir),
     }
     command = [program, "agent", "-dev", f"-config={config}"]
