@@ -75,7 +75,7 @@ def _block(found: values.Map) -> values.Map:
         converted = value if name in _AS_IT_STANDS else _value(name, value)
         if name == "Name":
             block[values.LABELS] = [value]
-        if name != "Name" or "TaskGroups" in found:
+        else:
             block.put(key, converted, found.at(name))
     return block
 

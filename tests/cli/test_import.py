@@ -1,0 +1,138 @@
+"""``nomad-csi import``: a spec on standard output, what is to be said on standard error."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+
+CASES = Path(__file__).parents[1] / "cases"
+EFS = str(CASES / "docs-efs-node.nomad.hcl")
+VOLUME = (
+    'id = "v"\nplugin_id = "aws-efs0"\nexternal_id = "fs-0123456789abcdef0"\nname = "n\\u0085 \\u2028 \\U0001F389 ключ"\n'
+    'capability {\n  access_mode = "multi-node-multi-writer"\n  attachment_mode = "file-system"\n}\n'
+)
+
+
+def test_spec_goes_out_and_remarks_beside_it(capsys):
+    """The spec can be sent to a file; remarks and verdicts are read."""
+    assert cli.main(["import", EFS, "--aws-region", "us-east-1"]) == 0
+
+    printed = capsys.readouterr()
+    assert yaml.safe_load(printed.out) == {
+        "plugins": [
+            {
+                "id": "aws-efs0",
+                "driver": "aws-efs",
+                "datacenters": ["dc1"],
+                "image": "amazon/aws-efs-csi-driver:v.1.3.2",
+                "log_verbosity": 5,
+                "extra_arguments": {"node": ["--logtostderr"]},
+                "aws_region": "us-east-1",
+            }
+        ]
+    }
+    lines = printed.err.splitlines()
+    assert f"{EFS}:17: changed: network_mode: none becomes host, or mounts hang when the container is replaced" in lines
+    assert any(f"{EFS}:17: error: host-network-missing: " in line for line in lines)
+
+
+def test_what_is_missing_exits_1(capsys):
+    """A spec that nobody can render yet is not done."""
+    assert cli.main(["import", EFS]) == 1
+
+    assert f"{EFS}:29: missing: aws_region of aws-efs0: " in capsys.readouterr().err
+
+
+def test_imported_spec_renders(tmp_path, capsys):
+    """What comes out goes in again: strange characters of names included."""
+    volume = tmp_path / "v.volume.hcl"
+    volume.write_text(VOLUME, encoding="utf-8")
+    spec = tmp_path / "storage.yaml"
+
+    assert cli.main(["import", EFS, str(volume), "--aws-region", "us-east-1"]) == 0
+    spec.write_text(capsys.readouterr().out, encoding="utf-8")
+
+    assert yaml.safe_load(spec.read_text(encoding="utf-8"))["volumes"][0]["name"] == "n\x85 \u2028 🎉 ключ"
+    assert cli.main(["render", str(spec), "--out", str(tmp_path / "out")]) == 0
+
+
+def test_other_scripts_stay_readable(tmp_path, capsys):
+    """Only what YAML would change is escaped."""
+    volume = tmp_path / "v.volume.hcl"
+    volume.write_text(VOLUME.replace("\\u0085", ""), encoding="utf-8")
+
+    cli.main(["import", EFS, str(volume), "--aws-region", "us-east-1"])
+
+    assert "ключ" in capsys.readouterr().out
+
+
+def test_everything_as_json(capsys):
+    """For programs: spec, remarks and findings in one document."""
+    assert cli.main(["import", "--json", EFS]) == 1
+
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"spec", "remarks", "findings"}
+    assert found["remarks"][0] == {
+        "kind": "changed",
+        "file": EFS,
+        "line": 1,
+        "text": "job id: plugin-efs becomes plugin-aws-efs0-nodes, named by the plugin, so that two plugins of one driver "
+        "can run",
+    }
+    assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
+
+
+def test_broken_files_exit_2_and_nothing_is_imported(tmp_path, capsys):
+    """Half of a spec would be worse than none."""
+    broken = tmp_path / "broken.hcl"
+    broken.write_text("a = @\n", encoding="utf-8")
+
+    assert cli.main(["import", EFS, str(broken)]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {broken}:1: line 1, column 5: ")
+
+
+def test_a_volume_that_nomad_would_not_read_exits_2(tmp_path, capsys):
+    """The problem is that of the file."""
+    path = tmp_path / "v.hcl"
+    path.write_text('id = "v"\ncapability {\n  mode = "x"\n}\n', encoding="utf-8")
+
+    assert cli.main(["import", str(path)]) == 2
+
+    assert "capability: expected only access_mode and attachment_mode, got mode" in capsys.readouterr().err
+
+
+def test_the_job_that_uses_a_volume_gives_no_spec(capsys):
+    """It is said, and the answer is no."""
+    assert cli.main(["import", str(CASES / "tutorial-mysql.nomad.hcl")]) == 1
+
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "job mysql-server runs no CSI plugin" in printed.err
+
+
+@pytest.mark.parametrize("words", [["import"], ["import", "x.hcl", "--region"]])
+def test_wrong_usage_exits_64(words, capsys):
+    """A typing error is told apart."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_help_says_what_goes_where(capsys):
+    """Where the spec goes, and what becomes of secrets."""
+    with pytest.raises(SystemExit):
+        cli.main(["import", "--help"])
+
+    out = capsys.readouterr().out
+    assert "standard output" in out
+    assert "No\nsecret is printed" in out
+    assert sys.modules["nomad_csi.cli.import_files"]

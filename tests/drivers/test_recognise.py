@@ -1,0 +1,83 @@
+"""Which driver somebody else's job or volume is about."""
+
+import pytest
+
+from nomad_csi.drivers import arguments, catalogue, recognise
+
+
+def name_of(driver):
+    return driver.name if driver else None
+
+
+@pytest.mark.parametrize("driver", catalogue.DRIVERS.values(), ids=catalogue.DRIVERS)
+def test_every_driver_is_known_by_its_own_image(driver):
+    """From wherever it is pulled, in whichever version."""
+    program = recognise.repository(driver.image).rpartition("/")[2]
+
+    assert recognise.of_plugin(image=driver.image) is driver
+    assert recognise.of_plugin(image=f"mirror.example:5000/a/{program}:other") is driver
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"image": "amazon/aws-ebs-csi-driver:v0.10.1"}, "aws-ebs"),
+        ({"image": "amazon/aws-efs-csi-driver"}, "aws-efs"),
+        ({"command": "/usr/local/bin/aws-ebs-csi-driver"}, "aws-ebs"),
+        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["node", "--v=2"]}, "aws-ebs"),
+        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs", "arguments": ["node"]}, "aws-ebs"),
+        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs-7"}, "aws-ebs"),
+        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["--csi-name=x"]}, None),
+        ({"image": "mirror/ebs:1", "plugin_id": "ebs0"}, None),
+        ({"image": "mirror/nothing:1"}, None),
+        ({}, None),
+    ],
+)
+def test_plugins(given, name):
+    """By image or command; else by an id that begins as the driver is called, and flags that are all its own."""
+    assert name_of(recognise.of_plugin(**given)) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"external_id": "vol-0123456789abcdef0"}, "aws-ebs"),
+        ({"external_id": "fs-0123456789abcdef0::fsap-0123456789abcdef0"}, "aws-efs"),
+        ({"topology_keys": ["topology.ebs.csi.aws.com/zone"], "external_id": "x"}, "aws-ebs"),
+        ({"plugin_id": "aws-efs0", "external_id": "x"}, "aws-efs"),
+        ({"plugin_id": "p", "external_id": "x"}, None),
+        ({}, None),
+    ],
+)
+def test_volumes(given, name):
+    """By what only one driver has."""
+    assert name_of(recognise.of_volume(**given)) == name
+
+
+@pytest.mark.parametrize(
+    ("image", "repository", "tag"),
+    [
+        ("a/b:v1", "a/b", "v1"),
+        ("a.example:5000/b", "a.example:5000/b", ""),
+        ("a.example:5000/b:v1@sha256:0", "a.example:5000/b", "v1"),
+        ("b", "b", ""),
+    ],
+)
+def test_images(image, repository, tag):
+    """A port is no tag."""
+    assert (recognise.repository(image), recognise.tag(image)) == (repository, tag)
+
+
+def test_arguments():
+    """Flags with one dash or two, with the value behind = or as the next word."""
+    given = ["node", "--v", "5", "-endpoint=x", "--flag", "--other=1", "word"]
+
+    assert arguments.flags(given) == {"v", "endpoint", "flag", "other"}
+    assert arguments.joined(given) == [
+        (0, "node"),
+        (1, "--v=5"),
+        (3, "-endpoint=x"),
+        (4, "--flag"),
+        (5, "--other=1"),
+        (6, "word"),
+    ]

@@ -1,0 +1,259 @@
+"""Job files as parts: plugins, volume blocks, drivers, in all forms in which Nomad takes a job."""
+
+import json
+
+import pytest
+
+from nomad_csi.hcl import files, job, read, values
+
+HCL = """
+job "x" {
+  type      = "system"
+  namespace = "storage"
+  group "nodes" {
+    count = 2
+    volume "data" {
+      type            = "csi"
+      source          = "mysql"
+      read_only       = true
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+      per_alloc       = true
+    }
+    volume "scratch" {
+      type   = "host"
+      source = "scratch"
+    }
+    task "plugin" {
+      driver = "docker"
+      env {
+        A = "b"
+      }
+      config {
+        image = "a/b:1"
+        args  = ["--v=2"]
+      }
+      csi_plugin {
+        id                     = "p"
+        type                   = "node"
+        mount_dir              = "/csi"
+        stage_publish_base_dir = "/local/csi"
+        health_timeout         = "1m30s"
+      }
+    }
+    task "beside" {
+      driver = "exec"
+    }
+  }
+}
+"""
+HCL_IN_JSON = {
+    "job": {
+        "x": {
+            "type": "system",
+            "namespace": "storage",
+            "group": {
+                "nodes": {
+                    "count": 2,
+                    "volume": {
+                        "data": {
+                            "type": "csi",
+                            "source": "mysql",
+                            "read_only": True,
+                            "access_mode": "single-node-writer",
+                            "attachment_mode": "file-system",
+                            "per_alloc": True,
+                        },
+                        "scratch": [{"type": "host", "source": "scratch"}],
+                    },
+                    "task": [
+                        {
+                            "plugin": {
+                                "driver": "docker",
+                                "env": {"A": "b"},
+                                "config": {"image": "a/b:1", "args": ["--v=2"]},
+                                "csi_plugin": {
+                                    "id": "p",
+                                    "type": "node",
+                                    "mount_dir": "/csi",
+                                    "stage_publish_base_dir": "/local/csi",
+                                    "health_timeout": "1m30s",
+                                },
+                            }
+                        },
+                        {"beside": {"driver": "exec"}},
+                    ],
+                }
+            },
+        }
+    }
+}
+API = {
+    "Job": {
+        "ID": "x",
+        "Name": "x",
+        "Type": "system",
+        "Namespace": "storage",
+        "Status": "running",
+        "ModifyIndex": 12,
+        "Periodic": None,
+        "TaskGroups": [
+            {
+                "Name": "nodes",
+                "Count": 2,
+                "Volumes": {
+                    "data": {
+                        "Name": "data",
+                        "Type": "csi",
+                        "Source": "mysql",
+                        "ReadOnly": True,
+                        "AccessMode": "single-node-writer",
+                        "AttachmentMode": "file-system",
+                        "PerAlloc": True,
+                    },
+                    "scratch": {"Name": "scratch", "Type": "host", "Source": "scratch"},
+                },
+                "Tasks": [
+                    {
+                        "Name": "plugin",
+                        "Driver": "docker",
+                        "User": "",
+                        "Env": {"A": "b"},
+                        "Config": {"image": "a/b:1", "args": ["--v=2"]},
+                        "CSIPluginConfig": {
+                            "ID": "p",
+                            "Type": "node",
+                            "MountDir": "/csi",
+                            "StagePublishBaseDir": "/local/csi",
+                            "HealthTimeout": 90_000_000_000,
+                        },
+                        "Leader": False,
+                    },
+                    {"Name": "beside", "Driver": "exec"},
+                ],
+            }
+        ],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HCL, json.dumps(HCL_IN_JSON, indent=1), json.dumps(API, indent=1), json.dumps(API["Job"])],
+    ids=["hcl", "hcl in json", "api", "bare api"],
+)
+def test_a_job_reads_the_same_in_every_form(text):
+    """HCL2, HCL in JSON, and the JSON of the API with or without its envelope."""
+    [found] = files.parse(text, "x").jobs
+
+    assert (found.id, found.type, found.namespace) == ("x", "system", "storage")
+    [group] = found.groups
+    assert (group.name, group.count) == ("nodes", 2)
+    [request] = group.volumes
+    assert (request.name, request.source, request.access_mode, request.attachment_mode) == (
+        "data",
+        "mysql",
+        "single-node-writer",
+        "file-system",
+    )
+    assert request.read_only
+    assert request.per_alloc
+    plugin_task, other = group.tasks
+    assert (plugin_task.name, plugin_task.driver, plugin_task.image) == ("plugin", "docker", "a/b:1")
+    assert plugin_task.arguments == ["--v=2"]
+    assert plugin_task.env == {"A": "b"}
+    assert (other.name, other.driver, other.plugin) == ("beside", "exec", None)
+    plugin = plugin_task.plugin
+    assert (plugin.id, plugin.type, plugin.mount_dir) == ("p", "node", "/csi")
+    assert (plugin.stage_publish_base_dir, plugin.health_timeout_s) == ("/local/csi", 90.0)
+    assert [(item.name, task.name) for item, task, _ in found.plugins()] == [("nodes", "plugin")]
+
+
+def test_what_is_not_said_is_nomads_default():
+    """A job is a service, and its group has no count of its own."""
+    [found] = job.jobs(read.read_job('job "x" {\n  group "g" {\n    task "t" {}\n  }\n}\n'))
+
+    assert (found.type, found.namespace, found.groups[0].count) == ("service", "", None)
+    task = found.groups[0].tasks[0]
+    assert (task.driver, task.image, task.arguments, task.plugin) == ("", "", [], None)
+
+
+def test_parts_know_their_lines():
+    """Whatever the form, a verdict can name the line."""
+    for text in (HCL, json.dumps(API, indent=1)):
+        [found] = files.parse(text, "x").jobs
+        task = found.groups[0].tasks[0]
+        lines = text.splitlines()
+        assert "a/b:1" in lines[task.config.at("image") - 1]
+        assert '"p"' in lines[task.plugin.body.at("id") - 1]
+        assert "--v=2" in lines[values.line_of(task.config["args"], 0) - 1]
+
+
+def test_the_api_leaves_out_what_is_open_or_the_servers():
+    """Null, empty, zero, false and the server's own fields are what a file would not say; a count of zero is said."""
+    [found] = files.parse(json.dumps(API), "x").jobs
+    [zero] = files.parse(json.dumps({"TaskGroups": [{"Name": "g", "Count": 0}], "ID": "z"}), "x").jobs
+
+    assert set(found.body) == {"id", "type", "namespace", "group", values.LABELS}
+    assert set(found.groups[0].tasks[0].body) == {"driver", "env", "config", "csi_plugin", values.LABELS}
+    assert zero.groups[0].count == 0
+
+
+def test_the_api_calls_things_by_other_names():
+    """Each comes out under the name that a file has for it."""
+    text = json.dumps(
+        {
+            "ID": "x",
+            "NodePool": "disks",
+            "TaskGroups": [
+                {
+                    "Name": "g",
+                    "RestartPolicy": {"Mode": "delay", "Attempts": 0, "Interval": 300_000_000_000},
+                    "Constraints": [{"LTarget": "${meta.a}", "RTarget": "b", "Operand": "="}],
+                    "Tasks": [
+                        {
+                            "Name": "t",
+                            "Resources": {"CPU": 50, "MemoryMB": 64, "MemoryMaxMB": 128, "DiskMB": 300},
+                            "Templates": [{"EmbeddedTmpl": "x", "DestPath": "y", "Envvars": True}],
+                        }
+                    ],
+                }
+            ],
+        }
+    )
+
+    [found] = files.parse(text, "x").jobs
+
+    group = found.groups[0]
+    assert found.body["node_pool"] == "disks"
+    assert group.body["restart"] == {"mode": "delay", "attempts": 0, "interval": 300_000_000_000}
+    assert group.body["constraint"] == [{"attribute": "${meta.a}", "value": "b", "operator": "="}]
+    assert group.tasks[0].body["resources"] == {"cpu": 50, "memory": 64, "memory_max": 128}
+    assert group.tasks[0].body["template"] == [{"data": "x", "destination": "y", "env": True}]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), (10**9, 1.0), ("", None), ("5", None), ("x", None), (True, None), (None, None)],
+)  # fmt: skip
+def test_durations(value, seconds):
+    """As Go writes them, or in nanoseconds as the API does."""
+    assert job.duration_s(value) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (HCL, "job"),
+        ('variable "a" {\n  default = 1\n}\n' + HCL, "job"),
+        ('id = "x"\nplugin_id = "p"\n', "volume"),
+        ('# job "x" {\nid = "x"\n', "volume"),
+        ('{"id": "x"}', "volume"),
+        ('{"Volume": {"ID": "x", "PluginID": "p"}}', "volume"),
+        ('{"ID": "x", "PluginID": "p"}', "volume"),
+        ('{"Version": "2012-10-17", "Statement": []}', "policy"),
+    ],
+)
+def test_kinds_of_files(text, kind):
+    """By what is in them, not by their names."""
+    assert files.parse(text, "x").kind == kind
