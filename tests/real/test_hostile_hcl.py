@@ -1,0 +1,143 @@
+"""Our quoting and our readers held to Nomad's own parsers and formatter, with thousands of hostile texts at once."""
+
+import http.server
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import threading
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.hcl import layout, quote, read, volume
+from nomad_csi.nomad import jobs
+
+NOMAD = shutil.which("nomad")
+EXPECTED = Path(__file__).parents[1] / "render/expected"
+COUNT = 5_000
+"""Texts of each kind in one file."""
+pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to parse with")]
+
+
+@pytest.fixture
+def seed():
+    """Another one in each run; a failure shows it among its values."""
+    return random.randrange(2**32)  # noqa: S311  # tests are to be repeated
+
+
+@pytest.fixture
+def received():
+    """An address that takes volumes, and the list of those that were sent to it."""
+    bodies = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            bodies.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["Volumes"])
+            reply = b"{}"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_):
+            """Stay silent."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", bodies
+        server.shutdown()
+        thread.join()
+
+
+def run(*words, address=""):
+    environment = {"PATH": os.environ["PATH"], "NOMAD_ADDR": address}
+    return subprocess.run([NOMAD, *words], env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_volume_command_reads_hostile_texts_as_we_do(tmp_path, received, hostile, seed):
+    """As values, as keys and in a list: what `nomad volume register` sends is each text as it was."""
+    address, bodies = received
+    texts = list(hostile.texts(2 * COUNT, seed))
+    context = dict(zip(texts[::2], texts[1::2], strict=True))
+    flags = list(hostile.texts(COUNT, seed + 1))
+    text = layout.layout(
+        f'type = "csi"\nid = "v"\nname = "v"\nexternal_id = "e"\nplugin_id = "p"\n'
+        f'capability {{\naccess_mode = "single-node-writer"\nattachment_mode = "file-system"\n}}\n'
+        f"mount_options {{\nmount_flags = {quote.string_list(flags)}\n}}\ncontext = {quote.string_map(context)}\n"
+        f"{''.join(quote.comment(text) + chr(10) for text in texts)}"
+    )
+    file = tmp_path / "v.volume.hcl"
+    file.write_text(text, encoding="utf-8", newline="")
+
+    done = run("volume", "register", str(file), address=address)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    [sent] = bodies
+    assert sent["Context"] == context
+    assert sent["MountOptions"]["MountFlags"] == flags
+    ours = volume.volume_payload(read.read_volume(text))
+    assert (ours["Context"], ours["MountOptions"]["MountFlags"]) == (context, flags)
+    assert (sent["ID"], sent["Name"], sent["ExternalID"]) == ("v", "v", "e")
+
+
+def job(values, quoting):
+    """Return a job file with *values* as its meta."""
+    lines = "".join(f"{quote.key(name)} = {quoting(text)}\n" for name, text in values.items())
+    return layout.layout(
+        f'job "j" {{\nmeta = {{\n{lines}}}\ngroup "g" {{\ntask "t" {{\ndriver = "raw_exec"\nconfig {{\n'
+        'command = "true"\n}\n}\n}\n}\n'
+    )
+
+
+def test_agent_reads_hostile_texts_of_a_job_as_we_do(agent, hostile, seed):
+    """Every text that a job file may hold arrives as it was, and nothing beside it."""
+    values = {f"k{index}": text for index, text in enumerate(hostile.job_texts(COUNT, seed))}
+
+    text = job(values, quote.job_string)
+    parsed = jobs.parse(agent.client, text)
+
+    assert parsed["Meta"] == values
+    assert read.read_job(text)["job"][0]["meta"] == values
+    assert [group["Name"] for group in parsed["TaskGroups"]] == ["g"]
+
+
+def test_agent_reads_the_literals_of_volume_files_as_we_do(agent, hostile, seed):
+    """Under HCL2 a literal of a volume file is the same text in NFC form, templates and all."""
+    values = {f"k{index}": text for index, text in enumerate(hostile.texts(COUNT, seed))}
+
+    text = job(values, quote.string)
+    parsed = jobs.parse(agent.client, text)
+
+    assert parsed["Meta"] == {name: unicodedata.normalize("NFC", value) for name, value in values.items()}
+    assert read.read_job(text)["job"][0]["meta"] == parsed["Meta"]
+
+
+def test_formatter_leaves_hostile_files_alone(tmp_path, hostile, seed):
+    """However odd its texts, a file that we laid out has nothing to be formatted."""
+    texts = hostile.texts(COUNT, seed)
+    for index, part in enumerate(iter(lambda: list(itertools.islice(texts, 100)), [])):
+        context = dict(zip(part[::2], part[1::2], strict=True))
+        text = layout.layout(f"context = {quote.string_map(context)}\nflags = {quote.string_list(part)}\n")
+        (tmp_path / f"{index}.hcl").write_text(text, encoding="utf-8", newline="")
+
+    done = run("fmt", "-check", "-list=true", str(tmp_path))
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_formatter_leaves_every_reviewed_file_alone(tmp_path):
+    """`nomad fmt -check` has nothing to say about what we render, and would say it of a file that is not laid out."""
+    files = sorted(EXPECTED.rglob("*.hcl"))
+    (tmp_path / "odd.hcl").write_text("a=1\n")
+
+    done = run("fmt", "-check", *map(str, files))
+    odd = run("fmt", "-check", str(tmp_path))
+
+    assert len(files) >= 5
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert odd.returncode != 0
