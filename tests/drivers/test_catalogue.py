@@ -53,7 +53,14 @@ def test_role_that_was_run_was_run_in_the_version_of_the_catalogue(driver, name,
     assert len(ran) == (role.proof.tier == "run"), (driver.name, name)
 
 
-@EACH_ROLE
+KNOWN_FLAGS = pytest.mark.parametrize(
+    ("driver", "name", "role"),
+    [(driver, name, role) for driver in DRIVERS for name, role in driver.roles.items() if role.flags is not None],
+    ids=lambda value: getattr(value, "name", value if isinstance(value, str) else ""),
+)
+
+
+@KNOWN_FLAGS
 def test_role_renders_only_flags_that_it_accepts(driver, name, role):
     """An argument of the catalogue is one of the role's flags, or the mode word of the EBS driver."""
     words = [argument for argument in role.arguments if not argument.startswith("--")]
@@ -63,6 +70,34 @@ def test_role_renders_only_flags_that_it_accepts(driver, name, role):
     assert not role.flags & set(role.unfit_flags)
     assert words == ([name] if driver.name == "aws-ebs" else [])
     assert [argument for argument in role.arguments if argument.endswith("=${CSI_ENDPOINT}")]
+
+
+@EACH_ROLE
+def test_role_renders_no_secret_into_its_arguments(driver, name, role):
+    """What comes from credentials is a file, or a variable that Nomad fills in on the client."""
+    items = {*role.secret_environment.values(), *role.secret_files.values()}
+    texts = [*role.arguments, *role.optional_arguments.values(), *role.environment.values()]
+
+    assert [text for text in texts for item in items if f"{{{item}}}" in text] == [], (driver.name, name)
+    for text in texts:
+        assert "token=" not in text or text == "--token=${DIGITALOCEAN_ACCESS_TOKEN}"
+
+
+def test_driver_that_takes_its_socket_from_nomad_is_told_nothing_of_it():
+    """Portworx reads CSI_ENDPOINT, which Nomad sets from mount_dir; its flags are not known here."""
+    [role] = catalogue.DRIVERS["portworx"].roles.values()
+
+    assert (role.flags, role.mount_dir) == (None, "/var/lib/csi")
+    assert "CSI_ENDPOINT" not in role.environment
+
+
+def test_unusable_driver_says_why_and_what_to_use():
+    """Somebody looks for it: the reason, the way out and the source are there, and no row of the same name."""
+    for name, row in catalogue.UNUSABLE.items():
+        assert (row.name, bool(row.reason and row.instead and row.source)) == (name, True)
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", row.as_of)
+    assert not set(catalogue.UNUSABLE) & set(catalogue.DRIVERS)
+    assert "aws-s3" in catalogue.UNUSABLE
 
 
 def test_ebs_limits_are_ranges():

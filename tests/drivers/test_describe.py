@@ -8,6 +8,7 @@ import pytest
 from nomad_csi.drivers import catalogue, describe, facts, model
 
 DRIVERS = tuple(catalogue.DRIVERS.values())
+UNUSABLE = tuple(catalogue.UNUSABLE.values())
 EBS = catalogue.DRIVERS["aws-ebs"]
 EFS = catalogue.DRIVERS["aws-efs"]
 PAGE = Path(__file__).parents[2] / "docs" / "drivers.md"
@@ -15,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "drivers.md"
 
 def test_page_of_the_documentation_is_that_of_the_catalogue():
     """Whoever changes a row writes the page again: nomad-csi drivers docs > docs/drivers.md."""
-    assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS)
+    assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS, UNUSABLE)
 
 
 def test_page_says_first_that_it_is_generated():
@@ -28,10 +29,11 @@ def test_page_says_first_that_it_is_generated():
 
 def test_list_has_a_row_for_each_driver():
     """Name, title, version, roles, tier of proof and its day."""
-    head, *rows = describe.rows(DRIVERS)
+    head, *rows = describe.rows(DRIVERS, UNUSABLE)
 
     assert head == ("driver", "title", "version", "roles", "proof", "as of")
-    assert [row[0] for row in rows] == [driver.name for driver in DRIVERS]
+    assert [row[0] for row in rows] == [driver.name for driver in (*DRIVERS, *UNUSABLE)]
+    assert rows[-1] == ("aws-s3", "Mountpoint for Amazon S3", "-", "-", "cannot run on Nomad", "2026-08-23")
     assert ("aws-ebs", "AWS EBS", "v1.64.0", "controller, node", "run", "2026-11-21") in rows
     assert ("aws-efs", "AWS EFS", "v3.4.1", "node", "parsed", "2026-11-21") in rows
 
@@ -60,17 +62,26 @@ def test_nothing_of_a_row_is_left_out(driver, write):
     for role in driver.roles.values():
         wanted += [" ".join(role.arguments), role.probe_proves, *role.needs, *role.unfit_flags.values()]
         wanted += [*role.proof.versions, *role.proof.proven, *role.proof.not_proven, role.proof.as_of]
-        wanted += [*role.binds, *(f"--{flag}" for flag in role.flags | set(role.unfit_flags))]
+        wanted += [*role.binds, *(f"--{flag}" for flag in (role.flags or set()) | set(role.unfit_flags))]
     assert [text for text in wanted if text not in told] == []
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 def test_text_fits_a_terminal(driver):
-    """No line is longer than it may be, none ends in spaces."""
+    """No line is longer than it may be, unless a single word is; none ends in spaces."""
     lines = describe.as_text(driver).splitlines()
 
-    assert max(map(len, lines)) <= describe.WIDTH
+    assert [line for line in lines if len(line) > describe.WIDTH and " " in line[24:].strip()] == []
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("write", [describe.as_text, lambda row: describe.page([], [row])], ids=["text", "page"])
+@pytest.mark.parametrize("row", UNUSABLE, ids=lambda row: row.name)
+def test_driver_that_cannot_run_is_explained(row, write):
+    """The reason and what to use, in words."""
+    told = " ".join(write(row).split())
+
+    assert [text for text in (row.name, row.title, row.reason, row.instead, row.source) if text not in told] == []
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
@@ -90,5 +101,5 @@ def test_keys_that_look_right_come_with_the_fix():
     """What EFS refuses since v3 is explained where its context keys stand."""
     told = " ".join(describe.as_text(EFS).split())
 
-    assert "crossaccount, encryptInTransit, mounttargetip; no other" in told
+    assert "crossaccount, encryptInTransit, mounttargetip, mounttargetipmap; no other" in told
     assert "not path: put the path into the external id" in told

@@ -4,14 +4,34 @@ import difflib
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi.drivers import aws_ebs, aws_efs, csi_hostpath, csi_nfs, democratic_csi, model
+from nomad_csi.drivers import (
+    aws_ebs,
+    aws_efs,
+    aws_s3,
+    csi_hostpath,
+    csi_nfs,
+    democratic_csi,
+    digitalocean,
+    gce_pd,
+    model,
+    portworx,
+)
 from nomad_csi.spec import driver as drivers
 
-_ROWS = (aws_ebs.DRIVER, aws_efs.DRIVER, democratic_csi.DRIVER, csi_hostpath.DRIVER, csi_nfs.DRIVER)
+_ROWS = (
+    aws_ebs.DRIVER,
+    aws_efs.DRIVER,
+    gce_pd.DRIVER,
+    digitalocean.DRIVER,
+    portworx.DRIVER,
+    democratic_csi.DRIVER,
+    csi_hostpath.DRIVER,
+    csi_nfs.DRIVER,
+)
 DRIVERS: Mapping[str, model.Driver] = {driver.name: driver for driver in _ROWS}
 """The catalogue."""
 
-UNUSABLE: Mapping[str, model.Unusable] = {}
+UNUSABLE: Mapping[str, model.Unusable] = {row.name: row for row in (aws_s3.UNUSABLE,)}
 """Drivers that cannot run on Nomad, by name, each with the reason."""
 
 

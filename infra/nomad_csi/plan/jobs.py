@@ -7,6 +7,12 @@ from typing import Any
 from nomad_csi.plan import iam, images, model, task_secrets
 from nomad_csi.spec import model as spec
 
+HEALTHY_DEADLINE_S = 300
+"""Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/tasks.go`` (``DefaultUpdateStrategy``), 2026-08-21."""
+
+SLACK_S = 60
+"""Between the last moment at which a plugin may become healthy and the moment at which others give it up."""
+
 CONTAINERS = frozenset({"docker", "podman"})
 """Task drivers that run images."""
 
@@ -54,6 +60,11 @@ def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -
     return given or role.default_count
 
 
+def health_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> int:
+    """Return how long Nomad waits for the plugin's first healthy answer."""
+    return plugin.health_timeout_s or driver.health_timeout_s
+
+
 def filled(text: str, values: Mapping[str, str]) -> str:
     """Return *text* with ``{name}`` filled in from *values*, once; ``${...}`` and unknown names stay."""
     return _NAME.sub(lambda found: values.get(found[1], found[0]), text)
@@ -92,7 +103,7 @@ def _job(
     container = task.name in CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
-    secret = task_secrets.of_task(plugin, driver, role, container=container)
+    secret = task_secrets.of_task(plugin, driver, role, container=container, job_id=job_id(plugin.id, name))
     known = values(plugin, driver, name)
     return model.PluginJob(
         job_id=job_id(plugin.id, name),
@@ -108,7 +119,7 @@ def _job(
         group="nodes" if name == "node" else name,
         count=count(plugin, name, role),
         restart=model.Restart(**plugin.restart.model_dump()),
-        update=model.Update(**plugin.update.model_dump()) if plugin.update else None,
+        update=_update(plugin, driver, role),
         task_driver=task.name,
         image=images.image(plugin, driver) if container else "",
         registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
@@ -131,7 +142,7 @@ def _job(
         identity_audience=secret.audience,
         mount_dir=role.mount_dir,
         stage_publish_base_dir=role.stage_publish_base_dir if container else _stage_dir(task, plugin.id, name),
-        health_timeout_s=plugin.health_timeout_s or driver.health_timeout_s,
+        health_timeout_s=health_timeout_s(plugin, driver),
         kill_timeout_s=role.kill_timeout_s,
         cpu_mhz=resources.cpu_mhz,
         memory_mib=resources.memory_mib,
@@ -148,6 +159,23 @@ def _arguments(
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
     own = tuple(filled(argument, known) for argument in (*role.arguments, *optional))
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))
+
+
+def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec) -> model.Update | None:
+    """Return what the plugin says; else what a slow service needs, or Nomad calls its deployment a failure."""
+    if plugin.update:
+        return model.Update(**plugin.update.model_dump())
+    slow = health_timeout_s(plugin, driver)
+    if role.job_type == "system" or slow < HEALTHY_DEADLINE_S:
+        return None
+    return model.Update(**spec.UpdateSpec(healthy_deadline_s=slow + SLACK_S).model_dump())
+
+
+def _proof_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> float:
+    """Return how long to wait for the proof: what the plugin says, else longer than Nomad waits for health."""
+    said = "timeout_s" in plugin.verify.model_fields_set
+    least = 0.0 if said else float(health_timeout_s(plugin, driver) + SLACK_S)
+    return max(plugin.verify.timeout_s, least)
 
 
 def _environment(plugin: spec.PluginSpec, role: spec.RoleSpec) -> Mapping[str, str]:
@@ -211,8 +239,7 @@ def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> model.Plug
     controller = driver.roles.get("controller")
     name: spec.PluginRole = "monolith" if monolith else "node"
     task = task_driver(plugin, name)
-    container = task.name in CONTAINERS
-    uses_vault = task_secrets.of_task(plugin, driver, driver.roles[name], container=container).vault_role is not None
+    job = _job(plugin, driver, name, driver.roles[name])
     return model.PluginExpectation(
         plugin_id=plugin.id,
         provider=filled(driver.provider, values(plugin, driver)),
@@ -223,11 +250,11 @@ def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> model.Plug
         nodes=count(plugin, "monolith", monolith) if monolith else None,
         datacenters=plugin.datacenters,
         node_pool=plugin.node_pool,
-        constraints=(*_constraints(plugin), *((task_secrets.VAULT_CONSTRAINT,) if uses_vault else ())),
+        constraints=(*job.constraints, *(() if job.vault_role is None else (task_secrets.VAULT_CONSTRAINT,))),
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
         proof=plugin.verify.proof,
-        timeout_s=plugin.verify.timeout_s,
+        timeout_s=_proof_timeout_s(plugin, driver),
         stable_s=plugin.verify.stable_s,
     )
 

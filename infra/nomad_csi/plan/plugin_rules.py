@@ -30,7 +30,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     yield from argument_rules.check(plugin, driver, path)
     yield from _provider(plugin, driver, path)
     yield from _texts(plugin, path)
-    yield from _timing(plugin, path)
+    yield from _timing(plugin, driver, path)
 
 
 def check_plugins(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
@@ -170,11 +170,15 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         yield from constraint_rules.check(constraint, f"{path}.constraints[{index}]")
 
 
-def _timing(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     verify, update, restart = plugin.verify, plugin.update, plugin.restart
     if verify.stable_s >= verify.timeout_s:
         allowed = f"less than timeout_s ({verify.timeout_s:g})"
         yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
+    slow = jobs.health_timeout_s(plugin, driver)
+    if update and update.healthy_deadline_s < slow:
+        allowed = f"at least {slow}, the health timeout: or Nomad gives a deployment up that would become healthy"
+        yield Problem(path=f"{path}.update.healthy_deadline_s", got=str(update.healthy_deadline_s), allowed=allowed)
     if update and update.min_healthy_time_s >= update.healthy_deadline_s:
         allowed = f"less than healthy_deadline_s ({update.healthy_deadline_s})"
         got = str(update.min_healthy_time_s)
