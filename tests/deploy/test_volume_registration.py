@@ -391,10 +391,13 @@ def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
 @pytest.mark.parametrize(
     ("held", "reason"),
     [
-        ({"ExternalID": "vol-9"}, 'external_id: Nomad has "vol-9", wanted "vol-1"; Nomad never changes it: '),
+        (
+            {"ExternalID": "vol-9"},
+            'external_id: Nomad has "vol-9", wanted "vol-1"; Nomad never changes it; deregister it ',
+        ),
         (
             {"MountOptions": {"FSType": "xfs", "MountFlags": ["[REDACTED]"]}} | CLAIM,
-            "the volume is in use: stop the jobs that claim it first",
+            "the volume is in use; stop the jobs that claim it first",
         ),
     ],
 )

@@ -89,7 +89,7 @@ def test_identity_is_refused(name, wanted):
     [difference] = verdict.differences
     assert (verdict.kind, verdict.must_be_sent, difference.name) == ("refused", False, name)
     assert difference.why.startswith("Nomad never changes ")
-    assert difference.why.endswith("deregister it and register it again, when nothing uses it; the data is not touched")
+    assert difference.fix == "deregister it and register it again, when nothing uses it; the data is not touched"
 
 
 @pytest.mark.parametrize("wanted", [{"name": ""}, {"clone_id": ""}, {"snapshot_id": ""}])
@@ -108,6 +108,12 @@ def test_all_reasons_come_together():
         ("context", "changes"),
     ]
     assert verdict.kind == "refused"
+    assert volume_verdict.sentences(verdict.differences) == (
+        'name: Nomad has "mysql", wanted "x"; Nomad never changes it',
+        'external_id: Nomad has "vol-1", wanted "vol-2"; Nomad never changes it',
+        'context: Nomad has {"tier": "fast"}, wanted {"tier": "slow"}',
+        "deregister it and register it again, when nothing uses it; the data is not touched",
+    )
 
 
 def test_order_of_places_means_nothing():

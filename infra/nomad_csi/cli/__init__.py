@@ -17,6 +17,8 @@ COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
     "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
     "lint": "judge job files, volume files and IAM policies",
+    "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
+    "plan": "show what would change in jobs, volumes and files, without changing anything",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",

@@ -13,10 +13,18 @@ from nomad_csi.spec import draft
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
 
+ENCRYPTED = "[encrypted]"
+"""Stands in a plan for a text that the stack's config holds encrypted."""
+
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that name a spec and its external ids."""
     parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
+    add_stack_output(parser)
+
+
+def add_stack_output(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the external ids of storage that Pulumi made."""
     parser.add_argument(
         "--stack-output",
         type=Path,
@@ -46,7 +54,7 @@ def connect(arguments: argparse.Namespace) -> Any:
 
 def read_plan(path: Path) -> model.StoragePlan:
     """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
-    document = draft.read_yaml(_text(path), str(path))
+    document = draft.read_yaml(text(path), str(path))
     if isinstance(document, Mapping) and isinstance(document.get("config"), Mapping):
         document = _of_stack(document["config"], path)
     return storage.plan_document(document, source=str(path))
@@ -57,7 +65,7 @@ def read_external_ids(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        found = json.loads(_text(path)).get("externalIds")
+        found = json.loads(text(path)).get("externalIds")
     except (ValueError, AttributeError):
         found = None
     if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
@@ -79,12 +87,13 @@ def _without_encrypted(value: Any) -> Any:
     """Return *value* with a placeholder for each encrypted text: files and verdicts name secrets, and need none."""
     if isinstance(value, Mapping):
         if set(value) == {"secure"}:
-            return "[encrypted]"
+            return ENCRYPTED
         return {key: _without_encrypted(item) for key, item in value.items()}
     return [_without_encrypted(item) for item in value] if isinstance(value, list) else value
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """Return the text of the file at *path*. Raises `errors.SpecError` where it is none."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -138,7 +138,7 @@ def _outcome(
     error = answers.get(key)
     if found.kind == "refused":
         status: Status = "refused"
-        reason = "; ".join(str(item) for item in found.of("refused"))
+        reason = "; ".join(volume_verdict.sentences(found.of("refused")))
     elif error is not None:
         status, reason = _OF_KIND[error.kind], str(error)
     else:
@@ -148,8 +148,8 @@ def _outcome(
         volume_id=volume_id,
         status=status,
         reason=reason,
-        changes=tuple(str(item) for item in found.of("changes")),
-        ignored=tuple(str(item) for item in found.of("ignored")),
+        changes=volume_verdict.sentences(found.of("changes")),
+        ignored=volume_verdict.sentences(found.of("ignored")),
         hidden=found.hidden,
     )
 

@@ -43,9 +43,9 @@ def refuse_impossible(context: resource.Context, found: volumes.Volume | None, n
     verdict = volume_verdict.verdict(volume_document.from_inputs(news), found)
     name = f"{news['namespace']}/{news['volumeId']}"
     if refused := verdict.of("refused"):
-        raise errors.RefusedError(f"volume {name} cannot be changed: {'; '.join(str(item) for item in refused)}")
-    for item in verdict.of("ignored"):
-        context.warn(f"volume {name}: {item}")
+        raise errors.RefusedError(f"volume {name} cannot be changed: {'; '.join(volume_verdict.sentences(refused))}")
+    if ignored := verdict.of("ignored"):
+        context.warn(f"volume {name}: {'; '.join(volume_verdict.sentences(ignored))}")
 
 
 def register(

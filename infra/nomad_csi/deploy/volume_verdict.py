@@ -43,6 +43,9 @@ class Difference:
     why: str = ""
     """Why it does not come to pass; empty where Nomad changes it."""
 
+    fix: str = ""
+    """What to do about it, as an imperative phrase."""
+
     def __str__(self) -> str:
         """Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not."""
         told = f"{self.name}: Nomad has {_shown(self.found)}, wanted {_shown(self.wanted)}"
@@ -80,6 +83,13 @@ class Verdict:
 
 
 NEW = Verdict(is_new=True)
+
+
+def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
+    """Return *differences* in words, and behind them what to do, once however many ask for it."""
+    found = tuple(differences)
+    fixes = dict.fromkeys(item.fix for item in found if item.fix)
+    return (*(str(item) for item in found), *fixes)
 
 
 def verdict(
@@ -128,7 +138,7 @@ def _identity(
     for name in ("name", "external_id", "plugin_id", "clone_id", "snapshot_id"):
         given, held = getattr(wanted, name), getattr(found, name)
         if given and given != held and not (made_by_plugin and name == "external_id"):
-            yield _refused(Difference(name=name, found=held, wanted=given), f"Nomad never changes it: {_ANEW}")
+            yield _refused(Difference(name=name, found=held, wanted=given), "Nomad never changes it")
 
 
 def _parameters(wanted: registration.VolumeRegistration, found: volumes.Volume) -> Iterator[Difference]:
@@ -136,9 +146,9 @@ def _parameters(wanted: registration.VolumeRegistration, found: volumes.Volume) 
     if difference.found == difference.wanted:
         return
     if difference.wanted:
-        yield _refused(difference, f"Nomad never changes them: {_ANEW}")
+        yield _refused(difference, "Nomad never changes them")
     else:
-        yield _ignored(difference, f"Nomad keeps what it has where none are sent: {_ANEW}")
+        yield _ignored(difference, "Nomad keeps what it has where none are sent")
 
 
 def _places(wanted: registration.VolumeRegistration, found: volumes.Volume) -> Iterator[Difference]:
@@ -147,10 +157,10 @@ def _places(wanted: registration.VolumeRegistration, found: volumes.Volume) -> I
     difference = Difference(name="topology_request", found=[*held, *preferred], wanted=given)
     if not found.topologies:
         if given:
-            why = f"Nomad accepts it and leaves it out, because the volume was registered without: {_ANEW}"
+            why = "Nomad accepts it and leaves it out, because the volume was registered without"
             yield _ignored(dataclasses.replace(difference, found=[]), why)
     elif preferred or not _same_places(wanted.required_topologies, found.requested_topologies):
-        yield _refused(difference, f"Nomad never changes where a volume can be attached: {_ANEW}")
+        yield _refused(difference, "Nomad never changes where a volume can be attached")
 
 
 def _capabilities(wanted: registration.VolumeRegistration, found: volumes.Volume) -> Iterator[Difference]:
@@ -160,7 +170,7 @@ def _capabilities(wanted: registration.VolumeRegistration, found: volumes.Volume
     difference = Difference(name="capability", found=held, wanted=given)
     used = f"{found.access_mode} {found.attachment_mode}".strip()
     if used and found.claims and used not in given:
-        yield _refused(difference, f"{used} is in use: keep it, or stop the jobs that claim the volume first")
+        yield _refused(difference, f"{used} is in use", "keep it, or stop the jobs that claim the volume first")
     elif given != held:
         yield difference
 
@@ -170,7 +180,7 @@ def _mount_options(wanted: registration.VolumeRegistration, found: volumes.Volum
     held = _mounted(found.fs_type, has_flags=found.has_mount_flags)
     difference = Difference(name="mount_options", found=held, wanted=given)
     if given != held and found.claims:
-        yield _refused(difference, "the volume is in use: stop the jobs that claim it first")
+        yield _refused(difference, "the volume is in use", "stop the jobs that claim it first")
     elif given != held:
         yield difference
 
@@ -180,7 +190,7 @@ def _context(wanted: registration.VolumeRegistration, found: volumes.Volume) -> 
     if difference.wanted and difference.wanted != difference.found:
         yield difference
     elif difference.wanted != difference.found:
-        yield _ignored(difference, f"Nomad keeps what it has where none is sent: {_ANEW}")
+        yield _ignored(difference, "Nomad keeps what it has where none is sent")
 
 
 def _size(wanted: registration.VolumeRegistration, found: volumes.Volume) -> Iterator[Difference]:
@@ -192,7 +202,8 @@ def _size(wanted: registration.VolumeRegistration, found: volumes.Volume) -> Ite
     )
     difference = Difference(name="capacity", found=held, wanted=_filled(capacity_min=least, capacity_max=most))
     if most and most < max(least, found.capacity_bytes):
-        yield _refused(difference, "the most is less than the least" if most < least else "storage never shrinks")
+        why = "the most is less than the least" if most < least else "storage never shrinks"
+        yield _refused(difference, why, "ask for at least what it has")
     else:
         yield difference
 
@@ -206,12 +217,12 @@ def _hidden(wanted: registration.VolumeRegistration, found: volumes.Volume, *, m
         yield "mount_options.mount_flags"
 
 
-def _refused(difference: Difference, why: str) -> Difference:
-    return dataclasses.replace(difference, effect="refused", why=why)
+def _refused(difference: Difference, why: str, fix: str = _ANEW) -> Difference:
+    return dataclasses.replace(difference, effect="refused", why=why, fix=fix)
 
 
 def _ignored(difference: Difference, why: str) -> Difference:
-    return dataclasses.replace(difference, effect="ignored", why=why)
+    return dataclasses.replace(difference, effect="ignored", why=why, fix=_ANEW)
 
 
 def _listed(places: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:

@@ -1,0 +1,85 @@
+"""Secrets of many volumes, given apart from specs and files. None may be left out: Nomad erases what is not sent."""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from nomad_csi import errors
+from nomad_csi.plan import registration
+
+Given = Mapping[str, Mapping[str, str]]
+"""``{"namespace/volume_id": {name: value}}``."""
+
+
+def read(document: object, source: str) -> Given:
+    """Return *document*, as a secrets file holds it. Raises `errors.SpecError`; no value is told."""
+    found = document if isinstance(document, Mapping) else None
+    if found is None or not all(_is_entry(key, value) for key, value in found.items()):
+        allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
+    return {str(key): dict(value) for key, value in found.items()}
+
+
+def filled(
+    documents: Iterable[registration.VolumeRegistration],
+    given: Given,
+    needed: Mapping[str, Iterable[str]],
+    *,
+    placeholder: str,
+) -> tuple[registration.VolumeRegistration, ...]:
+    """
+    Return *documents* with the secrets that are *given*.
+
+    *needed* names, by ``namespace/volume_id``, secrets that a volume has and that are known nowhere else; a value that
+    is *placeholder* is one of them. Raises `errors.SpecError` naming each that is missing, and each that is given for a
+    volume that is not among *documents*.
+    """
+    all_of_them = tuple(documents)
+    made = tuple(
+        dataclasses.replace(item, secrets={**item.secrets, **given.get(_key(item), {})}) for item in all_of_them
+    )
+    problems = (
+        *_strangers(given, {_key(item) for item in all_of_them}),
+        *(problem for item in made for problem in _missing(item, needed.get(_key(item), ()), placeholder)),
+    )
+    if problems:
+        raise errors.SpecError(problems, source="the volumes' secrets")
+    return made
+
+
+def _missing(
+    document: registration.VolumeRegistration, needed: Iterable[str], placeholder: str
+) -> Iterator[errors.Problem]:
+    """Yield the secrets whose values are not known, and what else is encrypted: that can only come from Pulumi."""
+    parts: dict[str, Collection[str]] = {
+        "context": document.context.values(),
+        "parameters": document.parameters.values(),
+    }
+    parts |= {"mount_flags": document.mount_options.mount_flags, "external_id": (document.external_id,)}
+    for name in (name for name, values in parts.items() if placeholder in values):
+        fix = "only Pulumi can read it: register the volume with `pulumi up`"
+        yield errors.Problem(
+            path=f"{_key(document)}: {name}", got="an encrypted value", allowed="one in clear", fix=fix
+        )
+    unknown = {name for name, value in document.secrets.items() if value == placeholder}
+    for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
+        yield errors.Problem(
+            path=f"{_key(document)}: secret {name}",
+            got="nothing",
+            allowed="its value, because Nomad erases what is not sent",
+            fix="give it in a --secrets file or in NOMAD_CSI_SECRETS",
+        )
+
+
+def _strangers(given: Given, known: set[str]) -> Iterator[errors.Problem]:
+    for key in sorted(set(given) - known):
+        allowed = "namespace/volume_id of a volume that is registered here"
+        yield errors.Problem(path="secrets", got=repr(key), allowed=allowed)
+
+
+def _is_entry(key: object, value: object) -> bool:
+    is_table = isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair)
+    return isinstance(key, str) and is_table
+
+
+def _key(document: registration.VolumeRegistration) -> str:
+    return f"{document.namespace}/{document.volume_id}"

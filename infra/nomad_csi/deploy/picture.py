@@ -1,0 +1,195 @@
+"""What would change, in one picture: jobs by Nomad's own plan, volumes by comparison, files by content. Only reads."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Literal
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import batch_documents, batch_look, plugin_job, volume_verdict
+from nomad_csi.nomad import jobs
+from nomad_csi.plan import model, registration
+from nomad_csi.render import documents, files
+from nomad_csi.verify import table
+
+Kind = Literal["job", "volume", "file"]
+
+WIDTH = 120
+"""Columns of the table."""
+
+EQUAL = "equal"
+NOT_COMPARED = "not compared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One job, volume or file."""
+
+    kind: Kind
+    name: str
+    """``namespace/job_id``, ``namespace/volume_id``, or a path below the output folder."""
+
+    state: str
+    """
+    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``. Volumes: ``new``, ``changes``, ``refused``
+    (Nomad would not take it), ``ignored`` (it would, and leave the volume as it is). Files: `files.Reason`.
+    ``not compared``: the token may not.
+    """
+
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is not as planned."""
+        return self.state not in {EQUAL, NOT_COMPARED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """All of them."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def changes(self) -> tuple[Item, ...]:
+        """What is not as planned."""
+        return tuple(item for item in self.items if item.is_change)
+
+    @property
+    def not_compared(self) -> tuple[Item, ...]:
+        """What could not be looked at."""
+        return tuple(item for item in self.items if item.state == NOT_COMPARED)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the picture as data."""
+        shown = [
+            {"kind": item.kind, "name": item.name, "state": item.state, "remarks": list(item.remarks)}
+            for item in self.items
+        ]
+        return {"changes": len(self.changes), "not_compared": len(self.not_compared), "items": shown}
+
+    def as_table(self, width: int = WIDTH) -> str:
+        """Return the picture as text: a line for each item that is not equal or has a remark, and the sum."""
+        rows = [
+            (item.kind, item.name, item.state, "; ".join(item.remarks) or "-")
+            for item in self.items
+            if item.state != EQUAL or item.remarks
+        ]
+        skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
+        total = f"{len(self.changes)} of {len(self.items)} would change{skipped}"
+        return "\n".join(
+            [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]
+        )
+
+
+def draw(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    templates: Path | None = None,
+) -> Picture:
+    """
+    Return what applying *plan* would change.
+
+    Args:
+        client: the cluster; a token that may only read is enough, see `_by_source`.
+        plan: what is wanted.
+        external_ids: external ids of storage that Pulumi makes, by ``namespace/volume_id``.
+        folder: where the rendered files are; ``None``: they are not compared.
+        templates: folder with templates that go before ours.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.SpecError: files are to be compared and an external id is not known.
+
+    """
+    on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
+    return Picture(
+        items=(
+            *(_job(client, job, templates) for plugin in plan.plugins for job in plugin.jobs),
+            *_volumes(client, plan, external_ids),
+            *on_disk,
+        )
+    )
+
+
+def _job(client: nomad.Nomad, job: model.PluginJob, templates: Path | None) -> Item:
+    name = f"{job.namespace}/{job.job_id}"
+    hcl = documents.job_file(job, templates=templates)
+    found = jobs.get(client, job.namespace, job.job_id)
+    if found is None:
+        return Item(kind="job", name=name, state="new")
+    if found.stopped:
+        return Item(kind="job", name=name, state="stopped", remarks=("it would run again",))
+    try:
+        parsed = jobs.parse(client, hcl, namespace=job.namespace)
+        planned = jobs.plan(client, _with_owner(parsed, found))
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return _by_source(client, name, found, hcl, error)
+    state = EQUAL if planned.diff_type == plugin_job.EQUAL else "changes"
+    return Item(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
+
+
+def _with_owner(parsed: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
+    """Return the job with the owner's mark that Pulumi set on it, which is no difference."""
+    owner = found.meta.get(plugin_job.OWNER_META)
+    return parsed | {"Meta": {plugin_job.OWNER_META: owner} | (parsed.get("Meta") or {})} if owner else parsed
+
+
+def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> Item:
+    """Return the job, compared by the HCL that it was registered with: for that, a token that reads is enough."""
+    source = jobs.source(client, found.namespace, found.job_id, found.version)
+    if source is None:
+        remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
+        return Item(kind="job", name=name, state=NOT_COMPARED, remarks=(remark,))
+    remark = f"compared by the source it was registered with, not by Nomad's plan: {error.advice}"
+    return Item(kind="job", name=name, state=EQUAL if source == hcl else "changes", remarks=(remark,))
+
+
+def _volumes(client: nomad.Nomad, plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Iterator[Item]:
+    wanted = {batch_look.key_of(item.registration): _wanted(item, external_ids) for item in plan.volumes}
+    made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if _is_made_by_plugin(item))
+    seen = {key: verdict for key, _, verdict in batch_look.verdicts(client, wanted, made)}
+    for key in wanted:
+        yield _volume(key, seen[key], made_by_plugin=key in made)
+
+
+def _wanted(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
+    """Return the registration of *item*, with what its plugin is asked for."""
+    if not isinstance(item.source, model.CreatedVolume):
+        return batch_documents.known(item, external_ids)
+    return dataclasses.replace(
+        item.registration,
+        clone_id=item.source.clone_id,
+        snapshot_id=item.source.snapshot_id,
+        capacity_min_bytes=item.source.capacity_min_bytes,
+        capacity_max_bytes=item.source.capacity_max_bytes or 0,
+    )
+
+
+def _is_made_by_plugin(item: model.VolumePlan) -> bool:
+    return isinstance(item.source, model.CreatedVolume)
+
+
+def _volume(key: batch_look.Key, verdict: volume_verdict.Verdict, *, made_by_plugin: bool) -> Item:
+    state = EQUAL if verdict.kind == "hidden" else verdict.kind
+    remarks = list(volume_verdict.sentences(verdict.differences))
+    if verdict.hidden:
+        remarks.append(f"not comparable: {', '.join(verdict.hidden)}")
+    if made_by_plugin and verdict.is_new:
+        remarks.append("its plugin makes it")
+    return Item(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
+
+
+def _files(folder: Path, rendered: files.RenderedPlan) -> Iterable[Item]:
+    stale = {item.path: item.reason for item in files.stale(folder, rendered)}
+    for path in rendered:
+        yield Item(kind="file", name=path, state=stale.pop(path, EQUAL))
+    for path, reason in stale.items():
+        yield Item(kind="file", name=path, state=reason)

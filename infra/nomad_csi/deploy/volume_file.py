@@ -1,0 +1,116 @@
+"""A volume file as the document to register: what ``nomad volume register FILE`` sends, and what it would let pass."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.hcl import files, source, volume
+from nomad_csi.plan import registration
+from nomad_csi.spec import access, names
+
+_NEEDS_SECRETS = re.compile(r"^# Its secrets \(([^)]*)\) are sent with the registration", re.MULTILINE)
+"""Comment of a rendered file (``templates/volume.volume.hcl.j2``)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeFile:
+    """One volume file."""
+
+    path: str
+    document: registration.VolumeRegistration
+
+    secret_names: tuple[str, ...] = ()
+    """Secrets that the volume has and that do not stand in the file."""
+
+
+def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
+    """
+    Return the volumes of the file at *path*; *namespace* is that of a file that names none.
+
+    Raises `errors.SpecError` with all that is wrong: Nomad's server takes most of it, and cannot serve it afterwards.
+    """
+    text = source.read(path)
+    found = files.parse(text, str(path))
+    if found.kind != "volume":
+        fix = "run it with `nomad job run`" if found.kind == "job" else ""
+        problem = errors.Problem(path="", got=f"a {found.kind} file", allowed="a volume file", fix=fix)
+        raise errors.SpecError((problem,), str(path))
+    named = _NEEDS_SECRETS.search(text)
+    documents = [_document(volume.volume_payload(item), namespace) for item in found.volumes]
+    if problems := tuple(problem for document in documents for problem in _problems(document)):
+        raise errors.SpecError(problems, str(path))
+    needed = tuple(name.strip() for name in named[1].split(",")) if named else ()
+    return tuple(
+        VolumeFile(
+            path=str(path),
+            document=document,
+            secret_names=tuple(name for name in needed if name not in document.secrets),
+        )
+        for document in documents
+    )
+
+
+def _document(payload: Mapping[str, Any], namespace: str) -> registration.VolumeRegistration:
+    mount = payload.get("MountOptions", {})
+    required = payload.get("RequestedTopologies", {}).get("Required", ())
+    return registration.VolumeRegistration(
+        volume_id=payload.get("ID", ""),
+        namespace=payload.get("Namespace") or namespace,
+        name=payload.get("Name", ""),
+        external_id=payload.get("ExternalID", ""),
+        plugin_id=payload.get("PluginID", ""),
+        capabilities=tuple(
+            registration.Capability(
+                access_mode=item.get("AccessMode", ""), attachment_mode=item.get("AttachmentMode", "")
+            )
+            for item in payload.get("RequestedCapabilities", ())
+        ),
+        mount_options=registration.MountOptions(
+            fs_type=mount.get("FSType", ""), mount_flags=tuple(mount.get("MountFlags", ()))
+        ),
+        required_topologies=tuple(item["Segments"] for item in required),
+        parameters=payload.get("Parameters", {}),
+        context=payload.get("Context", {}),
+        secrets=payload.get("Secrets", {}),
+        clone_id=payload.get("CloneID", ""),
+        snapshot_id=payload.get("SnapshotID", ""),
+        capacity_min_bytes=payload.get("RequestedCapacityMin", 0),
+        capacity_max_bytes=payload.get("RequestedCapacityMax", 0),
+    )
+
+
+def _problems(document: registration.VolumeRegistration) -> Iterator[errors.Problem]:
+    for name, value, pattern, allowed in (
+        ("id", document.volume_id, names.VOLUME_ID, "letters, digits, '.', '_' and '-', an index such as [0] at most"),
+        ("namespace", document.namespace, names.NAMESPACE, "up to 128 letters, digits and '-'"),
+        ("plugin_id", document.plugin_id, names.PLUGIN_ID, "up to 63 letters, digits, '.', '_' and '-'"),
+    ):
+        if not pattern.fullmatch(value):
+            yield errors.Problem(path=name, got=repr(value), allowed=allowed)
+    if not document.external_id:
+        fix = "a volume that the plugin is to make is made with `pulumi up` or `nomad volume create`"
+        yield errors.Problem(path="external_id", got="nothing", allowed="the id of storage that exists", fix=fix)
+    if not document.capabilities:
+        fix = "access_mode and attachment_mode belong into a capability block; Nomad drops them outside of one"
+        yield errors.Problem(path="capability", got="nothing", allowed="at least one block", fix=fix)
+    for item in document.capabilities:
+        yield from _mode_problems(item)
+    if 0 < document.capacity_max_bytes < document.capacity_min_bytes:
+        got = str(document.capacity_max_bytes)
+        yield errors.Problem(
+            path="capacity_max", got=got, allowed=f"at least {document.capacity_min_bytes}, the minimum"
+        )
+    if document.clone_id and document.snapshot_id:
+        yield errors.Problem(path="snapshot_id", got="clone_id as well", allowed="one of the two")
+
+
+def _mode_problems(item: registration.Capability) -> Iterator[errors.Problem]:
+    for name, value, allowed in (
+        ("access_mode", item.access_mode, access.ACCESS_MODES),
+        ("attachment_mode", item.attachment_mode, access.ATTACHMENT_MODES),
+    ):
+        if value not in allowed:
+            yield errors.Problem(path=f"capability.{name}", got=repr(value), allowed=f"one of {', '.join(allowed)}")
