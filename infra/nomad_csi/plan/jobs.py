@@ -8,7 +8,7 @@ from nomad_csi.plan import iam, images, model, task_secrets
 from nomad_csi.spec import model as spec
 
 HEALTHY_DEADLINE_S = 300
-"""Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/tasks.go`` (``DefaultUpdateStrategy``), 2026-08-21."""
+"""Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/jobs.go`` (``DefaultUpdateStrategy``), 2026-08."""
 
 SLACK_S = 60
 """Between the last moment at which a plugin may become healthy and the moment at which others give it up."""

@@ -49,11 +49,6 @@ class SecretTemplate:
     is_environment: bool = False
     """Whether its lines become the task's environment."""
 
-    @property
-    def has_secrets(self) -> bool:
-        """Whether Nomad fills in something."""
-        return "{{" in self.data
-
 
 @dataclass(frozen=True, kw_only=True)
 class PluginJob:

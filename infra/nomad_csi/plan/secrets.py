@@ -1,15 +1,16 @@
 """
 How secrets reach a plugin's task: through a template that Nomad fills in on the client, never through the job file.
 
-A Nomad variable that does not exist yet holds the task back; an item that the variable lacks fails it
-(``error_on_missing_key``), where ``index`` would have filled in nothing.
+A Nomad variable that does not exist yet holds the task back. So does here an item that is missing or empty: by
+itself a template would fill in nothing, and ``error_on_missing_key`` would end the task for good, the running one too
+when somebody writes the variable anew without it.
 Source: https://developer.hashicorp.com/nomad/docs/job-specification/template ("nomadVar", "Vault"), 2026-11-21;
 hashicorp/consul-template v0.42.1, ``dependency/nomad_var_structs.go``; tried on Nomad 2.0.6-dev, 2026-11.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -24,7 +25,7 @@ FORBIDDEN = ("{{", "}}", "${", "%{")
 """What a text of ``config`` may not hold: Nomad or its templates would evaluate it."""
 
 ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""An item's name: what a template can name with a dot, so that a missing one is an error."""
+"""An item's name: what a template can name with a dot."""
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]+")
 """Text that is text to every reader of YAML, but for the words that PyYAML itself quotes, such as ``yes``."""
@@ -33,23 +34,27 @@ _MARK = "from-secret-{}-{}-"
 _TAG = "tag:yaml.org,2002:str"
 
 
-def from_items(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, text: Mapping[str, str]) -> str:
+Source = spec.CredentialsSpec | spec.RegistryCredentialsSpec
+
+
+def from_items(source: Source, text: Mapping[str, str], job_id: str) -> str:
     """
     Return the data of a template that holds one line ``NAME=value`` for each of *text*, by the name of its item.
 
-    Values are written as JSON, which Nomad's reader of environment files takes as quoted text.
+    Values are written as JSON, which Nomad's reader of environment files takes as quoted text; *job_id* is the job's.
     Source: hashicorp/go-envparse v0.1.0, ``parseLine``.
     """
     lines = [f"{name}={_expression(source, item)}" for name, item in sorted(text.items())]
-    return _within(source, "\n".join(lines))
+    return _within(source, text.values(), "\n".join(lines), job_id)
 
 
-def one_item(source: spec.CredentialsSpec, item: str) -> str:
+def one_item(source: Source, item: str, job_id: str) -> str:
     """Return the data of a template that is the value of *item* as it is, with nothing behind it."""
-    return f"{_within(source, _expression(source, item, as_json=False))[:-3]} -}}}}"
+    text = f"{{{{ {_place(source, item)} }}}}"
+    return f"{_within(source, [item], text, job_id).removesuffix('}}')}-}}}}"
 
 
-def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any]) -> str:
+def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], job_id: str) -> str:
     """
     Return the data of a template that is *config* as YAML, its secrets as expressions.
 
@@ -63,7 +68,7 @@ def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any]) 
         return text
     for index, item in enumerate(items):
         text = text.replace(_MARK.format(mark, index), _expression(source, item))
-    return _within(source, text)
+    return _within(source, items, text, job_id)
 
 
 def items_of(config: Any) -> list[str]:
@@ -91,16 +96,29 @@ def _marked(value: Any, mark: int, items: list[str]) -> Any:
     return value
 
 
-def _within(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, text: str) -> str:
+def _within(source: Source, items: Iterable[str], text: str, job_id: str) -> str:
     where = source.vault.path if source.vault else source.nomad_variable
     function = "secret" if source.vault else "nomadVar"
-    return f"{{{{ with {function} {json.dumps(where, ensure_ascii=False)} -}}}}\n{text}\n{{{{- end }}}}"
+    # A variable that nobody writes, and that the job may read: until the item is there, the template waits for it.
+    guards = [
+        f"{{{{ if not {_place(source, item)} }}}}{{{{ nomadVar {_quoted(f'nomad/jobs/{job_id}/missing/{item}')} }}}}"
+        "{{ end -}}\n"
+        for item in sorted(set(items))
+    ]
+    return f"{{{{ with {function} {_quoted(where or '')} -}}}}\n{''.join(guards)}{text}\n{{{{- end }}}}"
 
 
-def _expression(source: spec.CredentialsSpec | spec.RegistryCredentialsSpec, item: str, *, as_json: bool = True) -> str:
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _place(source: Source, item: str) -> str:
+    return f".Data.data.{item}" if source.vault else f".{item}.Value"
+
+
+def _expression(source: Source, item: str) -> str:
     # `.ITEM | toJSON` of a Nomad variable would be Go's own quoting, not JSON: NomadVarItem.MarshalJSON uses %q.
-    place = f".Data.data.{item}" if source.vault else f".{item}.Value"
-    return f"{{{{ {place} | toJSON }}}}" if as_json else f"{{{{ {place} }}}}"
+    return f"{{{{ {_place(source, item)} | toJSON }}}}"
 
 
 class _Dumper(yaml.SafeDumper):

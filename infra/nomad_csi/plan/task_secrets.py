@@ -36,12 +36,14 @@ class TaskSecrets:
     """Whether the image is pulled with credentials."""
 
 
-def of_task(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool) -> TaskSecrets:
-    """Return what a task of *role* needs; *container*: whether it runs an image."""
+def of_task(
+    plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool, job_id: str
+) -> TaskSecrets:
+    """Return what a task of *role* needs in the job *job_id*; *container*: whether it runs an image."""
     registry = plugin.registry_credentials if container else None
     identity = _identity(plugin, role)
     return TaskSecrets(
-        templates=(*_own(plugin, driver, role), *_of_registry(registry)),
+        templates=(*_own(plugin, driver, role, job_id), *_of_registry(registry, job_id)),
         variables=(
             *(sorted(role.secret_environment) if _items(plugin) else ()),
             *((REGISTRY_USER, REGISTRY_PASSWORD) if registry else ()),
@@ -72,21 +74,24 @@ def _of_identity(identity: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
     }
 
 
-def _own(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec) -> Iterator[model.SecretTemplate]:
+def _own(
+    plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, job_id: str
+) -> Iterator[model.SecretTemplate]:
     source = _items(plugin)
     if driver.config_file and plugin.config:
-        data = secrets.config_file(plugin.credentials, plugin.config)
+        data = secrets.config_file(plugin.credentials, plugin.config, job_id)
         yield model.SecretTemplate(file_name=driver.config_file.name, data=data)
     if source and role.secret_environment:
-        data = secrets.from_items(source, role.secret_environment)
+        data = secrets.from_items(source, role.secret_environment, job_id)
         yield model.SecretTemplate(file_name=secrets.ENVIRONMENT_FILE, data=data, is_environment=True)
-    for file_name, item in sorted(role.secret_files.items()) if source else ():
-        yield model.SecretTemplate(file_name=file_name, data=secrets.one_item(source, item))
+    if source:
+        for file_name, item in sorted(role.secret_files.items()):
+            yield model.SecretTemplate(file_name=file_name, data=secrets.one_item(source, item, job_id))
 
 
-def _of_registry(registry: spec.RegistryCredentialsSpec | None) -> Iterator[model.SecretTemplate]:
+def _of_registry(registry: spec.RegistryCredentialsSpec | None, job_id: str) -> Iterator[model.SecretTemplate]:
     if registry:
-        data = secrets.from_items(registry, {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"})
+        data = secrets.from_items(registry, {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"}, job_id)
         yield model.SecretTemplate(file_name=REGISTRY_FILE, data=data, is_environment=True)
 
 
