@@ -36,7 +36,8 @@ def source_of(request: Any) -> list[str] | None:
 
 def publish_context(profile: profiles.Profile, record: storage.Json) -> dict[str, str]:
     """Return what the node side needs to find an attached volume."""
-    return {f"{profile.driver.provider}/volume-name": record["name"]} if profile is profiles.DIGITALOCEAN else {}
+    is_digitalocean = profile.driver.name == profiles.DIGITALOCEAN.driver.name
+    return {f"{profile.driver.provider}/volume-name": record["name"]} if is_digitalocean else {}
 
 
 def volume_context(profile: profiles.Profile, request: Any) -> dict[str, str]:
@@ -45,7 +46,7 @@ def volume_context(profile: profiles.Profile, request: Any) -> dict[str, str]:
     match profile.driver.name:
         case "csi-hostpath":
             return parameters
-        case "csi-nfs":
+        case "csi-driver-nfs":
             return parameters | {"subdir": _parameter(request, "subdir") or request.name}
         case "portworx":
             shared = any("MULTI" in each for each in parameters) or parameters.get("shared") == "true"

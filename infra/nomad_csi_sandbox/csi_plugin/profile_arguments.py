@@ -240,7 +240,7 @@ def _storage(profile: profiles.Profile, environment: Mapping[str, str], own: str
 
 READERS: Mapping[str, Callable[[Sequence[str], Mapping[str, str]], command.Command]] = {
     "csi-hostpath": _hostpath,
-    "csi-nfs": _nfs,
+    "csi-driver-nfs": _nfs,
     "gce-pd": _gce,
     "digitalocean": _digitalocean,
     "portworx": _portworx,

@@ -121,7 +121,7 @@ It claims the group controller as well, which Nomad does not use and which is no
 
 NFS = Profile(
     driver=drivers.Driver(
-        name="csi-nfs",
+        name="csi-driver-nfs",
         provider="nfs.csi.k8s.io",
         version="v4.13.4",
         controller_rpcs=(
@@ -221,7 +221,7 @@ PORTWORX = Profile(
     driver=drivers.Driver(
         name="portworx",
         provider="pxd.portworx.com",
-        version="3.1",
+        version="1.4.0",  # that of its CSI interface, not of Portworx
         controller_rpcs=("CREATE_DELETE_VOLUME", "CLONE_VOLUME", "EXPAND_VOLUME", "CREATE_DELETE_SNAPSHOT"),
         node_rpcs=("GET_VOLUME_STATS",),
         zone_keys=(),

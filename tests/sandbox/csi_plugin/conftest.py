@@ -81,7 +81,8 @@ def start(folder, environment):
 
         def run(driver, *words, **variables):
             path = folder / f"{len(list(folder.iterdir()))}.sock"
-            given = [*words, f"--endpoint=unix://{path}"]
+            option = "--server-socket" if driver == "democratic-csi" else "--endpoint"
+            given = [*words, f"{option}=unix://{path}"]
             command = arguments.read(["--driver", driver, *given], environment | variables)
             stack.enter_context(server.served(command, environment | variables))
             return stack.enter_context(channel.connect(endpoint.parse(str(path))))

@@ -44,14 +44,32 @@ def test_ebs_without_a_mode_serves_all():
     assert read("aws-ebs", HERE).mode == "all"
 
 
-@pytest.mark.parametrize("name", ["aws-ebs", "aws-efs"])
-def test_arguments_of_our_catalogue_are_accepted(name):
-    """What our own job files render starts the driver."""
-    for role in catalogue.DRIVERS[name].roles.values():
-        words = [each.replace("${CSI_ENDPOINT}", "unix:///run/csi.sock") for each in role.arguments]
-        words = [each.replace("{log_verbosity}", "2") for each in words]
+@pytest.mark.parametrize("name", sorted(catalogue.DRIVERS))
+def test_arguments_of_our_catalogue_are_accepted(name, tmp_path):
+    """What our own job files render starts the driver, in the role that it is rendered for."""
+    config = tmp_path / "config.yaml"
+    config.write_text("driver: zfs-generic-nfs\n", encoding="utf-8")
+    filled_in = {
+        "${CSI_ENDPOINT}": "unix:///run/csi.sock", "${DIGITALOCEAN_ACCESS_TOKEN}": "token", "{log_verbosity}": "2",
+        "{log_level}": "info", "{config_file}": str(config), "{plugin_id}": "p", "{node_id}": "n1",
+        "{state_dir}": str(tmp_path / "state"), "{cluster_id}": "px", "{kvdb}": "consul://127.0.0.1:8500",
+    }  # fmt: skip
+    environment = ENVIRONMENT | {"CSI_ENDPOINT": "unix:///run/csi.sock"}
+    for kind, role in catalogue.DRIVERS[name].roles.items():
+        words = list(role.arguments)
+        for mark, value in filled_in.items():
+            words = [each.replace(mark, value) for each in words]
 
-        assert str(read(name, *words).socket.socket) == "/run/csi.sock"
+        command = read(name, *words, environment=environment)
+
+        assert str(command.socket.socket) == "/run/csi.sock"
+        assert command.serves_controller or kind == "node"
+        assert command.serves_node or kind == "controller"
+
+
+def test_what_is_played_is_what_the_catalogue_has():
+    """No driver of the catalogue is without a stand-in, and there is none for nobody."""
+    assert sorted(arguments.DRIVERS) == sorted(catalogue.DRIVERS)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +180,111 @@ def test_help_ends_with_0(words):
 def test_efs_limits_must_be_positive():
     """An opt-in without a number is refused."""
     assert ended("aws-efs", HERE, "--volume-attach-limit-opt-in")[0] == 1
+
+
+HOSTPATH = ("csi-hostpath", "--nodeid=n1", HERE)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("csi-hostpath", HERE), 1, "no node id provided"),
+        (("csi-hostpath", "node", "--nodeid=n1", HERE), 1, "no node id provided"),
+        ((*HOSTPATH, "--nonsense"), 2, "flag provided but not defined: -nonsense"),
+        (("csi-driver-nfs", HERE, "--mount-permissions=loud"), 2, 'invalid argument "loud"'),
+        (("csi-driver-nfs", "node", HERE), 1, "--endpoint was not read"),
+        (("gce-pd", HERE, "--run-controller-service=false", "--extra-labels=a=b"), 255, "but not running controller"),
+        (("digitalocean", HERE, "--region=fra1"), 1, "region flag must not be set"),
+        (("digitalocean", HERE, "--v=2"), 2, "flag provided but not defined: -v"),
+        (("digitalocean", HERE, "--logtostderr"), 2, "flag provided but not defined: -logtostderr"),
+        (("portworx", "-c", "px"), 1, "expected -k with a key value store"),
+        (("portworx", "-c", "px", "-k", "consul://127.0.0.1:8500"), 1, "expected CSI_ENDPOINT"),
+        (("democratic-csi", "--csi-version=1.5.0"), 1, "driver-config-file is required\ncsi-name is required"),
+    ],
+)
+def test_mistakes_end_as_with_the_driver(words, code, message):
+    """Each driver has its own code for the same mistake."""
+    found, said = ended(*words)
+
+    assert (found, message in said) == (code, True), said
+
+
+@pytest.fixture
+def democratic(tmp_path):
+    """Write a configuration of democratic-csi, and return what starts it."""
+
+    def write(text="driver: zfs-generic-nfs\n"):
+        config = tmp_path / "config.yaml"
+        config.write_text(text, encoding="utf-8")
+        return [
+            *("democratic-csi", "--csi-version=1.5.0", "--csi-name=org.democratic-csi.p"),
+            *(f"--driver-config-file={config}", "--server-socket=unix:///run/csi.sock"),
+        ]
+
+    return write
+
+
+def test_democratic_takes_options_that_it_does_not_know(democratic):
+    """It is written with yargs, which is not strict."""
+    command = read(*democratic(), "--nonsense", "--csi-mode=controller", environment={"CSI_NODE_ID": "nas"})
+
+    assert (command.mode, command.node_id, command.driver.provider) == ("controller", "nas", "org.democratic-csi.p")
+
+
+@pytest.mark.parametrize(
+    ("backend", "blocks"),
+    [("zfs-generic-nfs", False), ("freenas-api-smb", False), ("zfs-generic-iscsi", True), ("zfs-local-zvol", True)],
+)
+def test_democratic_is_what_its_configuration_says(democratic, backend, blocks):
+    """Datasets are mounted, zvols are block devices as well."""
+    command = read(*democratic(f"# ours\ndriver: '{backend}'\nzfs: {{}}\n"))
+
+    assert bool(command.driver.block_modes) is blocks
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--csi-version=2.0.0"], "Argument: csi-version"),
+        (["--log-level=loud"], "Argument: log-level"),
+        (["--csi-mode=both"], "Argument: csi-mode"),
+        (["--driver-config-file=/nowhere"], "failed parsing config file: /nowhere"),
+    ],
+)
+def test_democratic_ends_with_1_for_what_it_refuses(democratic, more, message):
+    """As yargs does."""
+    code, said = ended(*democratic(), *more)
+
+    assert (code, message in said) == (1, True)
+
+
+def test_democratic_without_a_backend_ends(democratic):
+    """A configuration that names no driver makes none."""
+    assert "has no line such as `driver: zfs-generic-nfs`" in ended(*democratic("zfs: {}\n"))[1]
+
+
+def test_gce_credentials_that_are_not_there_end_it():
+    """A template that was not filled in shows at once."""
+    environment = ENVIRONMENT | {"GOOGLE_APPLICATION_CREDENTIALS": "/nowhere.json"}
+
+    assert ended("gce-pd", HERE, environment=environment)[0] == 255
+    assert read("gce-pd", HERE, "--run-controller-service=false", environment=environment).mode == "node"
+
+
+def test_records_lie_where_the_sandbox_says(tmp_path):
+    """Not in the folder that the job names, which is of the machine itself."""
+    environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(tmp_path / "s")}
+
+    command = read(*HOSTPATH, "--statedir=/csi-data-dir", environment=environment)
+
+    assert command.storage == tmp_path / "s" / "hostpath.csi.k8s.io.json"
+    assert read(*HOSTPATH, environment={}).storage is None
+
+
+def test_folder_that_cannot_be_made_ends_it(tmp_path):
+    """As the driver does."""
+    (tmp_path / "file").touch()
+
+    code, said = ended(*HOSTPATH, f"--statedir={tmp_path}/file/state", environment={})
+
+    assert (code, "failed to create" in said) == (1, True)

@@ -1,0 +1,328 @@
+"""Drivers that are played from a table, asked as Nomad and the probe ask them."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, controller, endpoint, expansion, identity, node, probe, snapshots
+from nomad_csi_sandbox.csi_plugin import arguments, server
+
+GIB = 1 << 30
+TIB = 1 << 40
+WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
+BLOCK = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="block-device")
+SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+ZONE = ({"topology.gke.io/zone": "europe-west1-b"},)
+NFS_PARAMETERS = {"server": "nas", "share": "/pool"}
+DEMOCRATIC = ("--csi-version=1.5.0", "--csi-name=org.democratic-csi.p")
+
+
+@pytest.fixture
+def hostpath(start):
+    """A connection to a hostpath monolith."""
+    return start("csi-hostpath", "--nodeid=n1")
+
+
+@pytest.fixture
+def democratic(start, tmp_path):
+    """A connection to democratic-csi with a backend: ``democratic("zfs-generic-nfs")``."""
+
+    def run(backend, *words):
+        config = tmp_path / "config.yaml"
+        config.write_text(f"driver: {backend}\n", encoding="utf-8")
+        return start("democratic-csi", f"--driver-config-file={config}", *DEMOCRATIC, *words)
+
+    return run
+
+
+def make(connection, name="v", use=WRITER, **fields):
+    wanted = controller.NewVolume(name=name, capabilities=[use], **fields)
+    return controller.create_volume(connection, wanted, timeout_s=30)
+
+
+def refused(call, *given, **named):
+    with pytest.raises(errors.CsiError) as caught:
+        call(*given, **named)
+    return caught.value.code, caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "version", "stated", "segments", "most"),
+    [
+        (("csi-hostpath", "--nodeid=n1"), "hostpath.csi.k8s.io", "v1.18.0", False, "topology.hostpath.csi/node", None),
+        (("csi-driver-nfs", "--nodeid=n1"), "nfs.csi.k8s.io", "v4.13.4", True, "", None),
+        (("gce-pd",), "pd.csi.storage.gke.io", "v1.26.4", False, "topology.gke.io/zone", 127),
+        (("digitalocean", "--token=t", "--volume-limit=5"), "dobs.csi.digitalocean.com", "v4.16.0", True, "region", 5),
+    ],
+)
+def test_driver_says_who_it_is(start, words, name, version, stated, segments, most):
+    """Name, version, place and limit, and whether Probe says ready in so many words."""
+    connection = start(*words)
+
+    report = probe.probe(connection.endpoint.text, timeout_s=30, expect_name=name, expect_version=version)
+
+    assert (report.verdict, report.max_volumes) == ("ready", most)
+    assert list(report.segments) == ([segments] if segments else [])
+    assert identity.probe(connection, timeout_s=30).stated is stated
+
+
+def test_portworx_listens_where_its_environment_says(folder):
+    """It has no flag for its socket; the socket's folder is where its job says."""
+    path = folder / "px.sock"
+    environment = {"CSI_ENDPOINT": f"unix://{path}"}
+    words = ["--driver", "portworx", "-c", "px", "-a", "-k", "consul://127.0.0.1:8500", "--endpoint", "0.0.0.0:9015"]
+    command = arguments.read(words, environment)
+
+    with server.served(command, environment), channel.connect(endpoint.parse(str(path))) as connection:
+        made = make(connection)
+        found = probe.probe(str(path), timeout_s=30, role="monolith")
+
+    assert (found.verdict, found.name) == ("ready", "pxd.portworx.com")
+    assert (made.capacity_bytes, made.volume_id.isdigit()) == (GIB, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "capacity", "context", "topologies"),
+    [
+        (("csi-hostpath", "--nodeid=n1"), {"required_bytes": 5, "parameters": {"a": "b"}}, 5, {"a": "b"},
+         ({"topology.hostpath.csi/node": "n1"},)),
+        (("csi-driver-nfs", "--nodeid=n1"), {"required_bytes": 5, "parameters": NFS_PARAMETERS}, 0,
+         {**NFS_PARAMETERS, "subdir": "v"}, ()),
+        (("gce-pd",), {"required_bytes": 5, "required_topologies": ZONE}, GIB, {}, ZONE),
+        (("digitalocean", "--token=t"), {}, 16 * GIB, {}, ({"region": "us-east-1a"},)),
+    ],
+)  # fmt: skip
+def test_driver_makes_volumes_in_its_own_way(start, words, fields, capacity, context, topologies):
+    """Size, context and place as the named driver answers them; the same name is the same volume."""
+    connection = start(*words)
+
+    made = make(connection, **fields)
+
+    assert (made.capacity_bytes, made.context, made.topologies) == (capacity, context, topologies)
+    assert make(connection, **fields) == made
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern"),
+    [
+        (("gce-pd",), "projects/sandbox/zones/europe-west1-b/disks/v"),
+        (("csi-driver-nfs", "--nodeid=n1"), "nas#pool#v##"),
+    ],
+)
+def test_ids_have_the_form_of_the_driver(start, words, pattern):
+    """A registration of them has to look like the real ones."""
+    made = make(start(*words), required_topologies=ZONE, parameters=NFS_PARAMETERS if "nfs" in words[0] else {})
+
+    assert made.volume_id == pattern
+
+
+def test_gce_makes_nothing_without_a_place(start):
+    """The trap of `nomad volume create` without a topology."""
+    code, text = refused(make, start("gce-pd"))
+
+    assert (code, "need 1 zones from topology, only got 0" in text) == ("INVALID_ARGUMENT", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "use", "text"),
+    [
+        (("digitalocean", "--token=t"), SHARED, "unsupported access mode MULTI_NODE_MULTI_WRITER"),
+        (("gce-pd",), SHARED, "VolumeCapabilities is invalid: MULTI_NODE_MULTI_WRITER"),
+        (("csi-driver-nfs", "--nodeid=n"), BLOCK, "block volume capability not supported"),
+    ],
+)
+def test_uses_that_the_driver_does_not_serve_are_refused(start, words, use, text):
+    """When it is made; a validation of them is not confirmed."""
+    code, said = refused(make, start(*words), use=use, required_topologies=ZONE, parameters=NFS_PARAMETERS)
+
+    assert (code, text in said) == ("INVALID_ARGUMENT", True)
+
+
+@pytest.mark.parametrize(("backend", "use", "works"), [
+    ("zfs-generic-nfs", SHARED, True), ("zfs-generic-nfs", BLOCK, False),
+    ("zfs-generic-iscsi", SHARED, False), ("zfs-generic-iscsi", BLOCK, True),
+])  # fmt: skip
+def test_democratic_serves_what_its_backend_can(democratic, backend, use, works):
+    """A dataset is a file system, a zvol a device."""
+    connection = democratic(backend)
+    made = make(connection)
+
+    found = controller.validate_volume_capabilities(
+        connection, volume_id=made.volume_id, capabilities=[use], timeout_s=30
+    )
+
+    assert (made.volume_id, found.confirmed) == ("v", works)
+
+
+@pytest.mark.parametrize(
+    ("words", "volume_id", "known"),
+    [
+        (("csi-hostpath", "--nodeid=n1"), "no-such", False),
+        (("digitalocean", "--token=t"), "my-volume", False),
+        (("digitalocean", "--token=t"), "11111111-2222-3333-4444-555555555555", True),
+        (("gce-pd",), "disk", False),
+        (("gce-pd",), "projects/p/zones/z/disks/d", True),
+        (("csi-driver-nfs", "--nodeid=n"), "anything", True),
+    ],
+)
+def test_storage_of_others_is_known_by_its_id(start, words, volume_id, known):
+    """The sandbox has no cloud to look in: what has the form of an id is taken to be one."""
+    ask = {"volume_id": volume_id, "capabilities": [WRITER], "timeout_s": 30}
+    connection = start(*words)
+
+    if known:
+        assert controller.validate_volume_capabilities(connection, **ask).confirmed
+    else:
+        assert refused(controller.validate_volume_capabilities, connection, **ask)[0] == "NOT_FOUND"
+
+
+def test_volumes_grow_and_never_shrink(hostpath):
+    """A smaller size leaves them as they are; a node has to be told."""
+    made = make(hostpath, required_bytes=5)
+
+    grown = expansion.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=9, timeout_s=30)
+    again = expansion.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=3, timeout_s=30)
+
+    assert grown == again == expansion.ExpandedVolume(capacity_bytes=9, node_expansion_required=True)
+
+
+def test_volumes_do_not_grow_beyond_the_driver(hostpath):
+    """With its words."""
+    made = make(hostpath)
+
+    code, text = refused(
+        expansion.controller_expand_volume, hostpath, volume_id=made.volume_id, required_bytes=2 * TIB, timeout_s=30
+    )
+
+    assert (code, "exceeds maximum allowed 1099511627776" in text) == ("OUT_OF_RANGE", True)
+
+
+def test_snapshot_makes_a_volume(hostpath):
+    """Made once by its name, listed by its volume, and the size is its source's."""
+    made = make(hostpath, required_bytes=5)
+    first = snapshots.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
+
+    again = snapshots.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
+    listed = snapshots.list_snapshots(hostpath, source_volume_id=made.volume_id, timeout_s=30)
+    copy = make(hostpath, name="copy", snapshot_id=first.snapshot_id)
+    snapshots.delete_snapshot(hostpath, snapshot_id=first.snapshot_id, timeout_s=30)
+
+    assert (first.snapshot_id, first.size_bytes, first.ready) == (again.snapshot_id, 5, True)
+    assert [item.snapshot_id for item in listed.snapshots] == [first.snapshot_id]
+    assert copy.capacity_bytes == 5
+    assert snapshots.list_snapshots(hostpath, timeout_s=30).snapshots == ()
+
+
+def test_calls_that_a_driver_has_not_are_unimplemented(start):
+    """Portworx and NFS attach nothing; NFS lists no snapshots."""
+    connection = start("csi-driver-nfs", "--nodeid=n")
+
+    publish = refused(
+        controller.controller_publish_volume, connection, volume_id="v", node_id="n", use=WRITER, timeout_s=30
+    )
+
+    assert publish[0] == "UNIMPLEMENTED"
+    assert refused(snapshots.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
+
+
+def test_disk_is_attached_to_one_node(start):
+    """A second one has to wait; nodes that nobody has seen are none."""
+    connection = start("digitalocean", "--token=t", NOMAD_CSI_SANDBOX_INSTANCE_ID="7")
+    volume_id = make(connection).volume_id
+    ask = {"volume_id": volume_id, "use": WRITER, "timeout_s": 30}
+
+    found = controller.controller_publish_volume(connection, node_id="7", **ask)
+    unknown = refused(controller.controller_publish_volume, connection, node_id="8", **ask)
+
+    assert found.publish_context == {"dobs.csi.digitalocean.com/volume-name": "v"}
+    assert unknown == ("NOT_FOUND", "droplet 8 does not exist")
+
+
+@pytest.mark.parametrize(
+    ("words", "context", "text"),
+    [
+        (("csi-driver-nfs", "--nodeid=n"), {}, "server is a required parameter"),
+        (("csi-driver-nfs", "--nodeid=n"), {"server": "nas"}, "share is a required parameter"),
+    ],
+)
+def test_context_that_is_missing_shows_on_the_node(start, folder, words, context, text):
+    """Registered without a word, and refused when it is mounted."""
+    use = node.VolumeUse(volume_id="v", use=WRITER, context=context)
+
+    code, said = refused(
+        node.node_publish_volume,
+        start(*words),
+        use,
+        staging_target_path="",
+        target_path=str(folder / "t"),
+        timeout_s=30,
+    )
+
+    assert (code, said.endswith(text)) == ("INVALID_ARGUMENT", True)
+
+
+def test_democratic_without_its_context_does_not_stage(democratic, folder):
+    """The sentence that operators ask about."""
+    code, said = refused(
+        node.node_stage_volume,
+        democratic("zfs-generic-nfs"),
+        node.VolumeUse(volume_id="data", use=WRITER),
+        staging_target_path=str(folder / "s"),
+        timeout_s=30,
+    )
+
+    assert (code, said.endswith("unknown/unsupported node_attach_driver: undefined")) == ("INVALID_ARGUMENT", True)
+
+
+def test_volume_is_staged_then_published_then_measured(hostpath, folder):
+    """Folders in place of mounts, and nothing is left of them."""
+    made = make(hostpath)
+    use = node.VolumeUse(volume_id=made.volume_id, use=WRITER)
+    paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
+
+    before = refused(node.node_publish_volume, hostpath, use, **paths, timeout_s=30)
+    node.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
+    node.node_publish_volume(hostpath, use, **paths, timeout_s=30)
+    usage = node.node_get_volume_stats(
+        hostpath, volume_id=made.volume_id, volume_path=paths["target_path"], timeout_s=30
+    )
+    node.node_unpublish_volume(hostpath, volume_id=made.volume_id, target_path=paths["target_path"], timeout_s=30)
+
+    assert before[0] == "FAILED_PRECONDITION"
+    assert usage.total_bytes > usage.available_bytes > 0
+    assert not (folder / "t").exists()
+
+
+def test_data_below_a_target_is_never_removed(hostpath, folder):
+    """Nothing is mounted there, so it is on the machine's own disk."""
+    made = make(hostpath)
+    use = node.VolumeUse(volume_id=made.volume_id, use=WRITER)
+    paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
+    node.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
+    node.node_publish_volume(hostpath, use, **paths, timeout_s=30)
+    (folder / "t" / "data").write_text("precious", encoding="utf-8")
+
+    code, text = refused(
+        node.node_unpublish_volume,
+        hostpath,
+        volume_id=made.volume_id,
+        target_path=paths["target_path"],
+        timeout_s=30,
+    )
+
+    assert (code, "what it holds is on the client's own disk" in text) == ("INTERNAL", True)
+    assert (folder / "t" / "data").read_text(encoding="utf-8") == "precious"
+
+
+def test_processes_of_one_driver_see_the_same_storage(start, tmp_path):
+    """A controller here, a node there; what one made is still there when it starts again."""
+    storage = {"NOMAD_CSI_SANDBOX_STORAGE": str(tmp_path)}
+    first = start("digitalocean", "--token=t", **storage)
+    made = make(first)
+
+    second = start("digitalocean", "--token=t", **storage)
+
+    assert make(second) == made
+    [kept] = json.loads((tmp_path / "dobs.csi.digitalocean.com.json").read_text(encoding="utf-8"))["volumes"]
+    assert kept == made.volume_id
