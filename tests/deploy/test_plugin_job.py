@@ -107,7 +107,7 @@ def test_create_registers_only_if_still_absent(context, cluster):
     assert identity == IDENTITY
     assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None"}
     assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
-    assert sent["Job"] == PARSED
+    assert sent["Job"] == PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}}
     assert sent["Submission"]["Source"] == NEWS["hcl"]
 
 
@@ -139,7 +139,37 @@ def test_create_registers_over_what_it_may(context, cluster, held, planned, news
     assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
 
 
-@pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": "infra/dev"}])
+@pytest.mark.parametrize("planned", ["None", "Edited"])
+def test_create_refuses_a_job_of_another_stack_by_its_name(context, cluster, planned):
+    """Also one that is equal: two stacks cannot have the same job."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan(planned))
+
+    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev; nothing was changed"):
+        JOB.create(context, NEWS)
+    assert registered(cluster) == []
+
+
+def test_create_that_adopts_puts_the_new_mark(context, cluster):
+    """Whose job it is can be read in Nomad, although its tasks restart for that."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("None"))
+
+    JOB.create(context, NEWS | {"adopt": True})
+
+    [sent] = registered(cluster)
+    assert sent["Job"]["Meta"] == {"nomad-csi.owner": "infra/prod"}
+
+
+def test_update_leaves_a_job_alone_that_lacks_only_the_mark(context, cluster):
+    """Nomad would restart its tasks; it is recorded as this stack's, and gets the mark with the next change."""
+    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("None"))
+
+    outputs = JOB.update(context, IDENTITY, {"hcl": NEWS["hcl"]}, NEWS)
+
+    assert registered(cluster) == []
+    assert outputs["owner"] == "infra/prod"
+
+
+@pytest.mark.parametrize("owner", [None, {}])
 def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
     """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
     changed = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}]}

@@ -42,6 +42,7 @@ class CsiPlugin(pulumi.ComponentResource):
                 job_id=job.job_id,
                 namespace=job.namespace,
                 hcl=hcl,
+                owner=arguments.owner(),
                 adopt=plan.adopt,
                 opts=pulumi.ResourceOptions.merge(caller, child),
             )

@@ -58,11 +58,16 @@ class PluginJob(pulumi.CustomResource):
         job_id: pulumi.Input[str],
         hcl: pulumi.Input[str],
         namespace: pulumi.Input[str] | None = None,
+        owner: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Run the job of *hcl*. A job of that id that differs is taken over only when *adopt* is true."""
-        inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "adopt": adopt}
+        """
+        Run the job of *hcl*, marked with *owner* (``project/stack``).
+
+        A job of that id that differs and is not this owner's is taken over only when *adopt* is true.
+        """
+        inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
         outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 

@@ -8,21 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import asking, compare, job_removal, properties, resource
+from nomad_csi.deploy import asking, compare, job_ownership, job_removal, properties, resource
 from nomad_csi.nomad import jobs
 from nomad_csi.spec import names
 
-OWNER_META = "nomad-csi.owner"
-"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
-
-EQUAL = "None"
-"""``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
+EQUAL = job_ownership.EQUAL
 
 STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
-
-SHOWN_CHANGES = 8
-"""Lines of a plan that a refusal shows."""
 
 
 class PluginJob:
@@ -50,7 +43,7 @@ class PluginJob:
         "hcl": properties.Property(kind="text", required=True, description="The job file (HCL2), without variables."),
         "owner": properties.Property(
             kind="text",
-            description=f"The stack that owns the job, as `project/stack`; the HCL has it as meta `{OWNER_META}`.",
+            description=f"The owning stack, as `project/stack`; in Nomad it is meta `{job_ownership.OWNER_META}`.",
         ),
         "adopt": properties.Property(
             kind="flag", description="Take over a running job of this id that differs and is not this stack's."
@@ -101,11 +94,10 @@ class PluginJob:
         client = context.connect()
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
-        plan = jobs.plan(client, document)
-        if found is not None and not found.stopped and not _is_ours(found, document, news):
-            _refuse_foreign(plan, news)
-        if found is None or found.stopped or plan.diff_type != EQUAL:
-            _register(context, client, document, plan, news)
+        runs = found is not None and not found.stopped
+        if found and runs and not news.get("adopt") and not job_ownership.is_ours(found, document, _owner(news)):
+            job_ownership.refuse_foreign(found, jobs.plan(client, job_ownership.as_marked(document, found)))
+        _run(context, client, document, found, news)
         return _identity(news), _observed(client, news)
 
     def read(
@@ -123,11 +115,13 @@ class PluginJob:
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """Register the job again, provided that nobody changes it between plan and registration."""
+        del identity
         client = context.connect()
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
-        _refuse_other_owner(identity, found, {_owner(old_outputs), _owner(news)}, adopt=bool(news.get("adopt")))
-        _register(context, client, document, jobs.plan(client, document), news)
+        if not news.get("adopt"):
+            job_ownership.refuse_other(found, {_owner(old_outputs), _owner(news)})
+        _run(context, client, document, found, news)
         return _observed(client, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
@@ -137,7 +131,7 @@ class PluginJob:
         found = jobs.get(client, namespace, job_id)
         if found is None:
             return
-        _refuse_other_owner(identity, found, {_owner(outputs)}, adopt=False)
+        job_ownership.refuse_other(found, {_owner(outputs)})
         if not found.stopped:
             job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
         job_removal.remove(context, client, found)
@@ -169,29 +163,26 @@ def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _is_ours(found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-    owner = _owner(news) or (document.get("Meta") or {}).get(OWNER_META)
-    return bool(owner) and found.meta.get(OWNER_META) == owner
+def _run(
+    context: resource.Context,
+    client: nomad.Nomad,
+    document: dict[str, Any],
+    found: jobs.Job | None,
+    news: Mapping[str, Any],
+) -> None:
+    """
+    Register *document*, unless it runs already.
 
-
-def _refuse_foreign(plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
-    if plan.diff_type != EQUAL and not news.get("adopt"):
-        shown = "; ".join(plan.changes[:SHOWN_CHANGES]) or plan.diff_type
-        more = f"; and {len(plan.changes) - SHOWN_CHANGES} more" if len(plan.changes) > SHOWN_CHANGES else ""
-        raise errors.RefusedError(
-            f"job {_identity(news)} runs already, is not this stack's, and would change: {shown}{more}; "
-            "set adopt: true to take it over, or choose another id"
-        )
-
-
-def _refuse_other_owner(identity: str, found: jobs.Job | None, owners: set[str], *, adopt: bool) -> None:
-    """Refuse to change a running job that became another stack's; *owners* are this stack's names, or nothing."""
-    owner = found.meta.get(OWNER_META, "") if found is not None and not found.stopped else ""
-    if owner and any(owners) and owner not in owners and not adopt:
-        raise errors.RefusedError(
-            f"job {identity} belongs to stack {owner} now; nothing was changed: "
-            "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
-        )
+    A job that lacks only the mark is left as it is: Nomad would restart its tasks, for meta is part of their
+    environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``).
+    """
+    runs = found is not None and not found.stopped
+    if found and runs and job_ownership.owner_of(found) in ("", _owner(news)):
+        plan = jobs.plan(client, job_ownership.as_marked(document, found))
+        if plan.diff_type == EQUAL:
+            return
+    document = job_ownership.marked(document, _owner(news))
+    _register(context, client, document, jobs.plan(client, document), news)
 
 
 def _register(
@@ -260,7 +251,7 @@ def _live(
 def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
     if found.stopped:
         return STOPPED
-    return jobs.plan(client, jobs.parse(client, inputs["hcl"])).diff_type
+    return jobs.plan(client, job_ownership.as_marked(jobs.parse(client, inputs["hcl"]), found)).diff_type
 
 
 def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
@@ -271,5 +262,5 @@ def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
             f"job {found.namespace}/{found.job_id} cannot be imported: Nomad does not hold its source; "
             "set adopt: true and let `pulumi up` take it over"
         )
-    owner = found.meta.get(OWNER_META, "")
+    owner = found.meta.get(job_ownership.OWNER_META, "")
     return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | ({"owner": owner} if owner else {})
