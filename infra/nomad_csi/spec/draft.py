@@ -15,7 +15,7 @@ import pydantic
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.spec import expand, model, problems
+from nomad_csi.spec import expand, model, problems, yaml_text
 
 ModelT = TypeVar("ModelT", bound=model.Model)
 
@@ -44,7 +44,7 @@ class Draft:
 def read_yaml(text: str, source: str) -> Any:
     """Return the document in *text*. Raises `errors.SpecError` with line and column; a key given twice is refused."""
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader that also refuses a key given twice
+        return yaml_text.load(text)
     except ValueError as error:  # a date or number that is none
         raise errors.SpecError((_yaml_problem("", str(error)),), source) from None
     except yaml.YAMLError as error:
@@ -180,21 +180,3 @@ def _drop(value: Any, location: Sequence[Any]) -> None:
         value[location[-1]] = _STAND_INS[location[-1]]
     elif location and isinstance(value, dict):
         value.pop(location[-1], None)
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML's safe loader, which by itself lets the last of two equal keys win in silence."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the mapping of *node*, or raise where a key stands twice."""
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is not text", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)

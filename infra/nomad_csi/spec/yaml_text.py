@@ -1,0 +1,66 @@
+"""
+YAML as plain values: every key once, and no deeper than a spec can be.
+
+libyaml, where PyYAML was built with it, reads four times as fast. What it refuses is read again without it, because
+PyYAML's own sentences are the better ones. libyaml's loader ends the process at some ten thousand levels, so levels are
+counted first.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+import yaml
+
+DEPTH_LIMIT = 100
+"""Most levels of lists and mappings in each other."""
+
+_OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+
+
+def load(text: str) -> Any:
+    """
+    Return the document in *text*.
+
+    Raises `yaml.YAMLError`, with a mark where there is a place, and `ValueError` for a date or number that is none.
+    """
+    with suppress(ValueError, yaml.YAMLError):
+        _refuse_depth(text, _QuickLoader)
+        return yaml.load(text, Loader=_QuickLoader)  # noqa: S506  # a SafeLoader, but for keys given twice
+    _refuse_depth(text, _Loader)
+    return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
+
+
+class _KeysOnce:
+    """YAML's safe constructor lets the last of two equal keys win in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the mapping of *node*, or raise where a key stands twice."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)  # type: ignore[attr-defined]
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, "a key that is not text", key_node.start_mark)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)  # type: ignore[misc,no-any-return]
+
+
+class _Loader(_KeysOnce, yaml.SafeLoader):
+    """In Python."""
+
+
+class _QuickLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """In C, where there is one."""
+
+
+def _refuse_depth(text: str, loader: type[_Loader | _QuickLoader]) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
+        if depth > DEPTH_LIMIT:
+            said = f"more than {DEPTH_LIMIT} levels of lists and mappings"
+            raise yaml.constructor.ConstructorError(problem=said, problem_mark=event.start_mark)  # type: ignore[arg-type]

@@ -1,0 +1,82 @@
+"""YAML by two loaders: the quick one, and the one that says what is wrong."""
+
+import pytest
+import yaml
+
+from nomad_csi.spec import yaml_text
+
+DOCUMENTS = {
+    "block": "a: 1\nb:\n  - x: yes\n    y: [1, 2.5, ~]\n  - '5'\n",
+    "flow": '{"a": {"b": [1, "x\\u00e9", null, true]}}',
+    "anchors": "base: &base {a: 1}\nown: *base\n",
+    "text": 'a: |\n  one\n  two\nb: >\n  one\n  two\nc: "\\x41\\n"\n',
+    "unicode": "ключ: 'é 🎉'\n",
+    "nothing": "",
+    "comment": "# only\n",
+    "date": "a: 2026-01-02\n",
+}
+WRONG = [
+    "a: 1\na: 2\n",
+    "a: {b: 1, b: 2}\n",
+    "a: [1,\n",
+    "a: *x\n",
+    "a: !foo 1\n",
+    "a: 2020-13-45\n",
+    "1: 2\n",
+    "a: b: c\n",
+    "\ta: 1",
+    "a: 'x\n",
+    "a: \x01",
+    "? [a]\n: 1\n",
+    "a: 1\n---\nb: 2\n",
+]
+
+
+def slowly(text):
+    return yaml.load(text, Loader=yaml_text._Loader)  # noqa: S506  # a SafeLoader
+
+
+@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+def test_both_loaders_read_the_same(text):
+    """The quick one takes nothing for something else."""
+    quickly = yaml.load(text, Loader=yaml_text._QuickLoader)  # noqa: S506  # a SafeLoader
+
+    assert quickly == slowly(text) == yaml_text.load(text)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_said_by_the_one_that_says_it_better(text):
+    """A refusal is the same whether PyYAML was built with libyaml or not."""
+    with pytest.raises((ValueError, yaml.YAMLError)) as slow:
+        slowly(text)
+    with pytest.raises(type(slow.value)) as caught:
+        yaml_text.load(text)
+
+    assert str(caught.value) == str(slow.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 200_000, "[" * 101 + "]" * 101, "- " * 200_000 + "a", "? " * 200_000 + "a", '{"a":' * 200_000],
+    ids=["open lists", "lists", "block lists", "keys", "mappings"],
+)
+def test_rejects_more_levels_than_a_spec_can_have(text):
+    """Neither a crash of libyaml nor Python's recursion limit, but a sentence."""
+    with pytest.raises(yaml.YAMLError, match="more than 100 levels of lists and mappings"):
+        yaml_text.load(text)
+
+
+def test_reads_as_many_levels_as_are_allowed():
+    """A hundred are."""
+    found = yaml_text.load("[" * 100 + "]" * 100)
+
+    for _ in range(99):
+        [found] = found
+    assert found == []
+
+
+def test_reads_without_libyaml(monkeypatch):
+    """A PyYAML that was built without it reads as well, only slower."""
+    monkeypatch.setattr(yaml_text, "_QuickLoader", yaml_text._Loader)
+
+    assert yaml_text.load(DOCUMENTS["block"]) == {"a": 1, "b": [{"x": True, "y": [1, 2.5, None]}, "5"]}
