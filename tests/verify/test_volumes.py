@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import registration
+from nomad_csi.plan import model, registration
 from nomad_csi.verify import plugins
 from nomad_csi.verify import volumes as verdicts
 
@@ -132,3 +132,32 @@ def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, no
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
 
     assert verdicts.compare_volume(WANTED, held, served_by).findings == ()
+
+
+def asked(capacity_min_bytes):
+    """Return what the plugin is asked for: a size."""
+    return model.CreatedVolume(
+        capacity_min_bytes=capacity_min_bytes, capacity_max_bytes=None, clone_id="", snapshot_id=""
+    )
+
+
+def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
+    """Neither was planned, and both are the plugin's answer."""
+    wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
+    made = dataclasses.replace(held, context={"path": "/x"}, requested_topologies=(), capacity_min_bytes=2**30)
+
+    verdict = verdicts.compare_volume(wanted, made, created=asked(2**30))
+
+    assert (verdict.verdict, verdict.findings) == ("ok", ())
+
+
+def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
+    """What Nomad once asked the plugin for is compared with what is asked for now."""
+    made = dataclasses.replace(held, requested_topologies=({ZONE: "eu-west-1b"},), capacity_min_bytes=2**30)
+
+    verdict = verdicts.compare_volume(WANTED, made, created=asked(2**31))
+
+    assert lines(verdict) == [
+        ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
+        ("capacity-differs", "capacity of 2147483648 bytes", "of 1073741824 bytes"),
+    ]

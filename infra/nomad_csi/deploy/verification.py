@@ -94,8 +94,13 @@ def _volumes(
         functools.partial(volumes.get, client, document.namespace, document.volume_id) for document in wanted
     )
     return tuple(
-        volume_verdicts.compare_volume(document, volume, served_by.get(document.plugin_id))
-        for document, volume in zip(wanted, there, strict=True)
+        volume_verdicts.compare_volume(
+            document,
+            volume,
+            served_by.get(document.plugin_id),
+            created=item.source if isinstance(item.source, model.CreatedVolume) else None,
+        )
+        for item, document, volume in zip(plan.volumes, wanted, there, strict=True)
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import registration
+from nomad_csi.plan import model, registration
 from nomad_csi.verify import findings, plugins
 
 Verdict = Literal["ok", "missing", "differs", "unschedulable"]
@@ -39,12 +39,15 @@ def compare_volume(
     wanted: registration.VolumeRegistration,
     volume: volumes.Volume | None,
     served_by: plugins.PluginVerdict | None = None,
+    *,
+    created: model.CreatedVolume | None = None,
 ) -> VolumeVerdict:
     """
     Return the verdict on a volume: *wanted* against what Nomad holds, ``None`` where it holds none.
 
     An external id that is not known yet (empty in *wanted*) is not compared. Secrets and the text of mount flags
     cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its topology is to be seen.
+    Of a volume that the plugin makes, *created* is what was asked for; its context and its places are the plugin's.
     """
     subject = f"volume {wanted.namespace}/{wanted.volume_id}"
     if volume is None:
@@ -52,6 +55,11 @@ def compare_volume(
     else:
         seen = (
             *_differences(subject, wanted, volume),
+            *(
+                _own_differences(subject, wanted, volume)
+                if created is None
+                else _asked(subject, wanted, volume, created)
+            ),
             *_unschedulable(subject, volume),
             *_out_of_reach(subject, volume.topologies, served_by),
         )
@@ -93,15 +101,36 @@ def _differences(
         "plugin-id": (wanted.plugin_id, volume.plugin_id),
         "name": (wanted.name, volume.name),
         "capabilities": (_modes(wanted.capabilities), _modes(volume.capabilities)),
-        "topologies": (_places(wanted.required_topologies), _places(volume.topologies)),
         "fs-type": (wanted.mount_options.fs_type or "none", volume.fs_type or "none"),
         "mount-flags": (_some(wanted.mount_options.mount_flags), "some" if volume.has_mount_flags else "none"),
     }
     for code, (expected, shown) in pairs.items():
         if expected != shown:
             yield _differs(subject, code, expected, findings.foreign(shown))
-    yield from _map_differences(subject, "context", wanted.context, volume.context)
     yield from _map_differences(subject, "parameters", wanted.parameters, volume.parameters)
+
+
+def _own_differences(
+    subject: str, wanted: registration.VolumeRegistration, volume: volumes.Volume
+) -> Iterator[findings.Finding]:
+    """Yield what Nomad holds otherwise of what a registration says, and a plugin of a volume that it made."""
+    expected, shown = _places(wanted.required_topologies), _places(volume.topologies)
+    if expected != shown:
+        yield _differs(subject, "topologies", expected, findings.foreign(shown))
+    yield from _map_differences(subject, "context", wanted.context, volume.context)
+
+
+def _asked(
+    subject: str, wanted: registration.VolumeRegistration, volume: volumes.Volume, created: model.CreatedVolume
+) -> Iterator[findings.Finding]:
+    """Yield where Nomad last asked the plugin for another place or size than are wanted."""
+    pairs = {
+        "topologies": (_places(wanted.required_topologies), _places(volume.requested_topologies)),
+        "capacity": (f"of {created.capacity_min_bytes} bytes", f"of {volume.capacity_min_bytes} bytes"),
+    }
+    for code, (expected, shown) in pairs.items():
+        if expected != shown:
+            yield _differs(subject, code, expected, findings.foreign(shown))
 
 
 def _differs(subject: str, code: str, expected: str, shown: str) -> findings.Finding:

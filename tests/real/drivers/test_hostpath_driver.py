@@ -1,0 +1,133 @@
+"""
+The real hostpath driver under a real agent, run by our job as a process.
+
+Proven here is what the catalogue says of it. Not proven: its image under Docker.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.drivers import catalogue
+from nomad_csi.spec import access
+
+COMMAND = shutil.which("hostpathplugin")
+DRIVER = catalogue.DRIVERS["csi-hostpath"]
+MIB, GIB = 2**20, 2**30
+NODE = "node-of-tests"
+UNKNOWN_ID = "0e7f2c4a-c6c5-11f0-9d5c-0242ac110002"
+
+pytestmark = [
+    pytest.mark.real_nomad,
+    pytest.mark.skipif(
+        not (shutil.which("nomad") and COMMAND) or os.geteuid() != 0,
+        reason="needs `nomad` and `hostpathplugin` on PATH, and root to start a Nomad client",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def command():
+    """The driver; one that was built without its version answers no name and is never healthy."""
+    told = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout.split()
+    if len(told) < 2:
+        pytest.skip("this `hostpathplugin` was built without a version, and no Nomad takes it")
+    return COMMAND
+
+
+@pytest.fixture(scope="module")
+def document(folder):
+    """One plugin, with its state in a folder of the test's."""
+    config = {"state_dir": str(folder), "node_id": NODE}
+    return {"plugins": [{"id": "hostpath0", "driver": "csi-hostpath", "config": config}]}
+
+
+def wanted(volume_id, mode="single-node-writer", attachment="file-system"):
+    return {
+        "id": volume_id,
+        "plugin_id": "hostpath0",
+        "create": {"capacity_min_gib": 1},
+        "capabilities": [{"access_mode": mode, "attachment_mode": attachment}],
+    }
+
+
+def existing(volume_id, external_id):
+    return {"id": volume_id, "plugin_id": "hostpath0", "existing": {"external_id": external_id}}
+
+
+def test_monolith_proves_itself_over_its_socket(stack):
+    """One instance is controller and node; name and topology key are those of the catalogue."""
+    health = stack.health["hostpath0"]
+
+    found = stack.plugin("hostpath0")
+
+    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (1, 1, 1)
+    assert (found.provider, found.version) == (DRIVER.provider, DRIVER.version)
+    assert found.nodes[0].segments == dict.fromkeys(DRIVER.topology_keys, NODE)
+
+
+def test_volume_that_the_plugin_makes_is_verified_and_used(stack, folder, create, run_with):
+    """Made, found as planned, written by one job and read by the next; the folder is where the setting says."""
+    made = create(wanted("scratch"))
+
+    report = stack.verify(wanted("scratch"))
+    assert report.ok, report.as_table()
+    assert DRIVER.external_id.fits(made["externalId"])
+    assert made["capacityBytes"] == GIB
+    assert made["topologies"] == [{"segments": {"topology.hostpath.csi/node": NODE}}]
+    wrote = run_with("scratch", "echo here > /data/log")
+    read = run_with("scratch", "read line < /data/log && test $line = here")
+    assert (wrote.client_status, read.client_status) == ("complete", "complete"), (wrote, read)
+    assert (folder / made["externalId"] / "log").read_text() == "here\n"
+
+
+def test_volume_that_exists_is_registered_again_under_its_own_id(stack, folder, create, register):
+    """What the plugin once made is found by its UUID; with its topology it goes where it is."""
+    made = create(wanted("first"))
+    again = existing("second", made["externalId"]) | {"topologies": [{"topology.hostpath.csi/node": NODE}]}
+
+    register(again)
+
+    report = stack.verify(again)
+    assert report.ok, report.as_table()
+    assert (folder / made["externalId"]).is_dir()
+
+
+def test_volume_that_the_driver_does_not_know_is_refused(stack, register):
+    """The driver is asked at registration; nothing is stored."""
+    with pytest.raises(errors.NomadApiError, match=f"volume id {UNKNOWN_ID} does not exist in the volumes list"):
+        register(existing("ghost", UNKNOWN_ID))
+
+    assert stack.volume("ghost") is None
+
+
+@pytest.mark.parametrize("mode", access.ACCESS_MODES)
+def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
+    """As the catalogue has it: no mode is refused."""
+    create(wanted(f"fs-{mode}", mode))
+
+    report = stack.verify(wanted(f"fs-{mode}", mode))
+    assert report.ok, report.as_table()
+
+
+@pytest.mark.parametrize("mode", access.ACCESS_MODES)
+def test_driver_makes_a_block_device_in_every_mode(folder, create, mode):
+    """The volume is a file behind a loop device, which goes with the test."""
+    made = create(wanted(f"block-{mode}", mode, "block-device"))
+
+    file = folder / made["externalId"]
+    assert file.stat().st_size == GIB
+    subprocess.run(["losetup", "--detach", loop_device(file)], check=True, timeout=30)
+
+
+def loop_device(file):
+    """Return the loop device that *file* is behind."""
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        if backing.read_text().strip() == str(file):
+            return f"/dev/{backing.parts[3]}"
+    return pytest.fail(f"no loop device has {file}")
