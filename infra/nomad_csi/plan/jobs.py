@@ -156,7 +156,7 @@ def _arguments(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, role: spec.RoleSpec
 ) -> tuple[str, ...]:
     known = values(plugin, driver, name)
-    optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
+    optional = [text for setting, text in sorted(role.optional_arguments.items()) if getattr(plugin, setting)]
     own = tuple(filled(argument, known) for argument in (*role.arguments, *optional))
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))
 

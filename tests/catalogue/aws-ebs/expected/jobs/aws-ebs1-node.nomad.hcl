@@ -1,0 +1,58 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 7008949c83ee1bad
+# AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs1.
+#
+# The clients need:
+#   - docker with allow_privileged = true
+#   - an instance metadata hop limit of at least 2, because the container is one hop away
+job "plugin-aws-ebs1-nodes" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "system"
+  priority    = 80
+
+  group "nodes" {
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"
+        args = [
+          "node",
+          "--endpoint=${CSI_ENDPOINT}",
+          "--logging-format=text",
+          "--v=2",
+          "--metadata-sources=imds",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "aws-ebs1"
+        type           = "node"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      env {
+        AWS_REGION = "eu-central-1"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

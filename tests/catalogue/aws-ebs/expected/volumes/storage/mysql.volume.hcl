@@ -1,0 +1,33 @@
+# Rendered by nomad-csi. Change the spec and render again. Content ccb84b4e80aad522
+type        = "csi"
+id          = "mysql"
+namespace   = "storage"
+name        = "mysql"
+external_id = "vol-0123456789abcdef0"
+plugin_id   = "aws-ebs0"
+
+capability {
+  access_mode     = "single-node-writer"
+  attachment_mode = "file-system"
+}
+
+# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+mount_options {
+  fs_type     = "xfs"
+  mount_flags = ["noatime"]
+}
+
+# Jobs that use the volume run only where it can be attached.
+topology_request {
+  required {
+    topology {
+      segments = {
+        "topology.ebs.csi.aws.com/zone" = "us-east-1a"
+      }
+    }
+  }
+}
+
+context = {
+  partition = "1"
+}

@@ -1,0 +1,16 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 4945b73e2c79ec8e
+type        = "csi"
+id          = "shared-again"
+namespace   = "default"
+name        = "shared-again"
+external_id = "fs-0123456789abcdef0:/shared/a b:fsap-0123456789abcdef0"
+plugin_id   = "aws-efs0"
+
+capability {
+  access_mode     = "single-node-writer"
+  attachment_mode = "file-system"
+}
+
+# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+mount_options {
+}

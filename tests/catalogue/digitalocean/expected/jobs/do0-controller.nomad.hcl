@@ -1,0 +1,77 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 045fe653dd7cfdc4
+# DigitalOcean CSI driver v4.16.0: the controller of CSI plugin do0.
+#
+# The clients need:
+#   - a droplet: the driver asks the metadata service for the droplet's id, and ends where it finds none
+job "plugin-do0-controller" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "service"
+  priority    = 80
+
+  group "controller" {
+    count = 1
+
+    # Each instance on a client of its own, so that one remains when a client goes.
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "docker.io/digitalocean/do-csi-plugin:v4.16.0"
+        args = [
+          "--endpoint=${CSI_ENDPOINT}",
+          "--token=${DIGITALOCEAN_ACCESS_TOKEN}",
+          "--url=https://api.digitalocean.com/",
+          "--do-tag=nomad",
+          "--do-api-rate-limit=5",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "do0"
+        type           = "controller"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      # For the templates; the plugin itself gets no token of Vault.
+      vault {
+        role         = "csi"
+        env          = false
+        disable_file = true
+      }
+
+      # Filled in on the client; nothing secret stands in this file.
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/credentials.env"
+        env         = true
+        data        = <<EOT
+{{ with secret "secret/data/digitalocean" -}}
+{{ if not .Data.data.token }}{{ nomadVar "nomad/jobs/plugin-do0-controller/missing/token" }}{{ end -}}
+DIGITALOCEAN_ACCESS_TOKEN={{ .Data.data.token | toJSON }}
+{{- end }}
+EOT
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

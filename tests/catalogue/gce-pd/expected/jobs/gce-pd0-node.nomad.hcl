@@ -1,0 +1,66 @@
+# Rendered by nomad-csi. Change the spec and render again. Content d2fa9c1009cf3017
+# GCE PD CSI driver v1.26.4: the node plugin of CSI plugin gce-pd0.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - a client on Compute Engine: the driver ends where it finds no metadata server
+job "plugin-gce-pd0-nodes" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "system"
+  priority    = 80
+
+  constraint {
+    attribute = "${attr.platform.gce.zone}"
+    operator  = "is_set"
+  }
+
+  group "nodes" {
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "registry.k8s.io/cloud-provider-gcp/gcp-compute-persistent-disk-csi-driver:v1.26.4"
+        args = [
+          "--endpoint=${CSI_ENDPOINT}",
+          "--run-controller-service=false",
+          "--v=2",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "/etc/udev:/etc/udev",
+          "/lib/udev:/lib/udev",
+          "/run/udev:/run/udev",
+          "/sys:/sys",
+          "/lib/modules:/lib/modules:ro",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "gce-pd0"
+        type           = "node"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+# Rendered by nomad-csi. Change the spec and render again. Content d8afa4ce53782419
+# Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin ceph-rbd.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - the kernel module rbd
+job "plugin-ceph-rbd-nodes" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "system"
+  priority    = 80
+
+  group "nodes" {
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "quay.io/cephcsi/cephcsi:v3.17.1"
+        args = [
+          "--type=rbd",
+          "--drivername=rbd.csi.ceph.com",
+          "--endpoint=${CSI_ENDPOINT}",
+          "--nodeid=${node.unique.name}",
+          "--instanceid=ceph-rbd",
+          "--pidlimit=-1",
+          "--v=5",
+          "--nodeserver=true",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        network_mode = "host"
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "secrets/config.json:/etc/ceph-csi-config/config.json:ro",
+          "/sys:/sys",
+          "/run/mount:/run/mount",
+          "/lib/modules:/lib/modules:ro",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "ceph-rbd"
+        type           = "node"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      # Filled in on the client; nothing secret stands in this file.
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/config.json"
+        data        = <<EOT
+{{ with nomadVar "nomad/jobs" -}}
+{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd-nodes/missing/clusters_json" }}{{ end -}}
+{{ .clusters_json.Value }}
+{{- end -}}
+EOT
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 5d698739d86ffceb
+# Portworx CSI driver 2.13.1: the controller and node plugin in one of CSI plugin portworx.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - systemd, and a disk without a file system for -a to take
+#   - a Consul or etcd that answers under kvdb, and Portworx's ports open between the clients
+#   - max_kill_timeout of at least 120 s in the client's configuration
+job "plugin-portworx-monolith" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "service"
+  priority    = 80
+
+  update {
+    max_parallel      = 1
+    min_healthy_time  = "10s"
+    healthy_deadline  = "31m"
+    progress_deadline = "62m"
+    auto_revert       = false
+  }
+
+  group "monolith" {
+    count = 4
+
+    # Each instance on a client of its own, so that one remains when a client goes.
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver       = "docker"
+      kill_timeout = "2m"
+
+      config {
+        image = "docker.io/portworx/oci-monitor:2.13.1"
+        args = [
+          "-c",
+          "px-cluster-1",
+          "-a",
+          "-b",
+          "-k",
+          "etcd:http://10.0.0.5:2379",
+          "--endpoint",
+          "0.0.0.0:9015",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        network_mode = "host"
+        ipc_mode     = "host"
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "/var/cores:/var/cores",
+          "/var/run/docker.sock:/var/run/docker.sock",
+          "/run/containerd:/run/containerd",
+          "/etc/pwx:/etc/pwx",
+          "/opt/pwx:/opt/pwx",
+          "/proc:/host_proc",
+          "/etc/systemd/system:/etc/systemd/system",
+          "/var/run/log:/var/run/log",
+          "/var/log:/var/log",
+          "/var/run/dbus:/var/run/dbus",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id                     = "portworx"
+        type                   = "monolith"
+        mount_dir              = "/var/lib/csi"
+        stage_publish_base_dir = "/var/lib/portworx"
+        health_timeout         = "30m"
+      }
+
+      env {
+        AUTO_NODE_RECOVERY_TIMEOUT_IN_SECS = "1500"
+        PX_TEMPLATE_VERSION                = "V4"
+      }
+
+      resources {
+        cpu    = 1024
+        memory = 2048
+      }
+    }
+  }
+}

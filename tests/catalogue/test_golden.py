@@ -1,0 +1,203 @@
+"""For each driver a spec and the files that it becomes: reviewed by eye as a whole, and read back field by field."""
+
+import pytest
+
+from nomad_csi.drivers import catalogue
+from nomad_csi.hcl import job as job_reader
+from nomad_csi.hcl import layout, read, volume
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import model
+from nomad_csi.render import disk, files
+
+OWN = "own-"
+"""How folders of drivers begin that the catalogue does not have."""
+
+
+def test_each_driver_of_the_catalogue_has_a_folder(folders):
+    """Nobody adds a driver whose files no one has looked at."""
+    assert {folder.name for folder in folders if not folder.name.startswith(OWN)} == set(catalogue.DRIVERS)
+    assert [folder.name for folder in folders if folder.name.startswith(OWN)]
+
+
+def test_spec_becomes_exactly_the_reviewed_files(folder, plan):
+    """A change of a row, a rule or a template shows as a change of a whole file; no file is more, none is less."""
+    rendered = dict(files.render_plan(plan, {}))
+
+    expected = folder / "expected"
+    assert rendered == {
+        path.relative_to(expected).as_posix(): path.read_text(encoding="utf-8") for path in expected.rglob("*.hcl")
+    }
+
+
+def test_reviewed_files_are_laid_out_and_signed(folder):
+    """They are as `nomad fmt` writes them, and known as ours, unedited."""
+    for path in (folder / "expected").rglob("*.hcl"):
+        text = path.read_text(encoding="utf-8")
+
+        assert layout.layout(text) == text
+        assert disk.standing(text) == "ours"
+
+
+def test_spec_uses_every_role_and_way_of_its_driver(folder, plan):
+    """The folder shows each role, and each way to a volume that the driver has beside those that Pulumi makes."""
+    if folder.name.startswith(OWN):
+        return
+    driver = catalogue.DRIVERS[folder.name]
+
+    assert {job.role for plugin in plan.plugins for job in plugin.jobs} == set(driver.roles)
+    created = {isinstance(item.source, model.CreatedVolume) for item in plan.volumes}
+    assert created == {True for _ in range(driver.creates)} | {False for _ in range(driver.registers)}
+
+
+def of(name, value):
+    return {name: value} if value else {}
+
+
+def seconds(text):
+    return job_reader.duration_s(text)
+
+
+def jobs_of(plan):
+    return [job for plugin in plan.plugins for job in plugin.jobs]
+
+
+def read_job(folder, job):
+    text = (folder / "expected" / job.file_name).read_text(encoding="utf-8")
+    [found] = job_reader.jobs(read.read_job(text, job.file_name))
+    return found
+
+
+def test_each_job_file_reads_back_as_the_job_that_was_planned(folder, plan):
+    """Where it runs, how often, and when it is given up: every field, by a reader that knows nothing of templates."""
+    for job in jobs_of(plan):
+        found = read_job(folder, job)
+        [group] = found.groups
+        [restart] = group.body["restart"]
+
+        assert (found.id, found.type, found.namespace) == (job.job_id, job.job_type, job.namespace)
+        assert found.body.get("region", "") == job.region
+        assert (found.body["datacenters"], found.body["node_pool"]) == (list(job.datacenters), job.node_pool)
+        assert (found.body["priority"], group.name, group.count) == (job.priority, job.group, job.count)
+        assert found.body.get("constraint", []) == [
+            {"attribute": item.attribute} | of("operator", item.operator.removeprefix("=")) | of("value", item.value)
+            for item in job.constraints
+        ]
+        apart = [{"operator": "distinct_hosts", "value": "true"}]
+        assert group.body.get("constraint", []) == ([] if job.job_type == "system" else apart)
+        assert (restart["attempts"], seconds(restart["interval"]), seconds(restart["delay"]), restart["mode"]) == (
+            job.restart.attempts,
+            job.restart.interval_s,
+            job.restart.delay_s,
+            "delay",
+        )
+        ports = [port for network in group.body.get("network", []) for port in network["port"]]
+        assert [port["static"] for port in ports] == ([job.metrics_port] if job.metrics_port else [])
+
+
+def test_each_job_file_has_the_update_that_was_planned(folder, plan):
+    """A slow plugin gets the time that it takes; the others are left to Nomad."""
+    for job in jobs_of(plan):
+        written = [
+            (
+                item["max_parallel"],
+                seconds(item["min_healthy_time"]),
+                seconds(item["healthy_deadline"]),
+                item["auto_revert"],
+            )
+            for item in read_job(folder, job).body.get("update", [])
+        ]
+
+        wanted = job.update
+        assert written == (
+            [(wanted.max_parallel, wanted.min_healthy_time_s, wanted.healthy_deadline_s, wanted.auto_revert)]
+            if wanted
+            else []
+        )
+
+
+def test_each_task_reads_back_as_it_was_planned(folder, plan):
+    """What is run, with which rights, what it is told, and where it meets Nomad."""
+    for job in jobs_of(plan):
+        [group] = read_job(folder, job).groups
+        [task] = group.tasks
+        [resources] = task.body["resources"]
+
+        assert (task.name, task.driver) == ("plugin", job.task_driver)
+        assert (task.image, task.arguments) == (job.image, list(job.arguments))
+        assert task.config.get("privileged", False) is job.privileged
+        assert task.config.get("network_mode", "") == job.network_mode
+        assert task.config.get("ipc_mode", "") == job.ipc_mode
+        assert task.config.get("volumes", []) == list(job.binds)
+        assert dict(task.env) == dict(job.environment)
+        assert (task.plugin.id, task.plugin.type, task.plugin.mount_dir) == (job.plugin_id, job.role, job.mount_dir)
+        assert task.plugin.stage_publish_base_dir == job.stage_publish_base_dir
+        assert task.plugin.health_timeout_s == job.health_timeout_s
+        assert seconds(task.body.get("kill_timeout")) == job.kill_timeout_s
+        assert (resources["cpu"], resources["memory"]) == (job.cpu_mhz, job.memory_mib)
+        assert resources.get("memory_max") == job.memory_max_mib
+        assert [
+            (item["destination"], item.get("env", False), item["data"].rstrip("\n"))
+            for item in task.body.get("template", [])
+        ] == [
+            ("${NOMAD_SECRETS_DIR}/" + item.file_name, item.is_environment, item.data.rstrip("\n"))
+            for item in job.templates
+        ]
+
+
+def test_each_volume_file_reads_back_as_what_is_sent_to_nomad(folder, plan):
+    """`nomad volume register` or `create` would send what our own client sends, but for secrets, which no file has."""
+    for item in plan.volumes:
+        text = (folder / "expected" / item.file_name).read_text(encoding="utf-8")
+        wanted = volumes.payload(item.registration)
+        wanted.pop("Secrets", None)
+        if isinstance(item.source, model.CreatedVolume):
+            del wanted["ExternalID"]
+            wanted["RequestedCapacityMin"] = item.source.capacity_min_bytes
+            wanted |= of("RequestedCapacityMax", item.source.capacity_max_bytes)
+
+        assert volume.volume_payload(read.read_volume(text, item.file_name)) == wanted
+
+
+def test_no_secret_of_a_spec_is_in_a_file(folder, plan):
+    """The values that stand for secrets in the specs of this directory begin with "not-"."""
+    given = {value for item in plan.volumes for value in item.registration.secrets.values()}
+    values = {value for value in given if value.startswith("not-")}
+    assert bool(values) == bool(given)
+
+    for path in (folder / "expected").rglob("*.hcl"):
+        assert [value for value in values if value in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "job", "lines"),
+    [
+        ("aws-ebs", "aws-ebs1-controller", ['"controller",', "count = 2", 'AWS_REGION = "eu-central-1"', 'health_timeout = "60s"']),
+        ("aws-ebs", "aws-ebs1-node", ['"node",', '"--metadata-sources=imds",', "privileged = true", 'type        = "system"']),
+        ("aws-efs", "aws-efs0-node", ['network_mode = "host"', '"/var/run/efs:/var/run/efs",', '"--tags=stage:test team:storage",']),
+        ("gce-pd", "gce-pd0-controller", ['"--run-node-service=false",', 'GOOGLE_APPLICATION_CREDENTIALS = "${NOMAD_SECRETS_DIR}/creds.json"']),
+        ("gce-pd", "gce-pd0-node", ['"--run-controller-service=false",', '"/run/udev:/run/udev",', "privileged = true"]),
+        ("digitalocean", "do0-controller", ['"--token=${DIGITALOCEAN_ACCESS_TOKEN}",', "DIGITALOCEAN_ACCESS_TOKEN={{ .Data.data.token | toJSON }}"]),
+        ("digitalocean", "do0-node", ['"--volume-limit=10",', "privileged = true"]),
+        ("portworx", "portworx-monolith", ['mount_dir              = "/var/lib/csi"', 'stage_publish_base_dir = "/var/lib/portworx"', 'health_timeout         = "30m"', 'kill_timeout = "2m"', 'ipc_mode     = "host"', 'healthy_deadline  = "31m"', "count = 4"]),
+        ("own-ceph-rbd", "ceph-rbd-node", ['"--nodeserver=true",', '"--instanceid=ceph-rbd",', '"--nodeid=${node.unique.name}",']),
+    ],
+)  # fmt: skip
+def test_job_has_what_its_driver_cannot_do_without(folders, name, job, lines):
+    """Said once more in words of the file, so that a wrong row and a wrong file do not agree."""
+    [folder] = [found for found in folders if found.name == name]
+
+    text = (folder / "expected/jobs" / f"{job}.nomad.hcl").read_text(encoding="utf-8")
+
+    assert [line for line in lines if line not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "job"), [("gce-pd", "gce-pd0-node"), ("gce-pd", "gce-pd1-controller"), ("digitalocean", "do0-node")]
+)
+def test_job_that_needs_no_credentials_has_none(folders, name, job):
+    """A node plugin without the token is a node only; an instance's own service account needs no file."""
+    [folder] = [found for found in folders if found.name == name]
+
+    text = (folder / "expected/jobs" / f"{job}.nomad.hcl").read_text(encoding="utf-8")
+
+    assert [word for word in ("template", "TOKEN", "token", "creds.json", "vault") if word in text] == []
