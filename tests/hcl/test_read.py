@@ -179,6 +179,7 @@ def test_rejects_in_a_job_file_what_hcl2_refuses(text, problem):
         ("a = null", "line 1, column 5: expected a text in quotes, a number, true, false, a list or a map, got null"),
         ("a = x", "line 1, column 5: expected a text in quotes, a number, true, false, a list or a map, got x"),
         ("m = { a : 1 }", "line 1, column 9: expected what HCL allows there, got ':'"),
+        ("a = <<E\nb\nE \n", "line 1, column 5: expected what HCL allows there, got '<'"),
         (
             "\ufeffa = 1",
             "line 1, column 1: expected text without a byte order mark, which Nomad refuses here, got one",

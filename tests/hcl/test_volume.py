@@ -161,6 +161,7 @@ def test_rejects_what_is_no_size(size):
         ({"mount_options": [{"fs_type": 1.5}]}, "mount_options.fs_type: expected a text"),
         ({"id": ["x"]}, "id: expected a text"),
         ({"context": "x"}, "context: expected a block"),
+        ({"capability": [{"__labels__": ["x"]}]}, "capability: expected a block without a label"),
         ({"secrets": {"password": ["hunter2"]}}, "secrets.password: expected a text"),
     ],
 )

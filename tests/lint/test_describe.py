@@ -8,7 +8,7 @@ import pytest
 from nomad_csi.lint import describe, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
-VOLUME = 'id = "x"\nplugin_id = "p"\nexternal_id = "e"\naccess_mode = "single-node-writer"\n'
+VOLUME = 'type = "csi"\nid = "x"\nplugin_id = "p"\nexternal_id = "e"\naccess_mode = "single-node-writer"\n'
 
 
 def test_page_of_the_documentation_is_that_of_the_rules():
@@ -67,7 +67,7 @@ def test_verdict_reads_as_editors_like_it(judged):
     [verdict] = judged({"a.hcl": VOLUME})
 
     assert str(verdict) == (
-        "a.hcl:4: error: legacy-modes: volume x: access_mode at the top; move them into a capability block"
+        "a.hcl:5: error: legacy-modes: volume x: access_mode at the top; move them into a capability block"
     )
 
 
@@ -82,7 +82,7 @@ def test_verdicts_as_json(judged):
                 "code": "legacy-modes",
                 "severity": "error",
                 "file": "a.hcl",
-                "line": 4,
+                "line": 5,
                 "subject": "volume x",
                 "found": "access_mode at the top",
                 "fix": "move them into a capability block",

@@ -48,6 +48,7 @@ CAPABILITY = 'capability {\n  access_mode     = "single-node-writer"\n  attachme
 LONG = "x" * 4100
 WRONG = [
     # volume files
+    wrong("type-missing", VOLUME, 'type        = "csi"\n', "", 1),
     wrong("legacy-modes", VOLUME, CAPABILITY, 'access_mode = "single-node-writer"\nattachment_mode = "file-system"', 6),
     wrong("capability-missing", VOLUME, CAPABILITY, "", 1),
     wrong("block-map", VOLUME, "context = {", "context {", 22),
@@ -55,7 +56,7 @@ WRONG = [
     wrong("block-twice", VOLUME, "mount_options {", "mount_options {}\nmount_options {", 11),
     wrong("volume-unreadable", VOLUME, 'fs_type = "ext4"', 'flags = ["ro"]', 10),
     wrong("value-weak", VOLUME, 'partition = "0"', "blockattachuntilinitialized = true", 23),
-    wrong("capacity-decimal", VOLUME, 'type        = "csi"', 'capacity_min = "10GB"', 1),
+    wrong("capacity-decimal", VOLUME, 'type        = "csi"', 'type        = "csi"\ncapacity_min = "10GB"', 2),
     wrong("topology-empty", VOLUME, '        "topology.ebs.csi.aws.com/zone" = "us-east-1a"\n', "", 15),
     wrong("topology-lost", VOLUME, "  required {\n", "  required {\n  }\n  required {\n", 16, ("topology-empty",)),
     wrong(
@@ -63,7 +64,7 @@ WRONG = [
         SHARED,
         "context = {",
         'topology_request {\n preferred {\n  topology {\n   segments = { "topology.kubernetes.io/zone" = "a" }\n  }\n }\n}\ncontext = {',
-        9,
+        10,
     ),
     wrong("topology-missing", VOLUME, VOLUME[VOLUME.index("topology_request") : VOLUME.index("context")], "", 1),
     wrong("topology-key-unknown", VOLUME, '"topology.ebs.csi.aws.com/zone"', '"zone"', 17),
@@ -71,7 +72,7 @@ WRONG = [
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
     wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
-    wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 2),
+    wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),
     wrong(
         "external-id-shared",
         VOLUME,
@@ -82,10 +83,10 @@ WRONG = [
         {"other.hcl": VOLUME.replace('"mysql"', '"other"').replace("def0", "def1")},
     ),
     wrong("map-large", VOLUME, 'partition = "0"', f'partition = "{LONG}"', 22),
-    wrong("context-key-unknown", SHARED, "encryptInTransit", "path", 9),
-    wrong("context-key-missing", STRICT_VOLUME, '  server = "nas.example.net"\n', "", 11),
-    wrong("context-value-unknown", STRICT_VOLUME, 'driver = "nfs"', 'driver = "smb"', 12),
-    wrong("parameter-unknown", STRICT_VOLUME, 'type = "a"', 'kind = "a"', 16),
+    wrong("context-key-unknown", SHARED, "encryptInTransit", "path", 10),
+    wrong("context-key-missing", STRICT_VOLUME, '  server = "nas.example.net"\n', "", 12),
+    wrong("context-value-unknown", STRICT_VOLUME, 'driver = "nfs"', 'driver = "smb"', 13),
+    wrong("parameter-unknown", STRICT_VOLUME, 'type = "a"', 'kind = "a"', 17),
     wrong("secret-in-file", VOLUME, "context = {", 'secrets = {\n  password = "hunter2"\n}\ncontext = {', 22),
     wrong("mount-options-on-block", VOLUME, '"file-system"', '"block-device"', 10),
     wrong("fs-type-unknown", VOLUME, '"ext4"', '"btrfs"', 11),
@@ -99,7 +100,7 @@ WRONG = [
         (),
         {"other.hcl": VOLUME.replace('"mysql"', '"again"').replace("def0", "def2")},
     ),
-    wrong("volume-only-created", STRICT_VOLUME, 'plugin_id   = "strict"', 'plugin_id   = "creator"', 2),
+    wrong("volume-only-created", STRICT_VOLUME, 'plugin_id   = "strict"', 'plugin_id   = "creator"', 3),
     wrong(
         "volume-plugin-unknown",
         VOLUME,

@@ -112,7 +112,7 @@ def _in_files(name: str) -> str:
 
 
 def _volume(found: values.Map) -> values.Map:
-    content = values.Map(found.line)
+    content = values.Map(found.line, [("type", "csi", found.line)])
     for names in (_VOLUME_TEXTS, _VOLUME_MAPS, _CAPACITIES):
         for name, key in names.items():
             if found.get(name):

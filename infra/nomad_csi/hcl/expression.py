@@ -20,9 +20,12 @@ NAME = re.compile(r"[^\W\d][\w-]*")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD = re.compile(r"[\w.]+")
 _REFERENCE = re.compile(r"(?:\.[^\W\d][\w-]*|\.\d+|\[\"[^\"\\\n$%]*\"\]|\[\d+\])+")
-_HEREDOC = re.compile(
-    r"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?=[ \t]*(?:\r?\n|\Z))", re.MULTILINE
-)
+_HEREDOCS = {
+    dialect: re.compile(
+        rf"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?={behind}(?:\r?\n|\Z))", re.MULTILINE
+    )
+    for dialect, behind in (("job", r"[ \t]*"), ("volume", ""))
+}
 _OPERATOR = re.compile(r"[+\-*%<>!&|?\[(.]|/(?!/)|==|=>")
 _KEY_OF_LOOP = re.compile(r"for[ \t]+[^\W\d]")
 _RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
@@ -226,7 +229,7 @@ class ExpressionReader(scan.Scanner):
 
     def _heredoc(self) -> Any:
         start = self.position
-        match = _HEREDOC.match(self.text, start)
+        match = _HEREDOCS[self.dialect.name].match(self.text, start)
         if match is None:
             self.fail(start)
         self.position = match.end()

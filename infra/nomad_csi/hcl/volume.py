@@ -93,6 +93,8 @@ def _blocks(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     blocks = value if isinstance(value, list) else [value]
     if not all(isinstance(block, Mapping) for block in blocks):
         raise _refusal(name, "a block")
+    if any(read.LABELS in block for block in blocks):
+        raise _refusal(name, "a block without a label")
     return blocks
 
 
@@ -100,7 +102,7 @@ def _map(value: Any, name: str) -> dict[str, str]:
     """Return a map of texts; the later of several blocks wins, key by key."""
     merged: dict[str, str] = {}
     for block in _blocks({name: value}, name):
-        merged |= {key: weak_text(item, f"{name}.{key}") for key, item in block.items() if key != read.LABELS}
+        merged |= {key: weak_text(item, f"{name}.{key}") for key, item in block.items()}
     return merged
 
 
@@ -159,7 +161,7 @@ def _unit(match: re.Match[str]) -> int:
 
 
 def _refuse_unknown(block: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
-    unknown = sorted(set(block) - set(known) - {read.LABELS})
+    unknown = sorted(set(block) - set(known))
     if unknown:
         raise _refusal(name, f"only {' and '.join(sorted(known))}", ", ".join(unknown))
 

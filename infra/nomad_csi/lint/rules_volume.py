@@ -10,6 +10,14 @@ _CLAIM = "hashicorp/nomad, nomad/structs/csi.go and nomad/csi_endpoint.go (Regis
 
 RULES = (
     Rule(
+        code="type-missing",
+        severity="error",
+        explanation="The file does not say of which type the volume is. Nomad's command line refuses it: unknown "
+        "volume type.",
+        fix='add type = "csi"',
+        source=_RAN,
+    ),
+    Rule(
         code="legacy-modes",
         severity="error",
         explanation="The access and attachment mode stand at the top of the file, as before Nomad 1.1. Today's Nomad "

@@ -37,6 +37,8 @@ def check(volume: Volume) -> Iterator[Hit]:
 
 def _names(volume: Volume) -> Iterator[Hit]:
     content = volume.content
+    if "type" not in content:
+        yield Hit(code="type-missing", line=content.line, found="no type")
     legacy = [name for name in _LEGACY if name in content]
     if legacy:
         yield Hit(code="legacy-modes", line=content.at(legacy[0]), found=f"{' and '.join(legacy)} at the top")

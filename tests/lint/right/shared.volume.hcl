@@ -1,3 +1,4 @@
+type        = "csi"
 id          = "shared"
 external_id = "fs-0123456789abcdef0"
 plugin_id   = "aws-efs0"

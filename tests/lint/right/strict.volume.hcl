@@ -1,3 +1,4 @@
+type        = "csi"
 id          = "strict-volume"
 external_id = "strict-1"
 plugin_id   = "strict"
