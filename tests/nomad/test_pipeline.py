@@ -1,6 +1,7 @@
 """Many volumes are read over one connection; whatever goes wrong there is asked for again, one by one."""
 
 import json
+import socket
 
 import pytest
 
@@ -142,6 +143,29 @@ def test_server_that_closes_after_each_answer_is_asked_one_by_one(odd_server):
         found = list(volumes.get_many(client, "default", IDS[:5]))
 
     assert [volume.volume_id for volume in found] == IDS[:5]
+
+
+def test_connection_that_was_of_use_has_a_successor(odd_server):
+    """As behind a proxy that ends a connection after so many requests."""
+    served = []
+
+    def behave(connection, _over):
+        served.append(0)
+        with connection.makefile("rb") as reader:
+            for _ in range(pipeline.WINDOW + 1):
+                volume_id = reader.readline().split()[1].decode().partition("?")[0].rpartition("/")[2]
+                while reader.readline().strip():
+                    pass
+                connection.sendall(response(body(volume_id)))
+                served[-1] += 1
+            connection.shutdown(socket.SHUT_WR)
+            reader.read()  # an end with requests unread would take answers with it
+
+    with nomad.Nomad(nomad.Connection(address=odd_server(behave)), timeout_s=5) as client:
+        replies = list(client.read_many([path(volume_id) for volume_id in IDS[: 2 * pipeline.WINDOW]]))
+
+    assert [reply.data["ID"] for reply in replies] == IDS[: 2 * pipeline.WINDOW]
+    assert served[0] == pipeline.WINDOW + 1
 
 
 def test_silence_ends_at_the_deadline(odd_server):

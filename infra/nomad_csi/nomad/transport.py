@@ -77,10 +77,20 @@ class Transport:
             raise self._error(call, error, timeout_s) from error
 
     def read_many(self, targets: Sequence[str], timeout_s: float) -> Iterator[Answer]:
-        """Yield answers to a GET of each of *targets*, in order; they end early where the connection does."""
-        with contextlib.suppress(pipeline.BrokenError):
-            for part in pipeline.answers(self._line, targets, time.monotonic() + timeout_s):
-                yield Answer(status=part.status, headers=urllib3.HTTPHeaderDict(part.headers), content=part.content)
+        """
+        Yield answers to a GET of each of *targets*, in order.
+
+        Where a connection ends after it was of use, the next one goes on; else the answers end early.
+        """
+        deadline = time.monotonic() + timeout_s
+        done, before = 0, -pipeline.WINDOW
+        while done < len(targets) and done - before >= pipeline.WINDOW:
+            before = done
+            with contextlib.suppress(pipeline.BrokenError):
+                for part in pipeline.answers(self._line, targets[done:], deadline):
+                    done += 1
+                    headers = {"X-Nomad-Index": part.headers.get("x-nomad-index", "")}
+                    yield Answer(status=part.status, headers=headers, content=part.content)
 
     def close(self) -> None:
         """Close what is open."""
