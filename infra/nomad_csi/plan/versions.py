@@ -133,4 +133,4 @@ def _compare_parts(mine: str, theirs: str) -> int:
 
 
 def _order(mine: Any, theirs: Any) -> int:
-    return (mine > theirs) - (mine < theirs)
+    return int(mine > theirs) - int(mine < theirs)

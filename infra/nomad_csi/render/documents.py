@@ -5,12 +5,20 @@ from typing import Any
 
 from nomad_csi.hcl import layout
 from nomad_csi.plan import model, registration
-from nomad_csi.render import disk, environment
+from nomad_csi.render import disk, environment, own, required
 
 
 def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> str:
-    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. What *templates* holds goes before ours."""
-    return _render("job.nomad.hcl.j2", templates, job=job)
+    """
+    Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. What *templates* holds goes before ours.
+
+    Raises `own.TemplateError` for such a template that cannot be rendered, and `errors.SpecError` for one that drops
+    a part which the plugin needs.
+    """
+    text = _render("job.nomad.hcl.j2", templates, job=job)
+    if templates is not None:
+        required.check_job(text, job)
+    return text
 
 
 def volume_file(
@@ -22,11 +30,19 @@ def volume_file(
     """
     Return the volume file of *document*, which HCL1 and HCL2 read alike. Secrets are named, not written.
 
-    It is for ``nomad volume register``; with what is to be *created*, for ``nomad volume create``.
+    It is for ``nomad volume register``; with what is to be *created*, for ``nomad volume create``. Raises what
+    `job_file` raises.
     """
-    return _render("volume.volume.hcl.j2", templates, registration=document, created=created)
+    text = _render("volume.volume.hcl.j2", templates, registration=document, created=created)
+    if templates is not None:
+        required.check_volume(text, document, created, f"volume {document.namespace}/{document.volume_id}")
+    return text
 
 
 def _render(template: str, templates: str | Path | None, **values: Any) -> str:
-    found = environment.environment(None if templates is None else Path(templates))
-    return disk.signed(layout.layout(found.get_template(template).render(header=disk.HEADER, **values)))
+    given = {"header": disk.HEADER, **values}
+    if templates is None:
+        text = environment.environment().get_template(template).render(given)
+    else:
+        text = own.render(Path(templates), template, given)
+    return disk.signed(layout.layout(text))

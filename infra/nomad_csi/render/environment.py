@@ -5,7 +5,7 @@ Job files are HCL2 and are read with other rules than volume files; so each has 
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,18 @@ class UnquotedValueError(errors.NomadCsiError):
 
 
 @functools.cache
-def environment(own: Path | None = None) -> jinja2.Environment:
-    """Return the environment that all templates share; those in the folder *own* go before ours, one by one."""
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder for folder in (own, templates_folder()) if folder]),
+def environment() -> jinja2.Environment:
+    """Return the environment that all our templates share."""
+    return configured(jinja2.Environment, [templates_folder()])
+
+
+def configured(kind: type[jinja2.Environment], folders: Sequence[Path]) -> jinja2.Environment:
+    """Return an environment of a *kind* whose templates come from the first of *folders* that has them."""
+    made = kind(
+        loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         finalize=_refuse_unquoted,
-        autoescape=False,  # noqa: S701  # HCL, not HTML; what is unquoted is refused
+        autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -1,0 +1,248 @@
+"""Templates of an operator's own, one by one: used, bounded, and refused where they drop what the plugin needs."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.plan import storage
+from nomad_csi.render import documents, environment, own
+
+DOCUMENT = {
+    "plugins": [
+        {
+            "id": "aws-ebs0",
+            "driver": "aws-ebs",
+            "aws_region": "us-east-1",
+            "availability_zone": "us-east-1a",
+            "credentials": {"nomad_variable": "nomad/jobs"},
+            "registry_credentials": {"vault": {"path": "secret/data/registry", "role": "pull"}},
+            "nomad_region": "global",
+            "controller": {"count": 3},
+        },
+        {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"},
+        {
+            "id": "oidc",
+            "driver": "aws-ebs",
+            "aws_region": "us-east-1",
+            "credentials": {"workload_identity": {"role_arn": "arn:aws:iam::123456789012:role/csi"}},
+        },
+    ],
+    "volumes": [
+        {
+            "id": "mysql",
+            "plugin_id": "aws-ebs0",
+            "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"},
+            "context": {"k": "v"},
+            "parameters": {"iops": "1"},
+        }
+    ],
+}
+JOBS = {
+    f"{job.plugin_id} {job.role}": job
+    for plugin in storage.plan_document({"plugins": DOCUMENT["plugins"]}).plugins
+    for job in plugin.jobs
+}
+[VOLUME] = storage.plan_document(DOCUMENT).volumes
+
+
+def ours(name):
+    return (environment.templates_folder() / name).read_text()
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """Write one of our templates with a change into a folder of one's own, and return the folder."""
+
+    def change(name, old, new):
+        text = ours(name)
+        assert old in text
+        (tmp_path / name).write_text(text.replace(old, new))
+        return tmp_path
+
+    return change
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a template of one's own, and return the folder."""
+
+    def write(text, name="job.nomad.hcl.j2"):
+        (tmp_path / name).write_text(text)
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_copies_of_our_templates_change_nothing(tmp_path, name):
+    """Who takes over all of ours has the same files."""
+    for path in environment.templates_folder().glob("*.j2"):
+        (tmp_path / path.name).write_text(path.read_text())
+
+    assert documents.job_file(JOBS[name], templates=tmp_path) == documents.job_file(JOBS[name])
+    mysql = VOLUME.registration
+    assert documents.volume_file(mysql, templates=tmp_path) == documents.volume_file(mysql)
+
+
+def test_one_template_goes_before_ours(changed):
+    """What a template adds stands in the file; the parts that are not in the folder are ours."""
+    folder = changed("_docker.hcl.j2", "      config {", "      # by us\n      config {\n        init = true")
+
+    text = documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+
+    assert "      # by us\n" in text
+    assert 'config {\n        init  = true\n        image = "public.ecr.aws/' in text
+
+
+TAKE = "; take it over from our template"
+JOB = "job.nomad.hcl.j2"
+DOCKER = "_docker.hcl.j2"
+DROPPED = [
+    ("aws-ebs0 node", JOB, "id = {{ job.plugin_id | text }}", 'id = "aws-ebs1"', "csi_plugin.id: expected 'aws-ebs0', got 'aws-ebs1'" + TAKE),
+    ("aws-ebs0 node", JOB, "type = {{ job.role | text }}", 'type = "controller"', "csi_plugin.type: expected 'node', got 'controller'" + TAKE),
+    ("aws-ebs0 node", JOB, "mount_dir = {{ job.mount_dir | text }}", 'mount_dir = "/run"', "csi_plugin.mount_dir: expected '/csi', got '/run'" + TAKE),
+    ("aws-ebs0 node", JOB, "csi_plugin {", "meta {", "csi_plugin: expected one, got none" + TAKE),
+    ("aws-ebs0 node", JOB, "job {{ job.job_id | text }}", 'job "x"', "job: expected 'plugin-aws-ebs0-nodes', got 'x'" + TAKE),
+    ("aws-ebs0 node", JOB, "type = {{ job.job_type | text }}", 'type = "batch"', "type: expected 'system', got 'batch'" + TAKE),
+    ("aws-ebs0 node", JOB, "region = {{ job.region | text }}", "", "region: expected 'global', got nothing" + TAKE),
+    ("aws-ebs0 node", JOB, "namespace = {{ job.namespace | text }}", 'namespace = "x"', "namespace: expected 'default', got 'x'" + TAKE),
+    ("aws-ebs0 node", JOB, "datacenters = {{ job.datacenters | texts }}", 'datacenters = ["a"]', "datacenters: expected ['*'], got ['a']" + TAKE),
+    ("aws-ebs0 node", JOB, "node_pool = {{ job.node_pool | text }}", 'node_pool = "x"', "node_pool: expected 'default', got 'x'" + TAKE),
+    ("aws-ebs0 node", JOB, "value = {{ constraint.value | text }}", 'value = "x"', "constraint: expected ${attr.platform.aws.placement.availability-zone} = us-east-1a, got nothing" + TAKE),
+    ("aws-efs0 node", JOB, "  group {{", '  constraint {\n    attribute = "${node.class}"\n    value = "x"\n  }\n  group {{', "constraint: expected the constraints of the spec, got ${node.class} = x; put it there"),
+    ("aws-ebs0 controller", JOB, 'operator = "distinct_hosts"', 'operator = "is_set"\n      attribute = "${attr.x}"', "constraint: expected distinct_hosts, got nothing" + TAKE),
+    ("aws-ebs0 controller", JOB, "count = {{ job.count | number }}", "count = 1", "group.count: expected 3, got 1" + TAKE),
+    ("aws-ebs0 node", JOB, 'mode = "delay"', 'mode = "fail"', "group.restart.mode: expected 'delay', got 'fail'" + TAKE),
+    ("aws-ebs0 node", JOB, "driver = {{ job.task_driver | text }}", 'driver = "podman"', "task.driver: expected 'docker', got 'podman'" + TAKE),
+    ("aws-ebs0 node", DOCKER, "privileged = true", "", "config.privileged: expected true, got false" + TAKE),
+    ("aws-ebs0 node", DOCKER, "image = {{ job.image | text }}", 'image = "x:1"', "config.image: expected 'public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0', got 'x:1'" + TAKE),
+    ("aws-efs0 node", DOCKER, "network_mode = {{ job.network_mode | text }}", "", "config.network_mode: expected 'host', got nothing" + TAKE),
+    ("aws-efs0 node", DOCKER, "volumes = {{ job.binds | lines }}", "", "config.volumes: expected '/var/amazon/efs:/var/amazon/efs', got nothing" + TAKE),
+    ("aws-efs0 node", DOCKER, "args = {{ job.arguments | arguments(job.secret_variables) }}", 'args = ["--v=2"]', "config.args: expected '--endpoint=${CSI_ENDPOINT}', got nothing" + TAKE),
+    ("aws-efs0 node", DOCKER, "job.arguments |", "job.arguments | reverse |", "config.args: expected the order ['--endpoint=${CSI_ENDPOINT}', '--v=2'], got another order" + TAKE),
+    ("aws-ebs0 node", DOCKER, "password = {{", "# {{", "config.auth.password: expected '${REGISTRY_PASSWORD}', got nothing" + TAKE),
+    ("aws-ebs0 node", JOB, "{{ name | identifier }} = {{ value | argument }}", "OTHER = {{ value | argument }}", "env.AWS_REGION: expected 'us-east-1', got nothing" + TAKE),
+    ("aws-ebs0 controller", JOB, "template.file_name) | argument", '"x") | argument', "template credentials.env: expected it, because it holds the secrets, got nothing" + TAKE),
+    ("aws-ebs0 controller", JOB, "        env = true\n", "", "template credentials.env: expected its data and env as in the plan, got something else" + TAKE),
+    ("aws-ebs0 node", JOB, "role = {{ job.vault_role | text }}", "", "vault.role: expected 'pull', got nothing" + TAKE),
+    ("aws-ebs0 node", JOB, "vault {", "meta {", "vault: expected the block, got nothing" + TAKE),
+    ("oidc controller", JOB, "aud = {{ [job.identity_audience] | texts }}", "", "identity aws: expected ['sts.amazonaws.com'], got nothing" + TAKE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "template", "old", "new", "line"), DROPPED, ids=[item[4][:40] for item in DROPPED])
+def test_template_that_drops_a_required_part_is_refused_with_its_name(changed, name, template, old, new, line):
+    """The part, what it must be, what it is."""
+    folder = changed(template, old, new)
+
+    with pytest.raises(errors.SpecError) as caught:
+        documents.job_file(JOBS[name], templates=folder)
+
+    assert line in [str(problem) for problem in caught.value.problems]
+    assert caught.value.source == f"{JOBS[name].file_name}, rendered with templates of your own"
+
+
+VOLUME_TEMPLATE = "volume.volume.hcl.j2"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('type = "csi"', 'type = "host"', "type: expected 'csi', got 'host'" + TAKE),
+        ("id = {{ registration.volume_id", 'id = "x"\n# {{ registration.volume_id', "id: expected 'mysql', got 'x'" + TAKE),
+        ("plugin_id = {{", 'plugin_id = "x" # {{', "plugin_id: expected 'aws-ebs0', got 'x'" + TAKE),
+        ("external_id = {{", "# {{", "external_id: expected 'vol-0123456789abcdef0', got nothing" + TAKE),
+        ("capability {", "parameters {", "capability: expected [{'AccessMode': 'single-node-writer', 'AttachmentMode': 'file-system'}], got nothing" + TAKE),
+        ("required {", "preferred {", "topology_request.required: expected [{'Segments': {'topology.ebs.csi.aws.com/zone': 'us-east-1a'}}], got nothing" + TAKE),
+        ("context = {{ registration.context | volume_map }}", "", "context.k: expected 'v', got nothing" + TAKE),
+        ('type = "csi"', 'type = "csi"\nsecrets = { a = "b" }', "secrets: expected no secrets: they are sent with the registration and stand in no file, got [secret]; remove them"),
+        ("mount_options {", "labels {", "mount_options: expected the block, even an empty one: Nomad refuses a file without it while the volume is in use, got nothing" + TAKE),
+    ],
+)  # fmt: skip
+def test_volume_template_that_drops_a_required_part_is_refused(changed, old, new, line):
+    """A volume file says what is registered, all of it."""
+    folder = changed(VOLUME_TEMPLATE, old, new)
+    document = dataclasses.replace(VOLUME.registration, parameters={})
+
+    with pytest.raises(errors.SpecError) as caught:
+        documents.volume_file(document, templates=folder)
+
+    assert line in [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("a\n{{ jbo.x }}", 2, "'jbo' is undefined"),
+        ("{{ job.image_name | text }}", 1, "'nomad_csi.plan.model.PluginJob object' has no attribute 'image_name'"),
+        ("\n\n{{ job.image }}", 3, "a template printed a str that passed no quoting filter"),
+        ("{% for x in y %}", 1, "Unexpected end of template"),
+        ("x\n{{ job.image | txt }}", 2, "No filter named 'txt'."),
+        ("\n{% include 'absent.j2' %}", 2, "there is no template 'absent.j2'"),
+        ("{% include 'job.nomad.hcl.j2' %}", 1, "it includes or calls itself without end"),
+        ("{% macro a() %}{{ a() }}{% endmacro %}\n{{ a() }}", 1, "it includes or calls itself without end"),
+        ("{% for i in range(100000) %}x{% endfor %}", 1, "range() gives more than 10000 numbers"),
+        (
+            "{% for i in range(9000) %}{% for j in range(9000) %}{% endfor %}{% endfor %}",
+            1,
+            "range() gives more than 10000 numbers",
+        ),
+        ("{{ ('x' * 10 ** 9) | text }}", 1, "** is for two numbers only"),
+        ("{{ ('x' * 1000000000) | text }}", 1, "* is for two numbers only"),
+        ("{{ ''.__class__ | text }}", 1, "access to attribute '__class__' of 'str' object is unsafe."),
+        ("{{ (1 / 0) | number }}", 1, "ZeroDivisionError: division by zero"),
+        ("{{ 5 | texts }}", 1, "TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, line, reason):
+    """One clear error: the file, the line, the reason."""
+    folder = written(text)
+
+    with pytest.raises(own.TemplateError) as caught:
+        documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+
+    assert str(caught.value).startswith(f"template {folder / JOB}, line {line}: {reason}")
+
+
+def test_error_in_an_included_part_names_the_part(written):
+    """The innermost template is the one to mend."""
+    folder = written("x\n\n{{ job.image | text }}{{ nothing }}", "_docker.hcl.j2")
+
+    with pytest.raises(own.TemplateError, match=r"_docker\.hcl\.j2, line 3: 'nothing' is undefined"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+
+
+def test_template_that_writes_without_end_is_stopped(written):
+    """What a file may hold at most is what Nomad takes."""
+    text = "{% for i in range(9999) %}" + "x" * 1000 + "{{ job.image | text }}{% endfor %}"
+    folder = written(text)
+
+    with pytest.raises(own.TemplateError, match="it makes more than 1048576 characters: does it loop"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+
+
+def test_template_whose_text_is_no_job_file_is_refused(written):
+    """What it makes is read as Nomad would read it."""
+    with pytest.raises(errors.SpecError, match=r"jobs/aws-efs0-node\.nomad\.hcl, rendered with templates of your own"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=written("job {\n"))
+
+
+def test_empty_template_lacks_the_job(written):
+    """A file without a job is none."""
+    with pytest.raises(errors.SpecError, match="job: expected one job, got 0"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=written(""))
+
+
+def test_folder_that_is_none_is_refused(tmp_path):
+    """A mistyped path is not "no templates"."""
+    with pytest.raises(own.TemplateError, match=r"templates: .*/absent is not a folder"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=tmp_path / "absent")
+
+
+def test_folder_without_a_template_of_a_known_name_is_refused(written):
+    """A mistyped file name would be left out in silence."""
+    folder = written("x", "job.hcl.j2")
+
+    with pytest.raises(own.TemplateError, match=r"holds none of _docker\.hcl\.j2, .*, so nothing there is used"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=folder)
