@@ -28,13 +28,16 @@ _UNFIT_FLAGS = {"drivername": "the plugin is recognised by the name that it has 
 _ARGUMENTS = ("--endpoint=${CSI_ENDPOINT}", "--nodeid=${attr.unique.hostname}", "--v={log_verbosity}")
 _NEEDS = ("docker with allow_privileged = true", "the kernel's NFS client, and a way to the NFS server")
 _PROBE = "that the process answers; nothing about the NFS server"
+_VERSIONS = ("Nomad 2.0.6-dev", "csi-driver-nfs v4.13.4 (commit f09798c0)")
+_PROVEN = ("the rendered arguments, under raw_exec", "Probe, name and version, asked over its socket by our gate")
+_NOT_PROVEN = ("anything of an NFS server: there was none", "the driver's own image under Docker, with its privileges")
 _MADE_BY_KUBERNETES = frozenset(
     {"csi.storage.k8s.io/pv/name", "csi.storage.k8s.io/pvc/name", "csi.storage.k8s.io/pvc/namespace"}
 )
 
 DRIVER = model.Driver(
     name="csi-driver-nfs",
-    title="CSI NFS",
+    title="NFS",
     provider="nfs.csi.k8s.io",
     image="registry.k8s.io/sig-storage/nfsplugin:v4.13.4",
     version="v4.13.4",
@@ -54,7 +57,17 @@ DRIVER = model.Driver(
             network_mode="host",
             needs=_NEEDS,
             probe_proves=_PROBE,
-            proof=model.Proof(tier="none", not_proven=("everything",)),
+            proof=model.Proof(
+                tier="run",
+                as_of="2026-11-21",
+                versions=_VERSIONS,
+                proven=(
+                    *_PROVEN,
+                    "registration, which asks nothing of the server",
+                    "a folder that cannot be made because the share cannot be mounted: its words, nothing registered",
+                ),
+                not_proven=(*_NOT_PROVEN, "a folder made on a server, growth, snapshots, copies"),
+            ),
         ),
         "node": model.Role(
             job_type="system",
@@ -65,7 +78,16 @@ DRIVER = model.Driver(
             network_mode="host",
             needs=_NEEDS,
             probe_proves=_PROBE,
-            proof=model.Proof(tier="none", not_proven=("everything",)),
+            proof=model.Proof(
+                tier="run",
+                as_of="2026-11-21",
+                versions=_VERSIONS,
+                proven=(
+                    *_PROVEN,
+                    "a share that cannot be mounted: the task fails with the driver's words, the claim is freed",
+                ),
+                not_proven=(*_NOT_PROVEN, "a mount, and that it outlives the plugin's container"),
+            ),
         ),
     },
     capabilities=model.every_mode("multi-node-multi-writer", "file-system"),

@@ -78,6 +78,12 @@ _ARGUMENTS = (
     "--driver-config-file={config_file}",
     "--log-level={log_level}",
 )
+_VERSIONS = ("Nomad 2.0.6-dev", "democratic-csi v1.9.4 (commit 4ec9ff2)", "Node.js 20.20.2")
+_PROVEN = (
+    "the rendered arguments, under raw_exec, and its configuration from a template in the task's secrets directory",
+    "Probe, name and version, asked over its socket by our gate, with its drivers local-hostpath and node-manual",
+)
+_NOT_PROVEN = ("ZFS, TrueNAS and Synology: there were none", "the driver's own image under Docker, with its privileges")
 _SOCKET = "--server-socket=${CSI_ENDPOINT}"
 _NODE_ID = {"CSI_NODE_ID": "${attr.unique.hostname}"}
 
@@ -111,7 +117,17 @@ DRIVER = model.Driver(
             count_advice="what it has locked is known to its own process only, so two change the same volume at once",
             needs=("a way to the storage system's API or SSH",),
             probe_proves="with freenas-*, truenas-* and zfs-generic-*: that the API or SSH answers; else nothing",
-            proof=model.Proof(tier="none", not_proven=("everything",)),
+            proof=model.Proof(
+                tier="run",
+                as_of="2026-11-21",
+                versions=_VERSIONS,
+                proven=(
+                    *_PROVEN,
+                    "a volume made through Nomad by local-hostpath, with the context that it writes",
+                    "a volume that its storage does not know refused at registration",
+                ),
+                not_proven=(*_NOT_PROVEN, "API and SSH, with their secrets; growth, snapshots, copies"),
+            ),
         ),
         "node": model.Role(
             job_type="system",
@@ -129,7 +145,17 @@ DRIVER = model.Driver(
                 "an initiator name of its own, multipath-tools where there are several portals",
             ),
             probe_proves="that the process answers",
-            proof=model.Proof(tier="none", not_proven=("everything",)),
+            proof=model.Proof(
+                tier="run",
+                as_of="2026-11-21",
+                versions=_VERSIONS,
+                proven=(
+                    *_PROVEN,
+                    "volumes of local-hostpath and node-manual mounted by their context, used by tasks of the exec "
+                    "driver, unmounted, and mounted again with their data",
+                ),
+                not_proven=(*_NOT_PROVEN, "a mount over NFS, SMB, iSCSI or NVMe-oF"),
+            ),
         ),
     },
     capabilities=model.every_mode("single-node-writer", "file-system", "block-device"),

@@ -1,0 +1,64 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 957d606d7eab64ca
+# NFS CSI driver v4.13.4: the controller of CSI plugin nfs0.
+#
+# The clients need:
+#   - docker with allow_privileged = true
+#   - the kernel's NFS client, and a way to the NFS server
+job "plugin-nfs0-controller" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "service"
+  priority    = 80
+
+  group "controller" {
+    count = 1
+
+    # Each instance on a client of its own, so that one remains when a client goes.
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "registry.k8s.io/sig-storage/nfsplugin:v4.13.4"
+        args = [
+          "--endpoint=${CSI_ENDPOINT}",
+          "--nodeid=${attr.unique.hostname}",
+          "--v=2",
+          "--default-ondelete-policy=retain",
+        ]
+
+        # This controller mounts too, to reach what it makes.
+        privileged = true
+
+        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        network_mode = "host"
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "nfs0"
+        type           = "controller"
+        mount_dir      = "/csi"
+        health_timeout = "30s"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 523ccabf21167a9d
+type        = "csi"
+id          = "media"
+namespace   = "default"
+name        = "media"
+external_id = "nas.example.net#export/media"
+plugin_id   = "nfs0"
+
+capability {
+  access_mode     = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}
+
+# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+mount_options {
+  mount_flags = ["nfsvers=4.1", "noatime"]
+}
+
+context = {
+  server = "nas.example.net"
+  share  = "/export/media"
+}

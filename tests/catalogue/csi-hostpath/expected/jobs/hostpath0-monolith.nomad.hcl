@@ -1,0 +1,71 @@
+# Rendered by nomad-csi. Change the spec and render again. Content ffd91af8a3b3eadf
+# hostpath CSI driver v1.18.0: the controller and node plugin in one of CSI plugin hostpath0.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - to stay the same client, because the volumes are its folders: add a constraint where there are more
+job "plugin-hostpath0-monolith" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "service"
+  priority    = 80
+
+  constraint {
+    attribute = "${node.unique.name}"
+    value     = "client-1"
+  }
+
+  group "monolith" {
+    count = 1
+
+    # Each instance on a client of its own, so that one remains when a client goes.
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "registry.k8s.io/sig-storage/hostpathplugin:v1.18.0"
+        args = [
+          "--endpoint=${CSI_ENDPOINT}",
+          "--nodeid=${node.unique.name}",
+          "--statedir=/srv/csi-hostpath",
+          "--v=2",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "/srv/csi-hostpath:/srv/csi-hostpath",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "hostpath0"
+        type           = "monolith"
+        mount_dir      = "/csi"
+        health_timeout = "30s"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 03f35d21fd712c2e
+# democratic-csi CSI driver v1.9.4: the node plugin of CSI plugin kowlan.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - for NFS: the kernel's NFS client; for iSCSI: open-iscsi, its service iscsid running, each client with an initiator name of its own, multipath-tools where there are several portals
+job "plugin-kowlan-nodes" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "system"
+  priority    = 80
+
+  group "nodes" {
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "docker.io/democraticcsi/democratic-csi:v1.9.4"
+        args = [
+          "--csi-version=1.5.0",
+          "--csi-name=org.democratic-csi.kowlan",
+          "--driver-config-file=${NOMAD_SECRETS_DIR}/driver-config-file.yaml",
+          "--log-level=info",
+          "--csi-mode=node",
+          "--server-socket=${CSI_ENDPOINT}",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        network_mode = "host"
+        ipc_mode     = "host"
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "/:/host",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "kowlan"
+        type           = "node"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      # Filled in on the client; nothing secret stands in this file.
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/driver-config-file.yaml"
+        data        = <<EOT
+{{ with nomadVar "nomad/jobs/democratic-csi" -}}
+{{ if not .ssh_private_key.Value }}{{ nomadVar "nomad/jobs/plugin-kowlan-nodes/missing/ssh_private_key" }}{{ end -}}
+driver: zfs-generic-nfs
+nfs:
+  shareHost: nas.example.net
+  shareStrategy: setDatasetProperties
+  shareStrategySetDatasetProperties:
+    properties:
+      sharenfs: "rw=10.0.0.0/16"
+sshConnection:
+  host: nas.example.net
+  port: 22
+  privateKey: {{ .ssh_private_key.Value | toJSON }}
+  username: democratic
+zfs:
+  datasetEnableQuotas: true
+  datasetParentName: pool2/democratic/root
+  datasetPermissionsMode: "0777"
+  detachedSnapshotsDatasetParentName: pool2/democratic/snapshots
+{{- end }}
+EOT
+      }
+
+      env {
+        CSI_NODE_ID                        = "${attr.unique.hostname}"
+        FILESYSTEM_TYPE_DETECTION_STRATEGY = "blkid"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 783598638cf66a6a
+# democratic-csi CSI driver v1.9.4: the node plugin of CSI plugin truenas-iscsi.
+#
+# The clients need:
+#   - docker with allow_privileged = true and volumes { enabled = true }
+#   - for NFS: the kernel's NFS client; for iSCSI: open-iscsi, its service iscsid running, each client with an initiator name of its own, multipath-tools where there are several portals
+job "plugin-truenas-iscsi-nodes" {
+  namespace   = "default"
+  datacenters = ["*"]
+  node_pool   = "default"
+  type        = "system"
+  priority    = 80
+
+  group "nodes" {
+    # Without volumes nothing runs: keep trying, however often it fails.
+    restart {
+      attempts = 3
+      interval = "5m"
+      delay    = "15s"
+      mode     = "delay"
+    }
+
+    task "plugin" {
+      driver = "docker"
+
+      config {
+        image = "docker.io/democraticcsi/democratic-csi:v1.9.4"
+        args = [
+          "--csi-version=1.5.0",
+          "--csi-name=org.democratic-csi.truenas-iscsi",
+          "--driver-config-file=${NOMAD_SECRETS_DIR}/driver-config-file.yaml",
+          "--log-level=debug",
+          "--csi-mode=node",
+          "--server-socket=${CSI_ENDPOINT}",
+        ]
+
+        # A node plugin mounts for the whole client.
+        privileged = true
+
+        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        network_mode = "host"
+        ipc_mode     = "host"
+
+        # State that must outlive the container, or what is the client's own.
+        volumes = [
+          "/:/host",
+        ]
+      }
+
+      # Controller and node jobs of one plugin have the same id.
+      csi_plugin {
+        id             = "truenas-iscsi"
+        type           = "node"
+        mount_dir      = "/csi"
+        health_timeout = "60s"
+      }
+
+      # For the templates; the plugin itself gets no token of Vault.
+      vault {
+        role         = "csi"
+        env          = false
+        disable_file = true
+      }
+
+      # Filled in on the client; nothing secret stands in this file.
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/driver-config-file.yaml"
+        data        = <<EOT
+{{ with secret "secret/data/democratic-csi" -}}
+{{ if not .Data.data.api_key }}{{ nomadVar "nomad/jobs/plugin-truenas-iscsi-nodes/missing/api_key" }}{{ end -}}
+driver: freenas-api-iscsi
+httpConnection:
+  apiKey: {{ .Data.data.api_key | toJSON }}
+  host: truenas.example.net
+  port: 443
+  protocol: https
+iscsi:
+  targetGroups:
+  - targetGroupAuthType: CHAP
+    targetGroupInitiatorGroup: 1
+    targetGroupPortalGroup: 1
+  targetPortal: "truenas.example.net:3260"
+zfs:
+  datasetParentName: tank/iscsi/volumes
+  detachedSnapshotsDatasetParentName: tank/iscsi/snapshots
+{{- end }}
+EOT
+      }
+
+      env {
+        CSI_NODE_ID                        = "${attr.unique.hostname}"
+        FILESYSTEM_TYPE_DETECTION_STRATEGY = "blkid"
+      }
+
+      resources {
+        cpu    = 100
+        memory = 256
+      }
+    }
+  }
+}
