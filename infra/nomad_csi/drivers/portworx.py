@@ -64,7 +64,20 @@ DRIVER = model.Driver(
                 "max_kill_timeout of at least 120 s in the client's configuration",
             ),
             probe_proves="that Portworx has started on this client, which takes minutes the first time",
-            proof=model.Proof(tier="none", not_proven=("all of it",)),
+            proof=model.Proof(
+                tier="parsed",
+                as_of="2026-11-21",
+                versions=("Nomad 2.0.6-dev",),
+                proven=(
+                    "the agent parses the job file into the job that was meant and finds it valid; it does not look "
+                    "into what is Docker's",
+                    "`nomad volume create` reads from the volume files what our own client sends",
+                ),
+                not_proven=(
+                    "the driver itself, which never ran here: its start, its Probe, a volume, a mount",
+                    "the tag of the image: newer ones are published, and their release notes decide on an upgrade",
+                ),
+            ),
         ),
     },
     capabilities=tuple(base.CapabilitySpec(access_mode=mode, attachment_mode="file-system") for mode in _MODES),
