@@ -153,7 +153,10 @@ def test_connection_that_was_of_use_has_a_successor(odd_server):
         served.append(0)
         with connection.makefile("rb") as reader:
             for _ in range(pipeline.WINDOW + 1):
-                volume_id = reader.readline().split()[1].decode().partition("?")[0].rpartition("/")[2]
+                asked = reader.readline()
+                if not asked:
+                    return
+                volume_id = asked.split()[1].decode().partition("?")[0].rpartition("/")[2]
                 while reader.readline().strip():
                     pass
                 connection.sendall(response(body(volume_id)))
