@@ -215,12 +215,8 @@ class Job:
         self._run.display.ended(op, self._wanted.urn, watch.seconds, self.step.marks)
 
     def _hide(self, outputs: values.Properties) -> values.Properties:
-        """Mark the outputs that the program calls secret."""
-        hidden = self._wanted.additional_secret_outputs
-        return {
-            key: values.secret(value) if key in hidden and not values.is_secret(value) else value
-            for key, value in outputs.items()
-        }
+        """Mark the outputs that are secret."""
+        return values.hidden(outputs, self.step.inputs, self._wanted.additional_secret_outputs)
 
     def _failing_as(self, op: str) -> "deployment.Failing":
         return deployment.Failing(self._run, op, self._wanted.urn)

@@ -25,7 +25,7 @@ def read(run: deployment.Deployment, request: Any, urn: str) -> state.Resource:
         "custom": True,
         "id": found.identity,
         "type": request.type,
-        "outputs": found.outputs,
+        "outputs": values.hidden(found.outputs, {}, request.additionalSecretOutputs),
         "parent": request.parent,
         "external": True,
         "dependencies": list(request.dependencies),

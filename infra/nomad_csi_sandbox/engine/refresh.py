@@ -6,6 +6,7 @@ Source: pulumi/pulumi, ``RefreshStep`` in ``pkg/resource/deploy/step.go``, ``reb
 """
 
 import concurrent.futures
+import dataclasses
 from typing import Any
 
 from nomad_csi import errors
@@ -49,6 +50,8 @@ def _read(run: deployment.Deployment, old: state.Resource, *, count: bool) -> st
     if found.reasons:
         text = "\n* ".join(["Refreshed resource is in an unhealthy state:", *found.reasons])
         run.display.say("warning", urn, text)
+    shown = values.hidden(found.outputs, found.inputs, old.get("additionalSecretOutputs", ()))
+    found = dataclasses.replace(found, outputs=shown)
     known = run.opened(old, found.inputs).get("inputs", {})
     difference = _difference(run, old, found, known)
     run.display.ended("update" if difference.changed else "same", urn, watch.seconds, difference.marks, count=count)

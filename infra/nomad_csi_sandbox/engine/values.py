@@ -10,7 +10,7 @@ original, so that nothing looks changed.
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from google.protobuf import struct_pb2
@@ -58,6 +58,18 @@ def secret(value: Any) -> Properties:
 def is_secret(value: Any) -> bool:
     """Whether *value* is a marked secret, with its value or as digests."""
     return isinstance(value, dict) and value.get(wire.SIGNATURE) == wire.SECRET
+
+
+def hidden(outputs: Properties, inputs: Mapping[str, Any], names: Collection[str]) -> Properties:
+    """
+    Return *outputs* with those marked as secret that the program calls so, by *names*, or that are secret *inputs*.
+
+    Source: pulumi/pulumi, ``continueExecuteStep`` in ``pkg/resource/deploy/step_executor.go``, 2026-11.
+    """
+    return {
+        key: secret(value) if not is_secret(value) and (key in names or is_secret(inputs.get(key))) else value
+        for key, value in outputs.items()
+    }
 
 
 def reveal(value: Any) -> Any:

@@ -41,6 +41,20 @@ def test_refresh_without_drift_changes_nothing(yard):
     assert yard.deployment["resources"] == before
 
 
+def test_refresh_keeps_secret_what_the_program_calls_so(yard):
+    """A provider does not know of it; the state must not have it in clear afterwards."""
+    yard.program('toy.Thing("one", value="hush-hush", opts=pulumi.ResourceOptions(additional_secret_outputs=["echo"]))')
+    yard.up()
+    before = yard.resource("one")
+
+    result = yard.run("refresh")
+
+    assert result.counts == {"same": 2}
+    assert yard.resource("one") == before
+    assert before["outputs"]["value"] == "hush-hush"
+    assert "hush-hush" not in str(before["outputs"]["echo"])
+
+
 def test_what_asks_for_it_is_read_before_an_update(yard):
     """A thing that is gone is made again by a plain ``up``; the preview says so already."""
     yard.program('toy.Thing("one", refreshFirst=True); toy.Thing("two")')
