@@ -75,6 +75,12 @@ def driver_failure(message: str) -> Json:
     return _event("Driver Failure", message, {"driver_error": message}, DriverError=message)
 
 
+def template_missing(paths: tuple[str, ...], namespace: str) -> Json:
+    """Return the wait for Nomad variables that do not exist."""
+    missing = ", ".join(f"nomad.var.block({path}@{namespace}.global)" for path in paths)
+    return _event("Template", f"Missing: {missing}")
+
+
 def setup_failure(message: str) -> Json:
     """Return a failed preparation, such as a volume that could not be claimed."""
     kept = {"FailsTask": True, "KillReason": "Failed Restoring Task"}

@@ -145,6 +145,8 @@ class State:
         self.allocs: dict[str, Allocation] = {}
         self.plugins: dict[str, PluginRecord] = {}
         self.volumes: dict[Key, VolumeRecord] = {}
+        self.variables: dict[Key, Json] = {}
+        """By namespace and path."""
 
     def commit(self, *tables: str) -> int:
         """Return the next index, noted for *tables*, and wake everyone who waits."""

@@ -4,7 +4,7 @@ Source: hashicorp/nomad, ``client/taskenv/env.go``, 2026-08-21.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,9 @@ class TaskPlace:
     client_environment: Mapping[str, str]
     """What the agent and the simulated client hand down."""
 
+    templated: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What templates add to the environment."""
+
     @property
     def task_dir(self) -> Path:
         """The working directory of the task."""
@@ -53,7 +56,7 @@ def environment(place: TaskPlace) -> dict[str, str]:
     known = own | constraints.targets(place.node)
     written = {name: interpolate.keep_unknown(value, known) for name, value in (place.task["Env"] or {}).items()}
     inherited = {name: value for name, value in place.client_environment.items() if name not in DENIED}
-    return inherited | own | written
+    return inherited | own | written | dict(place.templated)
 
 
 def names(place: TaskPlace) -> dict[str, str]:

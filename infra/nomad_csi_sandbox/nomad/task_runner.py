@@ -3,6 +3,7 @@
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/task_runner.go``, 2026-08-21.
 """
 
+import dataclasses
 import json
 import shutil
 import signal
@@ -21,6 +22,7 @@ from nomad_csi_sandbox.nomad import (
     restarts,
     state,
     task_env,
+    task_templates,
     validate,
 )
 
@@ -163,22 +165,14 @@ class TaskRunner:
         place = self._place
         for directory in (place.alloc_dir / "alloc" / "logs", place.task_dir / "local", place.task_dir / "secrets"):
             directory.mkdir(parents=True, exist_ok=True)
-        for template in place.task["Templates"] or []:
-            self._render(template)
+        try:
+            templated = task_templates.write_all(place, self._known, self._stopping, self.record)
+        except task_templates.TemplateError as error:
+            raise PrepareError(events.setup_failure(str(error))) from error
+        self._place = dataclasses.replace(place, templated=templated)
         if place.csi_socket is not None:
             place.csi_socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_private(place.csi_socket.parent)
-
-    def _render(self, template: Json) -> None:
-        """Write a template without actions; the stand-in has no template engine."""
-        if "{{" in template["EmbeddedTmpl"] or template["SourcePath"] or template["Envvars"]:
-            text = "the sandbox's stand-in for Nomad writes templates with literal data only"
-            raise PrepareError(events.setup_failure(text))
-        target = self._place.task_dir / template["DestPath"]
-        if not target.resolve().is_relative_to(self._place.alloc_dir.resolve()):
-            raise PrepareError(events.setup_failure("template destination path escapes alloc directory"))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(template["EmbeddedTmpl"], encoding="utf-8")
 
     def _run_once(self) -> tuple[bool, Json | None]:
         """Return whether the process ended well, and the event of its end."""

@@ -1,0 +1,148 @@
+"""Templates of tasks: Nomad variables in files and in the environment, and the wait for them."""
+
+import pytest
+
+from nomad_csi.plan import secrets
+from nomad_csi.spec import model as spec
+from nomad_csi_sandbox.nomad import template_text
+
+ITEMS = {"token": 'a"b<c', "user": "me"}
+KNOWN = {"nomad/jobs/j": ITEMS}
+
+
+def render(text, known=KNOWN, environment=None):
+    return template_text.render(text, known.get, environment or {})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("plain {x} text", "plain {x} text"),
+        ('{{ with nomadVar "nomad/jobs/j" }}{{ .user }}{{ end }}', "me"),
+        ('a\n{{- with nomadVar "nomad/jobs/j" -}}\n {{ .user.Value }} \n{{- end -}}\n b', "ameb"),
+        ('{{ with nomadVar "nomad/jobs/j" }}{{ .token.Value | toJSON }}{{ end }}', '"a\\"b\\u003cc"'),
+        ('{{ with nomadVar "nomad/jobs/j" }}{{ if .none.Value }}x{{ else }}y{{ end }}{{ end }}', "y"),
+        ('{{ with nomadVar "nomad/jobs/j" }}{{ if not .user.Value }}x{{ end }}[{{ .none.Value }}]{{ end }}', "[]"),
+        ('{{ env "HOME" }}', "/home"),
+    ],
+)
+def test_template_is_filled_in(text, found):
+    """As consul-template does it, dashes included."""
+    assert render(text, environment={"HOME": "/home"}) == found
+
+
+def test_variable_that_does_not_exist_holds_the_whole_back():
+    """Every one that is missing is named, once; what is left out is not looked for."""
+    text = '{{ with nomadVar "a" }}{{ nomadVar "c" }}{{ end }}{{ with nomadVar "b" }}{{ end }}{{ nomadVar "a" }}'
+
+    with pytest.raises(template_text.MissingError) as caught:
+        render(text)
+
+    assert caught.value.paths == ("a", "b")
+
+
+@pytest.mark.parametrize("text", ['{{ with secret "kv/x" }}{{ end }}', "{{ range .x }}{{ end }}", "{{ end }}"])
+def test_action_that_is_not_played_is_refused_by_name(text):
+    """Nobody takes a gap of the stand-in for an error of the template."""
+    with pytest.raises(template_text.UnplayedError):
+        render(text)
+
+
+def test_block_without_an_end_is_refused():
+    """A template that was cut shows."""
+    with pytest.raises(template_text.UnplayedError, match="has no end"):
+        render('{{ with nomadVar "nomad/jobs/j" }}')
+
+
+def test_environment_is_read_line_by_line():
+    """Quoted values lose their quotes, comments and empty lines are nothing."""
+    assert template_text.environment_of('# ours\n\nA="x y"\nB=plain=1\n') == {"A": "x y", "B": "plain=1"}
+
+
+def test_what_the_product_renders_is_played():
+    """Its own templates, with and without a missing item."""
+    source = spec.CredentialsSpec(nomad_variable="nomad/jobs/j")
+    config = {"driver": "zfs-generic-nfs", "httpConnection": {"apiKey": {"from_secret": "token"}}}
+
+    text = secrets.config_file(source, config, "j")
+    lines = secrets.from_items(source, {"TOKEN": "token"}, "j")
+
+    assert '  apiKey: "a\\"b\\u003cc"' in render(text).splitlines()
+    assert template_text.environment_of(render(lines)) == {"TOKEN": ITEMS["token"]}
+    with pytest.raises(template_text.MissingError, match="nomad/jobs/j/missing/token"):
+        render(text, {"nomad/jobs/j": {"user": "me"}})
+
+
+TEMPLATES = """
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/config.yaml"
+        perms       = "0600"
+        data        = "key: {{ with nomadVar \\"nomad/jobs/reader\\" }}{{ .key.Value | toJSON }}{{ end }}"
+      }
+      template {
+        destination = "${NOMAD_SECRETS_DIR}/credentials.env"
+        env         = true
+        data        = "TOKEN={{ with nomadVar \\"nomad/jobs/reader\\" }}{{ .token.Value | toJSON }}{{ end }}"
+      }
+"""
+
+
+def test_task_waits_for_its_variables_and_finds_them(api, job, data_dir):
+    """One event while it waits; then the file, and the environment that its arguments name."""
+    script = 'cat "$NOMAD_SECRETS_DIR/config.yaml"; echo " $TOKEN $0"'
+    words = ["-c", script, "${TOKEN}"]
+    api.run(job("reader", kind="batch", task=TEMPLATES, command="/bin/sh", args=words))
+
+    def seen():
+        [alloc] = api.allocs("reader") or [{"TaskStates": None}]
+        return [item["DisplayMessage"] for item in ((alloc["TaskStates"] or {}).get("t") or {"Events": []})["Events"]]
+
+    api.until(seen, lambda found: "Missing: nomad.var.block(nomad/jobs/reader@default.global)" in found)
+    status, written, _ = api.call("PUT", "/v1/var/nomad/jobs/reader", {"Items": {"key": "k", "token": "t"}})
+    api.until_status("reader", "complete")
+
+    [alloc] = api.allocs("reader")
+    folder = data_dir / "alloc" / alloc["ID"]
+    assert (status, written["Path"], written["Items"]) == (200, "nomad/jobs/reader", {"key": "k", "token": "t"})
+    assert (folder / "alloc" / "logs" / "t.stdout.0").read_text(encoding="utf-8") == 'key: "k" t t\n'
+    assert (folder / "t" / "secrets" / "config.yaml").stat().st_mode & 0o777 == 0o600
+    assert seen().count("Missing: nomad.var.block(nomad/jobs/reader@default.global)") == 1
+
+
+def test_task_that_waits_for_a_variable_can_be_stopped(api, job):
+    """It never ran, and is gone."""
+    api.run(job("reader", task=TEMPLATES))
+    api.until_status("reader", "pending")
+
+    api.call("DELETE", "/v1/job/reader")
+
+    [alloc] = api.until(lambda: api.allocs("reader"), lambda found: found[0]["ClientStatus"] != "pending")
+    assert alloc["ClientStatus"] == "complete"
+
+
+def test_template_may_not_leave_the_allocation(api, job):
+    """Nor be one that the stand-in does not play."""
+    escape = 'template {\n destination = "../../../x"\n data = "x"\n}'
+    vault = 'template {\n destination = "local/x"\n data = "{{ with secret \\"kv/x\\" }}{{ end }}"\n}'
+    api.run(job("escape", task=escape))
+    api.run(job("vault", task=vault))
+
+    api.until_status("escape", "failed")
+    api.until_status("vault", "failed")
+    [alloc] = api.allocs("vault")
+    texts = [item["DisplayMessage"] for item in alloc["TaskStates"]["t"]["Events"]]
+    assert 'the sandbox\'s stand-in for Nomad does not play {{ with secret "kv/x" }} in a template' in texts
+
+
+def test_variables_are_written_read_and_forgotten(api):
+    """In Nomad's form, each in its namespace."""
+    first = api.call("PUT", "/v1/var/a/b", {"Items": {"x": "1"}})[1]
+    second = api.call("PUT", "/v1/var/a/b", {"Items": {"x": "2"}})[1]
+
+    assert api.get("/v1/var/a/b") == second
+    assert (second["CreateIndex"], second["Items"]) == (first["CreateIndex"], {"x": "2"})
+    assert second["ModifyIndex"] > first["ModifyIndex"]
+    assert api.call("GET", "/v1/var/a/b?namespace=other")[:2] == (404, "variable not found")
+    assert api.call("PUT", "/v1/var/a/b", {"Items": {}})[:2] == (400, "variable missing required Items object")
+    assert api.call("DELETE", "/v1/var/a/b")[0] == 204
+    assert api.call("GET", "/v1/var/a/b")[0] == 404
