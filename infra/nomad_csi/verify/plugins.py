@@ -147,7 +147,8 @@ def _check_controllers(
     healthy = _count_healthy(rows, "controller")
     subject = f"plugin {expectation.plugin_id}"
     expected = f"{expectation.controllers or 'no'} {'controller' if expectation.controllers == 1 else 'controllers'}"
-    if there < expectation.controllers:
+    as_nodes = expectation.monolith and there == _count_there(rows)
+    if there < expectation.controllers and not as_nodes:  # a missing monolith is told as a missing node instance
         yield findings.Finding(
             code="controller-missing",
             subject=subject,
@@ -171,7 +172,7 @@ def _check_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
     """Yield too few node instances of a service job; of a system job each client is looked at."""
-    there = sum(row.role == "node" and not row.is_extra for row in rows)
+    there = _count_there(rows)
     if expectation.nodes is not None and there < expectation.nodes:
         yield findings.Finding(
             code="instance-missing",
@@ -181,6 +182,10 @@ def _check_nodes(
             found=f"{there} that ever answered as healthy",
             advice="look at the job's allocations: it often lacks a place to run",
         )
+
+
+def _count_there(rows: Iterable[instances.InstanceRow]) -> int:
+    return sum(row.role == "node" and row.verdict != "missing" and not row.is_extra for row in rows)
 
 
 def _expected_nodes(expectation: model.PluginExpectation, all_nodes: tuple[nodes.Node, ...]) -> int:

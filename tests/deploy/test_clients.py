@@ -1,0 +1,60 @@
+"""Clients are asked for their attributes only where constraints need them, and once."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.deploy import gather
+from nomad_csi.plan import model
+
+RACK = model.Constraint(attribute="${meta.rack}", operator="=", value="r1")
+DRIVERS = {"docker": {"Detected": True, "Healthy": True}}
+
+
+def listed(name, **changes):
+    ready = {"ID": name, "Name": name, "Datacenter": "dc1", "NodePool": "default", "Status": "ready"}
+    return ready | {"SchedulingEligibility": "eligible", "Drivers": DRIVERS, "ModifyIndex": 7} | changes
+
+
+@pytest.fixture
+def asked(scripted):
+    """Return the paths that were asked for, without their queries."""
+    return lambda: [path.partition("?")[0] for path, _ in scripted.sent("GET")]
+
+
+def test_without_constraints_the_list_is_enough(context, scripted, expectation, asked):
+    """One request, however many clients."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("b")])
+
+    found = gather.Clients(context.connect()).look([expectation])
+
+    assert ([node.name for node in found], asked()) == (["a", "b"], ["/v1/nodes"])
+
+
+def test_with_constraints_clients_that_may_run_it_are_asked(context, scripted, expectation, asked):
+    """Not those that are down: they are out anyway."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("b", Status="down")])
+    scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"rack": "r1"}, Attributes={"cpu.arch": "amd64"}))
+    wanted = dataclasses.replace(expectation, constraints=(RACK,))
+
+    first, second = gather.Clients(context.connect()).look([wanted])
+
+    assert (first.meta, first.attributes) == ({"rack": "r1"}, {"cpu.arch": "amd64"})
+    assert (second.meta, second.attributes) == ({}, {})
+    assert asked() == ["/v1/nodes", "/v1/node/a"]
+
+
+def test_what_a_client_said_is_kept_until_it_changes(context, scripted, expectation, asked):
+    """A look every half second does not ask a thousand clients each time."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a")])
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a")])
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a", ModifyIndex=8)])
+    scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"rack": "r1"}))
+    scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"rack": "r2"}, ModifyIndex=8))
+    clients = gather.Clients(context.connect())
+    wanted = dataclasses.replace(expectation, constraints=(RACK,))
+
+    racks = [node.meta["rack"] for _ in range(3) for node in clients.look([wanted])]
+
+    assert racks == ["r1", "r1", "r2"]
+    assert asked() == ["/v1/nodes", "/v1/node/a", "/v1/nodes", "/v1/nodes", "/v1/node/a"]
