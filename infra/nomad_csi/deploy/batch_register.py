@@ -14,6 +14,8 @@ DEADLINE_S = 900.0
 """For everything, unless the caller names another."""
 
 ATTEMPTS = 5
+WAIT_S = 1.0
+"""How often one request is sent at most, and the pause before the second time; doubled before each further one."""
 
 Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
@@ -101,6 +103,7 @@ def register(
     patience = batch_send.Patience(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
+        wait_s=WAIT_S,
         tell=tell,
         cancelled=cancelled or threading.Event(),
     )

@@ -1,0 +1,333 @@
+"""Many volumes: compared first, sent in batches, each with an outcome, and nothing sent again unseen."""
+
+import dataclasses
+import threading
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import batch_look, batch_register, batch_send
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+
+MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+PLURAL = "/v1/volumes"
+CANARY = "canary-71d0"
+
+
+def volume(number, **fields):
+    """Return a volume of plugin ``efs``."""
+    document = registration.VolumeRegistration(
+        volume_id=f"v{number}", name=f"v{number}", external_id=f"fs-{number}", plugin_id="efs", capabilities=(MODE,)
+    )
+    return dataclasses.replace(document, **fields)
+
+
+def path(number):
+    """Return the path of a volume."""
+    return f"/v1/volume/csi/v{number}"
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(batch_register, "WAIT_S", 0.001)
+
+
+@pytest.fixture
+def absent(scripted):
+    """Let Nomad have no volume, and a plugin without a controller."""
+    scripted.reply("GET", "/v1/plugin/csi/efs", 200, {"ID": "efs", "ControllerRequired": False})
+    scripted.reply("GET", PLURAL, 200, [])
+    for number in range(6):
+        scripted.reply("GET", path(number), 404, "volume not found")
+
+
+@pytest.fixture
+def holds(scripted):
+    """Let Nomad have a volume from now on: ``holds(document, Name="other")``."""
+
+    def hold(document, **changes):
+        held = volumes.payload(document) | {"Secrets": None} | changes
+        scripted.replies[("GET", f"/v1/volume/csi/{document.volume_id}")] = [(200, held)]
+
+    return hold
+
+
+@pytest.fixture
+def run(context):
+    """Register documents; return the outcomes and what was told."""
+
+    def register(*documents, **options):
+        told = []
+        outcomes = batch_register.register(context.connect(), documents, tell=told.append, **options)
+        return outcomes, told
+
+    return register
+
+
+def sent(scripted):
+    """Return the ids of each request."""
+    return [[item["ID"] for item in body["Volumes"]] for _, body in scripted.sent("PUT")]
+
+
+@pytest.mark.usefixtures("absent")
+def test_new_volumes_go_in_one_request(run, scripted):
+    """In the order in which they were given."""
+    scripted.reply("PUT", PLURAL, 200, {"Volumes": [], "Warnings": "mind the gap"})
+
+    outcomes, told = run(volume(2), volume(0), volume(1))
+
+    assert [(item.key, item.status) for item in outcomes] == [
+        ("default/v2", "registered"),
+        ("default/v0", "registered"),
+        ("default/v1", "registered"),
+    ]
+    assert all(item.is_as_wanted and not item.is_broken for item in outcomes)
+    assert len(sent(scripted)) == 1
+    assert told == ["Nomad warns: mind the gap"]
+
+
+@pytest.mark.usefixtures("absent")
+def test_unchanged_volumes_are_not_sent(run, scripted, holds):
+    """No write, not even an empty one."""
+    for number in range(3):
+        holds(volume(number))
+
+    outcomes, _ = run(volume(0), volume(1), volume(2))
+
+    assert [item.status for item in outcomes] == ["unchanged"] * 3
+    assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_few_volumes_need_no_list(run, scripted, holds):
+    """A list holds every volume of a namespace."""
+    holds(volume(0))
+
+    run(volume(0))
+
+    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None)]
+
+
+@pytest.mark.usefixtures("absent")
+def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds):
+    """What is not in the list is new without a question."""
+    scripted.replies[("GET", PLURAL)] = [(200, [{"ID": "v0"}, {"ID": "other"}])]
+    scripted.reply("PUT", PLURAL, 200, {})
+    holds(volume(0))
+
+    outcomes, _ = run(*(volume(number) for number in range(batch_look.FEW + 1)))
+
+    assert [item.status for item in outcomes] == ["unchanged"] + ["registered"] * batch_look.FEW
+    read = [target for target, _ in scripted.sent("GET") if target.startswith("/v1/volume/")]
+    assert read == [f"{path(0)}?namespace=default"]
+
+
+@pytest.mark.usefixtures("absent")
+def test_changed_volume_says_what_changes(run, scripted, holds):
+    """And goes with all its parts."""
+    holds(volume(0), Context={"tier": "slow"})
+    scripted.reply("PUT", path(0), 200, {})
+
+    [outcome], _ = run(volume(0, context={"tier": "fast"}, secrets={"password": CANARY}))
+
+    assert outcome.status == "updated"
+    assert outcome.changes == ('context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}',)
+    assert outcome.hidden == ("secrets",)
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["Secrets"] == {"password": CANARY}
+    assert body["Volumes"][0]["MountOptions"] == {}
+    assert CANARY not in str(outcome.as_json())
+
+
+@pytest.mark.usefixtures("absent")
+def test_volume_that_nomad_would_refuse_is_not_sent(run, scripted, holds):
+    """The others go in."""
+    holds(volume(1), Name="other")
+    scripted.reply("PUT", PLURAL, 200, {})
+
+    outcomes, _ = run(volume(0), volume(1), volume(2))
+
+    assert [item.status for item in outcomes] == ["registered", "refused", "registered"]
+    assert outcomes[1].reason.startswith('name: Nomad has "other", wanted "v1"; Nomad never changes it; deregister it')
+    assert not outcomes[1].is_as_wanted
+    assert sent(scripted) == [["v0", "v2"]]
+
+
+@pytest.mark.usefixtures("absent")
+def test_place_that_nomad_ignores_is_not_as_wanted(run, scripted, holds):
+    """Nothing is sent for it, and nobody is told that all is well."""
+    holds(volume(0))
+
+    [outcome], _ = run(volume(0, required_topologies=({"zone": "a"},)))
+
+    assert (outcome.status, outcome.is_as_wanted, outcome.is_broken) == ("unchanged", False, False)
+    assert "registered without" in outcome.ignored[0]
+    assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_refusal_that_names_nobody_is_tracked_down(run, scripted):
+    """Halves, until the one stands alone; the others go in."""
+    refusal = (500, "validation: must include at least one capability block")
+    scripted.replies[("PUT", PLURAL)] = [refusal, (200, {}), refusal]
+    scripted.replies[("PUT", path(2))] = [refusal]
+    scripted.replies[("PUT", path(3))] = [(200, {})]
+
+    outcomes, _ = run(*(volume(number) for number in range(4)))
+
+    assert [item.status for item in outcomes] == ["registered", "registered", "refused", "registered"]
+    assert "must include at least one capability block" in outcomes[2].reason
+    assert sent(scripted) == [["v0", "v1", "v2", "v3"], ["v0", "v1"], ["v2", "v3"], ["v2"], ["v3"]]
+
+
+@pytest.mark.usefixtures("absent")
+def test_refusal_that_holds_for_all_is_asked_once(run, scripted):
+    """A namespace that is not there has no good volume in it."""
+    scripted.reply("PUT", PLURAL, 500, "volume v0 is in nonexistent namespace default")
+
+    outcomes, _ = run(volume(0), volume(1))
+
+    assert [item.status for item in outcomes] == ["refused", "refused"]
+    assert len(sent(scripted)) == 1
+
+
+@pytest.mark.usefixtures("absent")
+def test_request_that_was_not_taken_is_tried_again_and_told(run, scripted):
+    """A cluster without a leader did nothing."""
+    scripted.replies[("PUT", path(0))] = [(500, "No cluster leader"), (500, "No cluster leader"), (200, {})]
+
+    [outcome], told = run(volume(0))
+
+    assert outcome.status == "registered"
+    assert [line.partition("; ")[2] for line in told] == [
+        "trying again in 0.001 s (attempt 2 of 5)",
+        "trying again in 0.002 s (attempt 3 of 5)",
+    ]
+
+
+@pytest.mark.usefixtures("absent")
+def test_patience_ends(run, scripted):
+    """It may work another time."""
+    scripted.reply("PUT", path(0), 500, "No cluster leader")
+
+    [outcome], _ = run(volume(0))
+
+    assert (outcome.status, outcome.is_broken) == ("failed", True)
+    assert len(sent(scripted)) == batch_register.ATTEMPTS
+
+
+@pytest.mark.usefixtures("absent")
+def test_deadline_ends_patience(run, scripted, monkeypatch):
+    """No wait goes beyond it."""
+    monkeypatch.setattr(batch_register, "WAIT_S", 60)
+    scripted.reply("PUT", path(0), 500, "No cluster leader")
+
+    [outcome], told = run(volume(0), deadline_s=30)
+
+    assert outcome.status == "failed"
+    assert (told, len(sent(scripted))) == ([], 1)
+
+
+@pytest.mark.usefixtures("absent")
+def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds):
+    """It is read back: the server went on without its caller."""
+    document = volume(0, secrets={"password": CANARY})
+    original = scripted._take
+
+    def arrives(method, target):
+        if method == "PUT":
+            holds(document)
+        return original(method, target)
+
+    scripted._take = arrives
+    scripted.reply("PUT", path(0), 0)
+
+    [outcome], told = run(document)
+
+    assert (outcome.status, told) == ("registered", [])
+    assert len(sent(scripted)) == 1
+
+
+@pytest.mark.usefixtures("absent")
+def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted):
+    """After a read that shows it absent."""
+    scripted.replies[("PUT", path(0))] = [(0, ""), (200, {})]
+
+    [outcome], told = run(volume(0))
+
+    assert outcome.status == "registered"
+    assert [line.endswith("trying again in 0.001 s (attempt 2 of 5)") for line in told] == [True]
+    calls = [(method, target.partition("?")[0]) for method, target, _ in scripted.requests]
+    assert calls == [("GET", path(0)), ("PUT", path(0)), ("GET", path(0)), ("PUT", path(0))]
+
+
+@pytest.mark.usefixtures("absent")
+def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
+    """They are sent again, and where no answer ever comes, nobody claims to know."""
+    document = volume(0, secrets={"password": CANARY})
+    holds(document)
+    scripted.reply("PUT", path(0), 0)
+
+    [outcome], _ = run(document)
+
+    assert (outcome.status, outcome.is_broken) == ("unknown", True)
+    assert len(sent(scripted)) == batch_register.ATTEMPTS
+    assert CANARY not in outcome.reason
+
+
+@pytest.mark.usefixtures("absent")
+def test_interrupted_run_sends_nothing_more(run, scripted):
+    """What was not sent is told as failed, and goes in the next run."""
+    cancelled = threading.Event()
+    cancelled.set()
+
+    outcomes, _ = run(volume(0), volume(1), cancelled=cancelled)
+
+    assert [item.status for item in outcomes] == ["failed", "failed"]
+    assert "not sent: interrupted; run it again: 2 volumes were not sent" in outcomes[0].reason
+    assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_batches_of_a_controller_go_side_by_side(run, scripted):
+    """Ten volumes in each; every volume once."""
+    scripted.replies[("GET", "/v1/plugin/csi/efs")] = [(200, {"ControllerRequired": True})]
+    scripted.reply("PUT", PLURAL, 200, {})
+
+    outcomes, _ = run(*(volume(number) for number in range(30)))
+
+    assert {item.status for item in outcomes} == {"registered"}
+    assert sorted(len(ids) for ids in sent(scripted)) == [10, 10, 10]
+    assert sorted(volume_id for ids in sent(scripted) for volume_id in ids) == sorted(f"v{n}" for n in range(30))
+
+
+@pytest.mark.usefixtures("absent")
+def test_error_in_one_batch_stops_the_others(context, scripted, monkeypatch):
+    """A bug is not an outcome: nothing more is sent."""
+    scripted.replies[("GET", "/v1/plugin/csi/efs")] = [(200, {"ControllerRequired": True})]
+
+    def broken(*_arguments, **_options):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(batch_send.volumes, "register", broken)
+    patience = batch_send.Patience(deadline=1e9)
+
+    with pytest.raises(RuntimeError, match="broken"):
+        list(batch_send.send(context.connect(), [volume(number) for number in range(30)], patience))
+
+
+def test_id_twice_is_refused_before_anything_is_asked(run, scripted):
+    """Which of the two is meant, nobody can know."""
+    with pytest.raises(errors.SpecError, match="default/v0: expected each id once in a namespace, got two volumes"):
+        run(volume(0), volume(0, external_id="fs-9"))
+    assert scripted.requests == []
+
+
+def test_cluster_that_cannot_be_read_is_not_written(run, scripted):
+    """Without a comparison nothing is sent."""
+    scripted.reply("GET", path(0), 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="csi-read-volume"):
+        run(volume(0))
+    assert sent(scripted) == []
