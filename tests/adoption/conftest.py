@@ -1,4 +1,4 @@
-"""What the tests of imports share: the catalogue's two drivers of AWS, whatever else it holds, and files by their text."""
+"""What the tests of imports share: some drivers of the catalogue, whatever else it holds, and files by their text."""
 
 import pytest
 
@@ -8,9 +8,9 @@ from nomad_csi.hcl import files
 
 
 @pytest.fixture(autouse=True)
-def only_aws(monkeypatch):
-    """The two drivers of AWS, so that a driver that somebody adds changes no test here."""
-    known = {name: catalogue.DRIVERS[name] for name in ("aws-ebs", "aws-efs")}
+def known_drivers(monkeypatch):
+    """Four drivers of the catalogue, so that a driver that somebody adds changes no test here."""
+    known = {name: catalogue.DRIVERS[name] for name in ("aws-ebs", "aws-efs", "portworx", "democratic-csi")}
     monkeypatch.setattr(catalogue, "DRIVERS", known)
 
 

@@ -156,17 +156,13 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
         "context as a block becomes a map",
     ]
 
-    plugin = {
-        "id": "kowlan",
-        "driver": {
-            "name": "kowlan",
-            "provider": "org.democratic-csi.nfs",
-            "image": "democraticcsi/democratic-csi:v1.9.4",
-            "roles": {"node": {"job_type": "system"}},
-            "capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
-        },
-    }
-    plan = storage.plan_document({"plugins": [plugin], "volumes": adoption.document["volumes"]})
+    assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
+        "config of kowlan: the content of the driver's driver-config-file.yaml"
+    ]
+    [plugin] = adoption.document["plugins"]
+    assert plugin == {"id": "kowlan", "driver": "democratic-csi"}
+    completed = plugin | {"config": {"driver": "zfs-generic-nfs"}}
+    plan = storage.plan_document({"plugins": [completed], "volumes": adoption.document["volumes"]})
     text = rendered_files.render_plan(plan, {})["volumes/default/traefik-acme.volume.hcl"]
 
     theirs = volume.volume_payload(read.read_volume((CASES / name).read_text(encoding="utf-8")))

@@ -251,3 +251,51 @@ def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
         "driver.provider of x: its driver's name; `nomad plugin status x` shows it",
         "the node plugin of x: a job file of type node, without which nothing is mounted",
     ]
+
+
+def test_settings_of_a_driver_are_its_config(adopted):
+    """Portworx's flags and their values stand in words of their own; what its row does not render comes behind."""
+    text = JOB.format(
+        **BLANK
+        | {
+            "id": "px",
+            "type": "monolith",
+            "config": 'image = "portworx/oci-monitor:2.13.1"\n privileged = true',
+            "args": '"-c", "cluster-1", "-a", "-b", "-k", "consul://10.0.0.1:8500", "--endpoint", "0.0.0.0:9015", "-x", "nomad"',
+        }
+    )
+
+    found = plugin_of(adopted({"j": text}))
+
+    assert found["config"] == {"cluster_id": "cluster-1", "kvdb": "consul://10.0.0.1:8500"}
+    assert found["extra_arguments"] == {"monolith": ["-x", "nomad"]}
+    assert "image" not in found
+
+
+def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
+    """The template that holds it may hold secrets: it is named, and nothing of it is told."""
+    text = JOB.format(
+        **BLANK
+        | {
+            "id": "kowlan",
+            "type": "controller",
+            "group": "count = 2",
+            "config": 'image = "democraticcsi/democratic-csi:v1.9.4"',
+            "args": '"--csi-name=org.democratic-csi.nfs", "--csi-mode=controller", "--log-level=debug", "--logtostderr", '
+            '"--driver-config-file=${NOMAD_TASK_DIR}/driver.yaml"',
+            "task": 'template {\n destination = "x"\n data = "password: hunter2"\n }',
+        }
+    )
+
+    adoption = adopted({"j": text})
+
+    assert plugin_of(adoption) == {"id": "kowlan", "driver": "democratic-csi", "log_level": "debug"}
+    assert "hunter2" not in str(adoption)
+    found = [told for kind, told in said(adoption) if kind in {"missing", "left out"}]
+    assert found == [
+        "template of the task: a secret or a configuration file of the driver belongs into credentials and config",
+        "--csi-name=org.democratic-csi.nfs: democratic-csi is run with --csi-name=org.democratic-csi.kowlan",
+        "--logtostderr, which democratic-csi does not take here",
+        "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}",
+    ]
+    assert any(told.startswith("count 2 becomes 1: ") for _, told in said(adoption))

@@ -43,6 +43,11 @@ def test_plugins(given, name):
     [
         ({"external_id": "vol-0123456789abcdef0"}, "aws-ebs"),
         ({"external_id": "fs-0123456789abcdef0::fsap-0123456789abcdef0"}, "aws-efs"),
+        (
+            {"context": {"node_attach_driver": "nfs", "provisioner_driver": "x", "server": "s", "share": "/a"}},
+            "democratic-csi",
+        ),
+        ({"context": {"server": "s", "share": "/a"}, "external_id": "s#a"}, "csi-driver-nfs"),
         ({"topology_keys": ["topology.ebs.csi.aws.com/zone"], "external_id": "x"}, "aws-ebs"),
         ({"plugin_id": "aws-efs0", "external_id": "x"}, "aws-efs"),
         ({"plugin_id": "p", "external_id": "x"}, None),
@@ -68,11 +73,30 @@ def test_images(image, repository, tag):
     assert (recognise.repository(image), recognise.tag(image)) == (repository, tag)
 
 
+@pytest.mark.parametrize(
+    ("image", "name", "published"),
+    [
+        ("democraticcsi/democratic-csi:v1", "democratic-csi", True),
+        ("docker.io/democraticcsi/democratic-csi:v1", "democratic-csi", True),
+        ("mirror.example/democraticcsi/democratic-csi:v1", "democratic-csi", False),
+        ("amazon/aws-ebs-csi-driver:v1", "aws-ebs", False),
+    ],
+)
+def test_where_an_image_is_published(image, name, published):
+    """The registry that Docker takes by itself need not be named."""
+    assert recognise.is_published(image, catalogue.DRIVERS[name]) is published
+
+
 def test_arguments():
     """Flags with one dash or two, with the value behind = or as the next word."""
     given = ["node", "--v", "5", "-endpoint=x", "--flag", "--other=1", "word"]
 
     assert arguments.flags(given) == {"v", "endpoint", "flag", "other"}
+    assert arguments.joined(["-c", "{cluster_id}", "-a", "-k", "${KVDB}"]) == [
+        (0, "-c={cluster_id}"),
+        (2, "-a"),
+        (3, "-k=${KVDB}"),
+    ]
     assert arguments.joined(given) == [
         (0, "node"),
         (1, "--v=5"),

@@ -18,10 +18,15 @@ _STAND_IN_REGION = "us-east-1"
 def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]], remarks: model.Remarks) -> None:
     """Add a remark for each field of a job that comes out otherwise than it stands in its file."""
     for plugin in document.get("plugins", ()):
-        for planned in _planned(plugin):
-            for part in parts.get(plugin["id"], ()):
-                if part.plugin.type == planned.role:
-                    _compare(part, planned, remarks)
+        found = parts.get(plugin["id"], ())
+        planned = _planned(plugin)
+        for part in found:
+            if not planned:
+                text = f"what is rendered otherwise for {part.plugin.id} can be told when nothing is missing"
+                remarks.add("note", part.file, part.job.body.line, text)
+            for job in planned:
+                if part.plugin.type == job.role:
+                    _compare(part, job, remarks)
 
 
 def _planned(plugin: Mapping[str, Any]) -> tuple[plans.PluginJob, ...]:

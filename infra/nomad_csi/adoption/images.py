@@ -24,7 +24,7 @@ def adopt(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mode
     repository, tag = recognise.repository(image), recognise.tag(image)
     digest = image.partition("@")[2]
     document = {"image_digest": digest} if digest and digest != driver.image_digest else {}
-    if f"{repository}:{tag}" == driver.image:
+    if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
         return document
     if tag in _UNPINNED and not digest:
         text = f"the image {image} has no version; {driver.image} is run, the catalogue's"

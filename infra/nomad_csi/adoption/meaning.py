@@ -30,26 +30,40 @@ class Meaning:
 def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
     """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
     found = Meaning()
-    for index, argument in arguments.joined(part.task.arguments):
+    joined = arguments.joined(part.task.arguments)
+    ends = [*(index for index, _ in joined), len(part.task.arguments)][1:]
+    rendered = _rendered(role, part.plugin.id)
+    for (index, argument), end in zip(joined, ends, strict=True):
         line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
-        for text in _argument(argument, role, driver, found):
+        before = len(found.extra)
+        for text in _argument(argument, rendered, role, driver, found):
             remarks.add("left out", part.file, line, text)
+        if len(found.extra) > before and role.flags is None:
+            found.extra[before:] = part.task.arguments[index:end]
     for name, value in part.task.env.items():
         for text in _variable(name, str(value), role, found):
             remarks.add("left out", part.file, part.task.env.at(name), text)
     return found
 
 
-def _argument(argument: str, role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning) -> Iterator[str]:
+def _rendered(role: drivers.RoleSpec, plugin_id: str) -> list[str]:
+    """Return what the row renders for *plugin_id*, each flag with its value, other places open."""
+    own = [argument for _, argument in arguments.joined(role.arguments)]
+    return [text.replace("{plugin_id}", plugin_id) for text in (*own, *role.optional_arguments.values())]
+
+
+def _argument(
+    argument: str, rendered: list[str], role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning
+) -> Iterator[str]:
     """Add what *argument* says to *found*; yield what is to be said where it cannot be carried over."""
     name = arguments.flag(argument)
-    if argument in role.arguments or name in arguments.ENDPOINT_FLAGS:
+    if argument in rendered or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments)):
         return
     if secrets.in_argument(argument):
         shown = f"--{name}" if name else "an argument"
         yield f"{shown} holds what looks like a secret: {_TO_CREDENTIALS}"
         return
-    if _fills((*role.arguments, *role.optional_arguments.values()), argument, found):
+    if _fills(rendered, argument, found):
         return
     if not name:
         yield f"the word {argument!a}, which {driver.called} does not take"
@@ -60,8 +74,8 @@ def _argument(argument: str, role: drivers.RoleSpec, driver: drivers.DriverSpec,
     elif role.flags is not None and name not in role.flags:
         yield f"--{name}, which {driver.called} does not take here"
     elif name in arguments.flags(role.arguments):
-        rendered = next(item for item in role.arguments if arguments.flag(item) == name)
-        yield f"{argument}: {driver.called} is run with {rendered}"
+        usual = next(item for item in rendered if arguments.flag(item) == name)
+        yield f"{argument}: {driver.called} is run with {usual}"
     else:
         found.extra.append(argument)
 

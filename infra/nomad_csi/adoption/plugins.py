@@ -146,7 +146,9 @@ def _meant(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mod
     for name in sorted({name for each in found.values() for name in each.settings}):
         given = {role: each.settings.get(name) for role, each in found.items()}
         value = next(iter(_same(name, given, roles, remarks).values()), None)
-        document |= _setting(name, value, driver)
+        said = _setting(name, value, driver)
+        config = {**document.get("config", {}), **said.pop("config", {})}
+        document |= said | ({"config": config} if config else {})
     environment = {role: each.environment for role, each in found.items()}
     document |= _same("environment", environment, roles, remarks)
     extra = {role: each.extra for role, each in found.items() if each.extra}

@@ -40,7 +40,7 @@ def joined(given: Iterable[str]) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for index, argument in enumerate(given):
         before = found[-1][1] if found else ""
-        if is_word(argument) and before.startswith("-") and "=" not in before:
+        if not argument.startswith("-") and before.startswith("-") and "=" not in before:
             found[-1] = (found[-1][0], f"{before}={argument}")
         else:
             found.append((index, argument))

@@ -39,9 +39,7 @@ def of_volume(
     drivers = tuple(catalogue.DRIVERS.values())
     keys = set(topology_keys)
     by_topology = [driver for driver in drivers if keys & {driver.topology_key, *driver.topology_keys}]
-    by_context = [
-        driver for driver in drivers if driver.context.required and driver.context.required <= set(context or {})
-    ]
+    by_context = _by_context(drivers, context or {})
     by_external_id = [
         driver for driver in drivers if driver.external_id.pattern != ".+" and driver.external_id.fits(external_id)
     ]
@@ -50,11 +48,36 @@ def of_volume(
     return named[0][0] if named else None
 
 
+def _by_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) -> list[model.Driver]:
+    """Return the drivers whose required keys are all in *context*: those that ask for most of what is there."""
+    asked = {
+        driver.name: _wanted(driver, context)
+        for driver in drivers
+        if driver.context.required and driver.context.required <= set(context)
+    }
+    most = max((len(keys & set(context)) for keys in asked.values()), default=0)
+    return [driver for driver in drivers if len(asked.get(driver.name, set()) & set(context)) == most > 0]
+
+
+def _wanted(driver: model.Driver, context: Mapping[str, object]) -> set[str]:
+    wanted = set(driver.context.required)
+    for key, by_value in driver.context.required_with.items():
+        wanted |= by_value.get(str(context.get(key)), frozenset())
+    return wanted
+
+
 def repository(image: str) -> str:
     """Return *image* without tag and digest: ``repository("a.example:5000/b:v1")`` is ``"a.example:5000/b"``."""
     name = image.partition("@")[0]
     head, colon, tag = name.rpartition(":")
     return head if colon and "/" not in tag else name
+
+
+def is_published(image: str, driver: model.Driver) -> bool:
+    """Return whether *image* comes from where the project of *driver* publishes; ``docker.io/`` may be left out."""
+    places = (repository(image), repository(driver.image))
+    own, known = (place.removeprefix("docker.io/") for place in places)
+    return own == known
 
 
 def tag(image: str) -> str:

@@ -33,16 +33,12 @@ def _image(plugin: Plugin) -> Iterator[Hit]:
     if plugin.driver is None:
         return
     wanted = recognise.repository(plugin.driver.image)
-    if _published(recognise.repository(image)) != wanted and "/" in recognise.repository(image):
+    if not recognise.is_published(image, plugin.driver):
         found = f"{recognise.repository(image)} in place of {wanted}"
         yield Hit(code="image-elsewhere", line=line, found=found, fix=f"take it from {wanted}, or a mirror of that")
     if tag not in {"", "latest", plugin.driver.version, recognise.tag(plugin.driver.image)}:
         found = f"version {tag}; the catalogue has {plugin.driver.version}"
         yield Hit(code="image-other-version", line=line, found=found)
-
-
-def _published(repository: str) -> str:
-    return repository.removeprefix("docker.io/").removeprefix("library/")
 
 
 def _privilege(plugin: Plugin) -> Iterator[Hit]:
