@@ -13,14 +13,15 @@ def check(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str
     """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*."""
     for key, value in values.items():
         where = f"{path}.{key}"
-        if key in keys.refused:
-            fix = keys.refused[key]
+        fix = keys.entry(keys.refused, key)
+        known = keys.entry(keys.values, key)
+        if fix is not None:
             yield Problem(path=where, got=f"the key {key!r}", allowed=f"keys that {driver} takes", fix=fix)
         elif not keys.takes(key):
             allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
             yield Problem(path=where, got=f"the key {key!r}", allowed=allowed)
-        elif value not in keys.values.get(key, {value}):
-            allowed = f"one of {', '.join(sorted(keys.values[key]))} for {driver}"
+        elif known is not None and value not in known:
+            allowed = f"one of {', '.join(sorted(known))} for {driver}"
             yield Problem(path=where, got=repr(value), allowed=allowed)
     yield from _missing(values, keys, driver, path)
 

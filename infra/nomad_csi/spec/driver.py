@@ -8,11 +8,13 @@ variables.
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import pydantic
 
 from nomad_csi.spec import base
+
+ValueT = TypeVar("ValueT")
 
 
 class RoleSpec(base.Model):
@@ -138,6 +140,10 @@ class KeysSpec(base.Model):
             fold(key).startswith(fold(known[:-1])) if known.endswith("*") else fold(key) == fold(known)
             for known in self.allowed
         )
+
+    def entry(self, table: Mapping[str, ValueT], key: str) -> ValueT | None:
+        """Return what *table* has for *key*, as the driver compares keys; ``None`` where it has nothing."""
+        return next((value for name, value in table.items() if self._fold(name) == self._fold(key)), None)
 
     def _fold(self, key: str) -> str:
         return key.lower() if self.ignore_case else key
