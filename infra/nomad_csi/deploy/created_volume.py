@@ -15,6 +15,7 @@ from nomad_csi.deploy import (
     properties,
     resource,
     volume_comparison,
+    volume_properties,
     volume_removal,
 )
 from nomad_csi.nomad import volumes
@@ -34,9 +35,7 @@ class CreatedVolume:
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
-        values, failures = properties.check(self.inputs, news)
-        if "volumeId" in values:
-            values.setdefault("name", values["volumeId"])
+        values, failures = volume_properties.check(self.inputs, news)
         return values, (*failures, *created_properties.wrong_together(values))
 
     def diff(

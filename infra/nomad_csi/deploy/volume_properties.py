@@ -1,6 +1,7 @@
 """The properties of a `VolumeRegistration`."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from nomad_csi.deploy import properties
 from nomad_csi.spec import access, names
@@ -112,3 +113,13 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
 }
+
+
+def check(
+    declared: Mapping[str, properties.Property], news: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[properties.Failure, ...]]:
+    """Return *news* of a volume with namespace and name filled in, and everything that is wrong with it."""
+    values, failures = properties.check(declared, news)
+    if "volumeId" in values:
+        values.setdefault("name", values["volumeId"])
+    return values, failures

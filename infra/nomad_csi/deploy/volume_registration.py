@@ -29,10 +29,7 @@ class VolumeRegistration:
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
-        values, failures = properties.check(self.inputs, news)
-        if "volumeId" in values:
-            values.setdefault("name", values["volumeId"])
-        return values, failures
+        return volume_properties.check(self.inputs, news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
