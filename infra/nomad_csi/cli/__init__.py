@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
+    "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
     "drivers": "show what the CSI drivers need, how they surprise, and how far each was proven",
     "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
 }

@@ -3,7 +3,8 @@
 import ipaddress
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pydantic_core
@@ -17,15 +18,34 @@ class Model(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
-def matching(pattern: re.Pattern[str], allowed: str) -> pydantic.AfterValidator:
-    """Return a validator that wants text to match *pattern*; *allowed* says so in words."""
+@dataclass(frozen=True)
+class Matching:
+    """A validator that wants text to match *pattern*; *allowed* says so in words, in the JSON schema too."""
 
-    def check(value: str) -> str:
-        if not pattern.fullmatch(value):
-            raise ValueError(allowed)
+    pattern: re.Pattern[str]
+    allowed: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: pydantic.GetCoreSchemaHandler
+    ) -> pydantic_core.CoreSchema:
+        """Return the schema of *source* with the check behind it."""
+        return pydantic_core.core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: pydantic_core.CoreSchema, handler: pydantic.GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON schema, with the words that YAML's language server shows."""
+        return handler(schema) | {"pattern": f"^(?:{self.pattern.pattern})$", "patternErrorMessage": self.allowed}
+
+    def _check(self, value: str) -> str:
+        if not self.pattern.fullmatch(value):
+            raise ValueError(self.allowed)
         return value
 
-    return pydantic.AfterValidator(check)
+
+def matching(pattern: re.Pattern[str], allowed: str) -> Matching:
+    """Return a validator that wants text to match *pattern*; *allowed* says so in words."""
+    return Matching(pattern, allowed)
 
 
 def _plain(value: str) -> str:
@@ -98,14 +118,21 @@ class CapabilitySpec(Model):
     """One way in which allocations may use a volume."""
 
     access_mode: access.AccessMode
+    """Who may read and write, from how many clients. What works depends on the driver."""
+
     attachment_mode: access.AttachmentMode = "file-system"
+    """A mounted file system, or the bare device."""
 
 
 class ResourcesSpec(Model):
     """What Nomad reserves for a plugin task."""
 
     cpu_mhz: Count = 100
+    """Share of the processor, in Nomad's MHz."""
+
     memory_mib: Annotated[int, pydantic.Field(ge=32)] = 256
+    """Memory in MiB (2**20 bytes); the task is ended when it takes more."""
+
     memory_max_mib: Annotated[int, pydantic.Field(ge=32)] | None = None
     """How much it may take where the client has it, if the scheduler allows oversubscription; absent: no more."""
 

@@ -39,6 +39,8 @@ class RoleSpec(base.Model):
     """Sets of flags of which only one may be given."""
 
     environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
+    """Variables of its tasks."""
+
     secret_environment: dict[base.EnvironmentName, base.Word] = pydantic.Field(default_factory=dict)
     """Environment that holds secrets: the name of each variable, and of the item of the credentials that fills it."""
 
@@ -49,6 +51,8 @@ class RoleSpec(base.Model):
     """Environment that is set only where the plugin has such credentials: where a secret file is, for instance."""
 
     privileged: bool = False
+    """Whether its containers are privileged, as those that mount for the client must be."""
+
     network_mode: base.Text = ""
     """Docker network mode; empty: Docker's default bridge."""
 
@@ -226,7 +230,10 @@ class TagFormatSpec(base.Model):
     """How the driver writes tags in one argument."""
 
     pair: base.Word = "="
+    """What stands between key and value."""
+
     separator: base.Word = ","
+    """What stands between two tags."""
 
 
 class DriverSpec(base.Model):
@@ -285,6 +292,8 @@ class DriverSpec(base.Model):
     """Words that it takes as log level; empty: it has none."""
 
     default_log_level: base.Text = ""
+    """The one that is used where the plugin says none."""
+
     settings: dict[base.Word, SettingSpec] = pydantic.Field(default_factory=dict)
     """What the plugin's ``config`` must or may say; each is filled in as ``{name}``."""
 
@@ -293,7 +302,11 @@ class DriverSpec(base.Model):
 
     tag_format: TagFormatSpec = TagFormatSpec()
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] = 30
+    """How long its first healthy answer may take."""
+
     minimum_nomad: base.Text = "1.3.0"
+    """The oldest version of Nomad that it works with."""
+
     credentials_optional: bool = False
     """Whether it finds credentials on the client where none are given: an instance role, a service account."""
 

@@ -90,6 +90,8 @@ class ConstraintSpec(base.Model):
         "is_set",
         "is_not_set",
     ] = "="
+    """How to compare, in Nomad's words."""
+
     value: base.Text = ""
     """What to compare with. None for ``is_set`` and ``is_not_set``."""
 
@@ -111,6 +113,7 @@ class WorkloadIdentitySpec(base.Model):
     """Its trust policy names the cluster's OIDC provider."""
 
     audience: base.Word = "sts.amazonaws.com"
+    """Whom the token is for, as the role's trust policy says."""
 
 
 class CredentialsSpec(base.Model):
@@ -151,24 +154,39 @@ class RestartSpec(base.Model):
     """How often within *interval_s*."""
 
     interval_s: base.Count = 300
+    """The interval, at least 5 s."""
+
     delay_s: base.Count = 15
+    """Between an end and the next start."""
 
 
 class UpdateSpec(base.Model):
     """How a changed job replaces its instances. Absent: as Nomad does by itself."""
 
     max_parallel: Annotated[int, pydantic.Field(ge=1)] = 1
+    """Instances that are replaced at the same time."""
+
     min_healthy_time_s: base.Count = 10
+    """How long a new one must be healthy before the next is replaced."""
+
     healthy_deadline_s: base.Count = 300
+    """When a new one that is not healthy counts as failed."""
+
     auto_revert: bool = False
+    """Whether Nomad goes back to the last version that was healthy."""
 
 
 class ExtraArgumentsSpec(base.Model):
     """Arguments for the driver beyond those that the catalogue renders."""
 
     controller: tuple[base.Text, ...] = ()
+    """For controllers, behind the rendered ones."""
+
     node: tuple[base.Text, ...] = ()
+    """For node instances."""
+
     monolith: tuple[base.Text, ...] = ()
+    """For instances that are both."""
 
 
 class VerifySpec(base.Model):
@@ -218,7 +236,11 @@ class PluginSpec(base.Model):
     """Nomad namespace of the plugin jobs. The plugin itself is global."""
 
     datacenters: Annotated[tuple[base.Word, ...], pydantic.Field(min_length=1)] = ("*",)
+    """Nomad datacenters of the plugin jobs; ``*`` stands for any text."""
+
     node_pool: base.Word = "default"
+    """Nomad node pool of the plugin jobs; ``all`` holds every client."""
+
     availability_zone: base.Zone | None = None
     """Run in this zone only, and serve only its volumes: for one plugin id for each zone. Absent: all zones."""
 
@@ -260,6 +282,8 @@ class PluginSpec(base.Model):
     """
 
     environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
+    """Variables of its tasks, in place of the driver's own too. No secrets: they stand in the job file."""
+
     resources: base.ResourcesSpec | None = None
     """For all its tasks; the driver's usual when absent. A role's own go first."""
 

@@ -15,7 +15,10 @@ class MountOptionsSpec(base.Model):
     """How the file system is mounted."""
 
     fs_type: base.Text = ""
+    """File system; the driver's usual when empty."""
+
     mount_flags: tuple[base.Text, ...] = ()
+    """Options of the mount, such as ``noatime``."""
 
 
 class EbsSpec(base.Model):
@@ -28,6 +31,8 @@ class EbsSpec(base.Model):
     """Size in GiB (2**30 bytes)."""
 
     volume_type: base.Text = "gp3"
+    """``gp3``, ``gp2``, ``io2``, ``io1``, ``st1``, ``sc1`` or ``standard``."""
+
     iops: int | None = None
     """Provisioned operations per second; the baseline of the type when absent."""
 
@@ -35,10 +40,13 @@ class EbsSpec(base.Model):
     """Provisioned throughput in MiB/s, gp3 only; 125 when absent."""
 
     encrypted: bool = True
+    """Whether it is encrypted at rest."""
+
     kms_key_arn: base.KmsKeyArn | None = None
     """Customer key; the account's default EBS key when absent."""
 
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    """AWS tags, beyond those that name the volume and its owner."""
 
 
 class MountTargetSpec(base.Model):
@@ -53,6 +61,8 @@ class EfsClientsSpec(base.Model):
     """Who may reach the mount targets (TCP 2049)."""
 
     cidr_blocks: tuple[base.CidrBlock, ...] = ()
+    """Networks of the Nomad clients."""
+
     security_group_ids: tuple[base.SecurityGroupId, ...] = ()
 
 
@@ -60,8 +70,14 @@ class AccessPointSpec(base.Model):
     """The folder of the file system that the volume is, and the user that owns it."""
 
     path: base.Text
+    """Folder of the file system, made where it is absent: at most 4 levels."""
+
     uid: base.UnixId
+    """User that every access is made as, and that owns the folder."""
+
     gid: base.UnixId
+    """Its group."""
+
     permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
 
 
@@ -74,16 +90,25 @@ class EfsSpec(base.Model):
     """Absent: the volume is the root of the file system."""
 
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
+    """Fixed once the file system is made."""
+
     throughput_mode: Literal["bursting", "elastic"] = "bursting"
+    """``elastic`` is paid by what is read and written, ``bursting`` grows with what is stored."""
+
     encrypted: bool = True
+    """Whether it is encrypted at rest."""
+
     kms_key_arn: base.KmsKeyArn | None = None
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    """AWS tags, beyond those that name the volume and its owner."""
 
 
 class ExistingSpec(base.Model):
     """Storage that exists already and is only registered."""
 
     external_id: base.Text
+    """The storage provider's id of it, such as ``vol-0123456789abcdef0``."""
+
     availability_zone: base.Word | None = None
     """Where it can be attached: an EBS volume or GCE disk's zone, a DigitalOcean volume's region. Required there."""
 
@@ -136,7 +161,11 @@ class VolumeSpec(base.Model):
     """Segments of each place where it can be attached, in place of what follows from the availability zone."""
 
     context: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    """What the driver is told of the volume each time, by its keys."""
+
     parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    """What the driver is told when it makes the volume, by its keys."""
+
     secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
     """CSI secrets. Kept secret in state, never written to a file."""
 

@@ -1,0 +1,67 @@
+"""
+The spec as a JSON schema, for editors and other programs: the form that is written, before classes and sets are taken.
+
+It says less than the rules do: what two keys have to do with each other, and what a driver wants, only a plan knows.
+"""
+
+import copy
+from typing import Any
+
+from nomad_csi.spec import expand, model
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+TITLE = "A storage spec of nomad-csi"
+
+SET_KEYS: dict[str, Any] = {
+    "class": {
+        "type": "string",
+        "description": "Name of a preset under `classes`: what it says is taken over where the volume says nothing.",
+    },
+    "count": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": expand.COUNT_LIMIT,
+        "description": "Makes a set of so many volumes, `data[0]`, `data[1]` and so on, for jobs with `per_alloc`.",
+    },
+    "each": {
+        "type": "array",
+        "minItems": 1,
+        "items": {"$ref": "#/$defs/VolumePart"},
+        "description": "Makes a set, with something of its own for each volume: as many as there are items.",
+    },
+}
+"""Keys of a volume as it is written; no volume has them any more when the set is made."""
+
+
+def document() -> dict[str, Any]:
+    """Return the JSON schema of a spec."""
+    schema = model.StorageSpec.model_json_schema()
+    parts = schema["$defs"]
+    whole = parts["VolumeSpec"]
+    preset = copy.deepcopy(whole) | {"description": "Parts of a volume.", "title": "VolumePreset"}
+    del preset["required"], preset["properties"]["id"]
+    part = copy.deepcopy(whole) | {"description": "What one volume of a set has of its own.", "title": "VolumePart"}
+    del part["required"], part["properties"]["id"]
+    whole["properties"] |= SET_KEYS
+    whole["required"] = ["id"]  # the rest may stand in a class
+    parts |= {"VolumePreset": preset, "VolumePart": part}
+    schema["properties"]["classes"]["additionalProperties"] = {"$ref": "#/$defs/VolumePreset"}
+    described = {"$schema": DIALECT, **schema, "title": TITLE}
+    return dict(_without_titles(described, top=True))
+
+
+def _without_titles(value: Any, *, top: bool = False) -> Any:
+    """Return *value* without the titles that only repeat the names of keys, and with keys for code as Markdown has."""
+    if isinstance(value, list):
+        return [_without_titles(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        if key == "title" and isinstance(item, str) and not top:
+            continue
+        if key == "description" and isinstance(item, str):
+            kept[key] = " ".join(item.replace("``", "`").split())
+        else:
+            kept[key] = _without_titles(item)
+    return kept

@@ -1,0 +1,119 @@
+"""The page of the spec says what the models say, and its examples can be planned."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli, errors
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi.spec import draft, examples, reference, schema
+
+PAGE = Path(__file__).parents[2] / "docs" / "spec.md"
+EXAMPLES = {example.title: example.yaml for example in examples.EXAMPLES}
+
+
+def test_page_is_made_from_the_models():
+    """Whoever changes a model makes the page anew."""
+    assert PAGE.read_text() == reference.page().rstrip("\n") + "\n"
+
+
+def test_command_prints_the_page(capsys):
+    """What goes into docs/spec.md."""
+    assert cli.main(["schema", "--markdown"]) == 0
+
+    assert capsys.readouterr().out == PAGE.read_text()
+
+
+def test_command_prints_the_schema(capsys):
+    """One JSON document, in the dialect that editors read."""
+    assert cli.main(["schema"]) == 0
+
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == schema.document()
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert list(printed["properties"]) == ["protect", "classes", "plugins", "volumes"]
+
+
+def test_every_key_has_a_meaning():
+    """No row of a table ends in nothing."""
+    assert [line for line in PAGE.read_text().splitlines() if line.endswith("|  |")] == []
+
+
+def test_every_link_has_a_table():
+    """Types that are tables are on the page."""
+    text = PAGE.read_text()
+    headings = {f"#{heading.lower()}" for heading in re.findall(r"^### (\w+)$", text, re.MULTILINE)}
+
+    assert set(re.findall(r"\]\((#[a-z]+)\)", text)) <= headings
+
+
+def test_keys_of_sets_and_classes_are_in_the_schema():
+    """The schema has the form that is written, not the one that is planned."""
+    parts = schema.document()["$defs"]
+
+    assert {"class", "count", "each"} <= set(parts["VolumeSpec"]["properties"])
+    assert parts["VolumeSpec"]["required"] == ["id"]
+    assert "required" not in parts["VolumePreset"]
+    assert "id" not in parts["VolumePreset"]["properties"]
+    assert parts["PluginSpec"]["properties"]["id"]["patternErrorMessage"] == (
+        "at most 63 letters, digits, '.', '_' or '-', no '.' in front"
+    )
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_example_can_be_planned_and_rendered(title):
+    """Each is a whole spec without a problem."""
+    plan = storage.plan_document(draft.read_yaml(EXAMPLES[title], title))
+
+    rendered = [documents.job_file(job) for plugin in plan.plugins for job in plugin.jobs]
+    assert rendered
+    assert all(text.startswith("# Rendered by nomad-csi.") for text in rendered)
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_example_fits_the_schema(title):
+    """Every key of an example is one of the schema, at its place."""
+    assert list(_unknown(yaml.safe_load(EXAMPLES[title]), schema.document(), "")) == []
+
+
+def test_schema_knows_what_the_reader_refuses():
+    """The check of the examples itself finds a key that is not there."""
+    document = {"plugins": [{"id": "a", "drivre": "aws-ebs"}]}
+
+    assert list(_unknown(document, schema.document(), "")) == ["plugins.drivre"]
+    with pytest.raises(errors.SpecError, match=r"plugins\[0\]\.drivre"):
+        storage.plan_document(document)
+
+
+def _unknown(value, part, path):
+    """Yield the keys of *value* that *part* of the schema does not know."""
+    if "$ref" in part:
+        part = schema.document()["$defs"][part["$ref"].rpartition("/")[2]]
+    choices = [item for item in part.get("anyOf", part.get("oneOf", ())) if item.get("type") != "null"]
+    if choices:
+        found = [list(_unknown(value, choice, path)) for choice in choices if _is_like(value, choice)]
+        yield from min(found, key=len)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _unknown(item, part["items"], path)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            inner = part.get("properties", {}).get(key, _of_any_name(part))
+            below = f"{path}.{key}" if path else key
+            if inner is False:
+                yield below
+            elif inner is not True:
+                yield from _unknown(item, inner, below)
+
+
+def _of_any_name(part):
+    named = list(part.get("patternProperties", {}).values())
+    return named[0] if named else part.get("additionalProperties", True)
+
+
+def _is_like(value, choice):
+    return isinstance(value, dict) == ("$ref" in choice or choice.get("type") == "object")
