@@ -111,6 +111,23 @@ def test_check_rejects_what_no_plugin_could_make(given, path, reason):
     assert reason in "; ".join(failure.reason for failure in failures)
 
 
+def test_order_of_required_places_means_nothing(context, scripted):
+    """Not in the program, not in Nomad; what is sent keeps Nomad's order, which is fixed."""
+    turned = HELD["RequestedTopologies"] | {"Required": HELD["RequestedTopologies"]["Required"][::-1]}
+    held = HELD | {"RequestedTopologies": turned}
+    scripted.reply("GET", PATH, 200, held)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    news, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
+    inputs, _ = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 6 * GIB})
+
+    assert news == inputs == NEWS
+    assert not differ(news).any
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == turned
+
+
 def test_check_accepts_what_is_not_known_yet():
     """A size that comes from another resource is looked at when it is there."""
     _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})

@@ -44,7 +44,7 @@ def take_over(
 def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
     """Change *found* in place, growing it where more is wanted. Raises `errors.RefusedError` for one too large."""
     _refuse_shrinking(found, news)
-    wanted = created_document.from_inputs(news)
+    wanted = created_document.as_stored(created_document.from_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
         context.status(f"plugin {news['pluginId']} grows {_name(news)} to {wanted.capacity_min_bytes} bytes")
     try:

@@ -4,11 +4,28 @@ The document of a volume that the plugin makes, in Pulumi's words and back.
 As in `volume_document`, optional parts that are empty are left out, so that both sides compare.
 """
 
+import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.deploy import created_properties, volume_document
 from nomad_csi.nomad import volume_creation, volumes
+
+
+def in_order(values: dict[str, Any]) -> dict[str, Any]:
+    """Return *values* with the required places in one order: to a plugin it means nothing, to Nomad it is fixed."""
+    places = values.get("requiredTopologies")
+    if not isinstance(places, list):
+        return values
+    return values | {"requiredTopologies": sorted(places, key=_key)}
+
+
+def as_stored(wanted: volume_creation.NewVolume, found: volumes.Volume) -> volume_creation.NewVolume:
+    """Return *wanted* with the required places in the order in which Nomad holds them, where they are the same."""
+    stored = found.requested_topologies
+    is_same = sorted(map(_key, stored)) == sorted(map(_key, wanted.required_topologies))
+    return dataclasses.replace(wanted, required_topologies=stored) if is_same else wanted
 
 
 def from_inputs(inputs: Mapping[str, Any]) -> volume_creation.NewVolume:
@@ -45,7 +62,7 @@ def of_volume(volume: volumes.Volume, *, with_sizes: bool = True) -> dict[str, A
         "snapshotId": volume.snapshot_id,
     }
     whole = volume_document.to_inputs(volume_document.of_volume(volume)) | own | (sizes if with_sizes else {})
-    return {name: value for name, value in whole.items() if name in created_properties.INPUTS and value}
+    return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS and value})
 
 
 def outputs_of(volume: volumes.Volume) -> dict[str, Any]:
@@ -60,3 +77,7 @@ def outputs_of(volume: volumes.Volume) -> dict[str, Any]:
 
 def _topologies(places: tuple[Mapping[str, str], ...]) -> list[dict[str, Any]]:
     return [{"segments": dict(segments)} for segments in places]
+
+
+def _key(place: Mapping[str, Any]) -> str:
+    return json.dumps(place, sort_keys=True)

@@ -36,7 +36,7 @@ class CreatedVolume:
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
         values, failures = volume_properties.check(self.inputs, news)
-        return values, (*failures, *created_properties.wrong_together(values))
+        return created_document.in_order(values), (*failures, *created_properties.wrong_together(values))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
