@@ -18,6 +18,22 @@ def test_clean_files_exit_0(capsys):
     assert capsys.readouterr().out == "2 files, nothing found\n"
 
 
+TESTS = Path(__file__).parents[1]
+OWN = [
+    TESTS / "render" / "expected",
+    *sorted(TESTS.glob("catalogue/*/expected")),
+    TESTS.parent / "examples/committed-hcl",
+]
+
+
+@pytest.mark.parametrize("folder", OWN, ids=[folder.parent.name for folder in OWN])
+def test_what_we_render_is_clean(folder, capsys):
+    """Our own files, of every driver of the catalogue, have nothing that we would find wrong in others."""
+    paths = [str(path) for path in sorted(folder.rglob("*.hcl"))]
+
+    assert cli.main(["lint", *paths]) == 0, capsys.readouterr().out
+
+
 def test_findings_exit_1(capsys):
     """One line for each, and how to learn more."""
     path = CASES / "tutorial-volume.hcl"

@@ -74,7 +74,9 @@ def _source(
         source = {"existing": _filled({"external_id": external_id, "availability_zone": zone})}
     else:
         source = {"create": _filled(_created(content, payload, file, remarks) | {"availability_zone": zone})}
-    if driver is not None and driver.topology_key and not zone and not topologies:
+    form = driver.external_id.form(external_id) if driver else None
+    zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
+    if zoned and not zone and not topologies:
         where = f"{next(iter(source))}.availability_zone of volume {content.get('id')}"
         text = f"{where}: where it can be attached, which no file says"
         remarks.add("missing", file, content.line, text)

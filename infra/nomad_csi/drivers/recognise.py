@@ -62,7 +62,7 @@ def _by_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) 
 def _wanted(driver: model.Driver, context: Mapping[str, object]) -> set[str]:
     wanted = set(driver.context.required)
     for key, by_value in driver.context.required_with.items():
-        wanted |= by_value.get(str(context.get(key)), frozenset())
+        wanted |= {one for other in by_value.get(str(context.get(key)), ()) for one in other.split("|")}
     return wanted
 
 
@@ -78,6 +78,12 @@ def is_published(image: str, driver: model.Driver) -> bool:
     places = (repository(image), repository(driver.image))
     own, known = (place.removeprefix("docker.io/") for place in places)
     return own == known
+
+
+def is_mirrored(image: str, driver: model.Driver) -> bool:
+    """Return whether *image* has the path under which *driver* is published, behind another registry."""
+    _, _, path = repository(driver.image).partition("/")
+    return repository(image).endswith(f"/{path}")
 
 
 def tag(image: str) -> str:

@@ -33,7 +33,7 @@ def _image(plugin: Plugin) -> Iterator[Hit]:
     if plugin.driver is None:
         return
     wanted = recognise.repository(plugin.driver.image)
-    if not recognise.is_published(image, plugin.driver):
+    if not (recognise.is_published(image, plugin.driver) or recognise.is_mirrored(image, plugin.driver)):
         found = f"{recognise.repository(image)} in place of {wanted}"
         yield Hit(code="image-elsewhere", line=line, found=found, fix=f"take it from {wanted}, or a mirror of that")
     if tag not in {"", "latest", plugin.driver.version, recognise.tag(plugin.driver.image)}:

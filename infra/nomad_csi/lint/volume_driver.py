@@ -6,6 +6,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Hit, Volume
+from nomad_csi.spec import driver as described
 
 
 def check(volume: Volume) -> Iterator[Hit]:
@@ -24,11 +25,18 @@ def check(volume: Volume) -> Iterator[Hit]:
 def _modes(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
     legacy = [(jobs.text(volume.content, name)) for name in ("access_mode", "attachment_mode")]
     given = [*volume.modes, *([(legacy[0], legacy[1], volume.content.at("access_mode"))] if all(legacy) else [])]
+    form = _form(volume, driver)
+    modes = driver.modes | {(item.access_mode, item.attachment_mode) for item in (form.capabilities if form else ())}
     for access_mode, attachment_mode, line in given:
-        if (access_mode, attachment_mode) not in driver.modes:
-            served = ", ".join(f"{first} {second}" for first, second in sorted(driver.modes))
+        if (access_mode, attachment_mode) not in modes:
+            served = ", ".join(f"{first} {second}" for first, second in sorted(modes))
             found = f"{access_mode} {attachment_mode} with {driver.called}"
             yield Hit(code="access-mode-unserved", line=line, found=found, fix=driver.modes_advice or f"use {served}")
+
+
+def _form(volume: Volume, driver: drivers.Driver) -> described.ExternalIdFormSpec | None:
+    """Return the form of the volume's external id, where other rules hold under it."""
+    return driver.external_id.form(jobs.text(volume.content, "external_id"))
 
 
 def _segments(volume: Volume) -> list[values.Map]:
@@ -43,7 +51,9 @@ def _segments(volume: Volume) -> list[values.Map]:
 
 def _topology(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
     segments = [item for item in _segments(volume) if item]
-    if driver.topology_key and not segments and "topology_request" not in volume.content:
+    form = _form(volume, driver)
+    zoned = driver.topology_key and (form is None or form.zoned)
+    if zoned and not segments and "topology_request" not in volume.content:
         fix = f'add a topology_request whose required topology has segments = {{ "{driver.topology_key}" = "..." }}'
         yield Hit(code="topology-missing", line=volume.content.line, found=f"no zone for {driver.called}", fix=fix)
     known = {driver.topology_key, *driver.topology_keys}
@@ -67,28 +77,32 @@ def _external_id(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
 
 
 def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
-    keys = driver.context
-    given = {key: value for block in values.blocks(volume.content, "context") for key, value in block.items()}
+    form = _form(volume, driver)
+    keys = (form.context if form else None) or driver.context
+    given = {key: str(value) for block in values.blocks(volume.content, "context") for key, value in block.items()}
     for block in values.blocks(volume.content, "context"):
         for key, value in block.items():
-            if key in keys.refused or not keys.takes(key):
-                fix = keys.refused.get(key, f"remove it; {driver.called} takes {', '.join(sorted(keys.allowed or ()))}")
+            refused, known = keys.entry(keys.refused, key), keys.entry(keys.values, key)
+            if refused is not None or not keys.takes(key):
+                fix = refused or f"remove it; {driver.called} takes {', '.join(sorted(keys.allowed or ()))}"
                 found = f"the context key {key!a} with {driver.called}"
                 yield Hit(code="context-key-unknown", line=block.at(key), found=found, fix=fix)
-            elif key in keys.values and value not in keys.values[key]:
-                fix = f"use one of {', '.join(sorted(keys.values[key]))}"
+            elif known is not None and value not in known:
+                fix = f"use one of {', '.join(sorted(known))}"
                 yield Hit(code="context-value-unknown", line=block.at(key), found=f"{value!a} as {key}", fix=fix)
     if "external_id" in volume.content:
-        for key in keys.missing({name: str(value) for name, value in given.items()}):
-            found = f"no context key {key!a} for {driver.called}"
-            yield Hit(code="context-key-missing", line=volume.content.at("context"), found=found, fix=f"add {key}")
+        for key in keys.missing(given):
+            name = key.replace("|", " or ")
+            found = f"no context key {name} for {driver.called}"
+            yield Hit(code="context-key-missing", line=volume.content.at("context"), found=found, fix=f"add {name}")
 
 
 def _parameters(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
     for block in values.blocks(volume.content, "parameters"):
         for key in block:
-            if key in driver.parameters.refused or not driver.parameters.takes(key):
-                fix = driver.parameters.refused.get(key, "")
+            refused = driver.parameters.entry(driver.parameters.refused, key)
+            if refused is not None or not driver.parameters.takes(key):
+                fix = refused or ""
                 found = f"the parameter {key!a} with {driver.called}"
                 yield Hit(code="parameter-unknown", line=block.at(key), found=found, fix=fix)
 
