@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli import inputs
@@ -100,6 +101,35 @@ def test_verify_and_probe_are_typed_right(checkout):
 def _try(words, folder, **variables):
     environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder)} | variables
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_plan_and_register_are_typed_right():
+    """As above."""
+    for words in (words for words in of("nomad-csi") if words[1] in ("plan", "register")):
+        done = _try(words, PROJECT, NOMAD_ADDR="http://127.0.0.1:9")
+
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "no connection: Connection refused" in done.stdout + done.stderr
+
+
+def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
+    """Both find something, say so by their exit codes, and the spec names the plugin and the volume."""
+    lint, adopt = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("lint", "import"))
+
+    judged, adopted = _try(lint, checkout), _try(adopt, checkout)
+
+    assert (judged.returncode, adopted.returncode) == (1, 1)
+    assert "error: privilege-missing: plugin aws-ebs0 (node)" in judged.stdout
+    spec = yaml.safe_load(adopted.stdout)
+    assert [item["id"] for item in spec["plugins"] + spec["volumes"]] == ["aws-ebs0", "mysql"]
+    assert "missing: aws_region of aws-ebs0" in adopted.stderr
+
+
+def test_every_command_of_the_readme_is_one_that_is_tried():
+    """Of nomad-csi too."""
+    tried = {"render", "verify", "probe", "plan", "register", "lint", "import"}
+
+    assert {words[1] for words in of("nomad-csi")} == tried
 
 
 def test_the_program_compiles_and_its_names_exist():

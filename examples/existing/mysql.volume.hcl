@@ -1,0 +1,7 @@
+id              = "mysql"
+name            = "mysql"
+type            = "csi"
+external_id     = "vol-0b756b75620d63af5"
+plugin_id       = "aws-ebs0"
+access_mode     = "multi-node-multi-writer"
+attachment_mode = "file-system"
