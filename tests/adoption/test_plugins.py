@@ -84,6 +84,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(args='"--extra-tags=a=1"'), "left out", "--extra-tags, which AWS EBS does not take here"),
         (ebs(args='"nodes"'), "left out", "the word 'nodes', which AWS EBS does not take"),
         (ebs(args='"--metadata-sources=kubernetes"'), "left out", "--metadata-sources=kubernetes: AWS EBS is run with --metadata-sources=imds"),
+        (ebs(task='env {\n A = "${meta.a}"\n }'), "left out", "the environment variable A, which asks the client for something: a spec holds plain text there"),
         (ebs(task='env {\n CSI_ENDPOINT = "x"\n }'), "left out", "the environment variable CSI_ENDPOINT, which Nomad sets"),
         (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact of the task: the image or the clients must hold what the driver needs"),
         (ebs(job="meta {\n a = 1\n }"), "left out", "meta of the job"),
@@ -125,6 +126,28 @@ def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
         "changed",
         "priority differs between the jobs of aws-ebs0; a plugin has one, and it is the node's here",
     ) in said(adoption)
+
+
+def test_count_and_resources_of_a_role_stand_together(adopted):
+    """One does not push the other out."""
+    texts = {"c": ebs("controller", group="count = 3", task="resources {\n cpu = 50\n }"), "n": ebs()}
+
+    assert plugin_of(adopted(texts))["controller"] == {"count": 3, "resources": {"cpu_mhz": 50, "memory_mib": 300}}
+
+
+def test_what_a_spec_refuses_is_said(adopted, said):
+    """A complete file with a value that no spec takes is not done."""
+    text = efs(task='env {\n AWS_REGION = "us-east-1"\n }')
+    volume = (
+        'id = "v"\nplugin_id = "aws-efs0"\nexternal_id = "fs-0123456789abcdef0"\ncapability {\n'
+        ' access_mode = "multi-node-reader-only"\n attachment_mode = "file-system"\n}\n'
+    )
+
+    adoption = adopted({"j": text, "v": volume})
+
+    [wrong] = [told for kind, told in said(adoption) if kind == "wrong"]
+    assert wrong.startswith("volumes[0].capabilities[0]: expected one of ")
+    assert not adoption.is_complete
 
 
 def test_a_second_job_of_one_part_is_left_out(adopted, said):

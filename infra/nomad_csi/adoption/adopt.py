@@ -1,14 +1,16 @@
 """From files to a spec: plugins from jobs, volumes from volume files, and what is to be said about them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi.adoption import differences, left_over, model, plugins, volumes
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
+from nomad_csi.plan import storage
 
 
 def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adoption:
@@ -30,6 +32,8 @@ def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adopti
     _fill_region(documents, adopted, aws_region, remarks)
     document = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
     differences.report(document, parts, remarks)
+    if files and all(remark.kind != "missing" for remark in remarks.found):
+        _report_refusals(document, files[0].name, remarks)
     for file in files:
         if file.policy is not None:
             text = "an IAM policy belongs to no spec: iam.role_name of the plugin has one made that fits"
@@ -37,6 +41,15 @@ def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adopti
     order = {file.name: index for index, file in enumerate(files)}
     ordered = sorted(remarks.found, key=lambda remark: (order[remark.file], remark.line))
     return model.Adoption(document=document, remarks=tuple(ordered))
+
+
+def _report_refusals(document: Mapping[str, Any], file: str, remarks: model.Remarks) -> None:
+    """Say what a spec refuses of *document* that seemed to lack nothing: modes, credentials, arguments."""
+    try:
+        storage.plan_document(document)
+    except errors.SpecError as error:
+        for problem in error.problems:
+            remarks.add("wrong", file, 1, str(problem))
 
 
 def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:

@@ -42,16 +42,16 @@ _WHY = {
 }
 
 
-def report(part: model.Part, remarks: model.Remarks, *, config_taken: frozenset[str] = frozenset()) -> None:
-    """Add a remark for each name of *part* that the spec has no place for."""
+def report(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
+    """Add a remark for each name of *part* that the spec has no place for; *also_taken* are carried over otherwise."""
     for where, body, taken in (
         ("the job", part.job.body, _JOB),
         ("the group", part.group.body, _GROUP),
         ("the task", part.task.body, _TASK),
-        (f"the {part.task.driver} config", part.task.config, _CONFIG | config_taken),
+        (f"the {part.task.driver} config", part.task.config, _CONFIG),
         ("resources", values.block(part.task.body, "resources"), _RESOURCES),
     ):
-        for name in _others(body, taken):
+        for name in _others(body, taken | also_taken):
             why = f": {_WHY[name]}" if name in _WHY else ""
             remarks.add("left out", part.file, body.at(name), f"{name} of {where}{why}")
     others = [task for task in part.group.tasks if task is not part.task and task.plugin is None]

@@ -8,6 +8,7 @@ from nomad_csi.adoption import model
 from nomad_csi.drivers import arguments
 from nomad_csi.hcl import secrets, values
 from nomad_csi.spec import driver as drivers
+from nomad_csi.spec import variables
 
 _TO_CREDENTIALS = "put it into a Nomad variable or Vault, and name that in credentials"
 _PLACE = re.compile(r"\\\{(\w+)\\\}")
@@ -86,7 +87,11 @@ def _variable(name: str, value: str, role: drivers.RoleSpec, found: Meaning) -> 
         yield f"the environment variable {name} looks like a secret: {_TO_CREDENTIALS}"
     elif rendered is None and name == "CSI_ENDPOINT":
         yield "the environment variable CSI_ENDPOINT, which Nomad sets"
-    elif rendered is None or not _fills((rendered,), value, found):
+    elif rendered is not None and _fills((rendered,), value, found):
+        return
+    elif variables.TEMPLATE_START.search(value):
+        yield f"the environment variable {name}, which asks the client for something: a spec holds plain text there"
+    else:
         found.environment[name] = value
 
 

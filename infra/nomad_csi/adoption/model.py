@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from nomad_csi.hcl import job as jobs
 
-Kind = Literal["missing", "left out", "changed", "note"]
+Kind = Literal["missing", "wrong", "left out", "changed", "note"]
 """
-``missing``: the spec needs it and no file says it; ``left out``: the file says it and the spec has no place for it;
-``changed``: rendered otherwise than it was; ``note``: worth knowing.
+``missing``: the spec needs it and no file says it; ``wrong``: a spec refuses what the file says; ``left out``: the file
+says it and the spec has no place for it; ``changed``: rendered otherwise than it was; ``note``: worth knowing.
 """
 
 
@@ -62,5 +62,5 @@ class Adoption:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is something, and nothing is missing in it."""
-        return bool(self.document) and all(remark.kind != "missing" for remark in self.remarks)
+        """Whether there is something, and nothing is missing or wrong in it."""
+        return bool(self.document) and all(remark.kind not in {"missing", "wrong"} for remark in self.remarks)

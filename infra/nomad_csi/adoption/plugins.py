@@ -43,14 +43,29 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     if driver is not None:
         document |= images.adopt(driver, roles, remarks)
         document |= _meant(driver, roles, remarks)
-        document |= _counts(driver, roles, remarks)
+        document = _both(document, _counts(driver, roles, remarks))
         document |= _health_timeout(driver, roles, remarks)
         document |= _network(driver, roles)
         _complete(driver, roles, document, remarks)
-    document |= _resources(roles)
-    for part in roles.values():
-        left_over.report(part, remarks, config_taken=frozenset() if driver else own_driver.CONFIG_TAKEN)
+    document = _both(document, _resources(roles))
+    for name, part in roles.items():
+        left_over.report(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
     return {name: value for name, value in document.items() if value not in ({}, [], None)}
+
+
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both, those of their entries together that are mappings in both."""
+    joined = {name: {**first[name], **second[name]} for name in first if name in second}
+    return {**first, **second, **joined}
+
+
+def _taken(document: Mapping[str, Any], role: drivers.Role | None, part: model.Part) -> frozenset[str]:
+    """Return names of a job that are carried over in some other form."""
+    if role is None:
+        return own_driver.CONFIG_TAKEN
+    names = {"network", "ports"} if "metrics_port" in document else set()
+    kept = jobs.duration_s(part.task.body.get("kill_timeout"))
+    return frozenset(names | ({"kill_timeout"} if kept is not None and kept == role.kill_timeout_s else set()))
 
 
 def _by_role(

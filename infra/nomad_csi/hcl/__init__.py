@@ -1,5 +1,5 @@
 """
 HCL text: quoting, layout, reading. The one place that knows both dialects that Nomad reads.
 
-Nomad reads job files as HCL2 and volume files as HCL1; ``nomad fmt`` reads both as HCL2. python-hcl2 lives here alone.
+Nomad reads job files as HCL2 and volume files as HCL1; ``nomad fmt`` reads both as HCL2. Either may be JSON.
 """
