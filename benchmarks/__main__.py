@@ -2,11 +2,12 @@
 
 import sys
 
-from benchmarks import command, components, installation, rendering, sandbox
+from benchmarks import command, components, installation, registration, rendering, sandbox
 
 MEASUREMENTS = {
     "command": command.measure,
     "rendering": rendering.measure,
+    "registration": registration.measure,
     "sandbox": sandbox.measure,
     "components": components.measure,
     "installation": installation.measure,

@@ -47,7 +47,7 @@ def test_volume_larger_than_that_goes_alone():
 
 @pytest.mark.parametrize(
     ("count", "expected"),
-    [(1, [1]), (10, [10]), (11, [10, 1]), (100, [10] * 10), (200, [20] * 10), (1000, [25] * 40)],
+    [(1, [1]), (8, [1] * 8), (11, [2] * 5 + [1]), (100, [10] * 10), (200, [20] * 10), (1000, [25] * 40)],
 )
 def test_controller_is_asked_by_several_small_requests(count, expected):
     """It checks one volume after the other in each, and several requests at a time."""

@@ -38,7 +38,7 @@ def absent(scripted):
     """Let Nomad have no volume, and a plugin without a controller."""
     scripted.reply("GET", "/v1/plugin/csi/efs", 200, {"ID": "efs", "ControllerRequired": False})
     scripted.reply("GET", PLURAL, 200, [])
-    for number in range(6):
+    for number in range(40):
         scripted.reply("GET", path(number), 404, "volume not found")
 
 
@@ -110,8 +110,9 @@ def test_few_volumes_need_no_list(run, scripted, holds):
 
 
 @pytest.mark.usefixtures("absent")
-def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds):
+def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds, monkeypatch):
     """What is not in the list is new without a question."""
+    monkeypatch.setattr(batch_look, "FEW", 5)
     scripted.replies[("GET", PLURAL)] = [(200, [{"ID": "v0"}, {"ID": "other"}])]
     scripted.reply("PUT", PLURAL, 200, {})
     holds(volume(0))
@@ -291,14 +292,14 @@ def test_interrupted_run_sends_nothing_more(run, scripted):
 
 @pytest.mark.usefixtures("absent")
 def test_batches_of_a_controller_go_side_by_side(run, scripted):
-    """Ten volumes in each; every volume once."""
+    """Each waits for its own volumes only; every volume goes once."""
     scripted.replies[("GET", "/v1/plugin/csi/efs")] = [(200, {"ControllerRequired": True})]
     scripted.reply("PUT", PLURAL, 200, {})
 
     outcomes, _ = run(*(volume(number) for number in range(30)))
 
     assert {item.status for item in outcomes} == {"registered"}
-    assert sorted(len(ids) for ids in sent(scripted)) == [10, 10, 10]
+    assert [len(ids) for ids in sent(scripted)] == [3] * 10
     assert sorted(volume_id for ids in sent(scripted) for volume_id in ids) == sorted(f"v{n}" for n in range(30))
 
 

@@ -7,6 +7,7 @@ import socket
 import ssl
 import time
 import types
+from concurrent import futures
 
 import pytest
 import urllib3
@@ -323,3 +324,39 @@ def test_certificate_files_are_not_read_for_plain_http(agent):
     agent.answer("GET", "/v1/nodes", "[]")
 
     assert nodes_over(agent, ca_cert="/nonexistent/ca.pem") == []
+
+
+def test_more_calls_than_an_agent_takes_wait_for_each_other(agent, monkeypatch):
+    """Two hundred threads are no reason for a 429."""
+    monkeypatch.setattr(transport, "AT_ONCE", 3)
+    agent.answer("GET", "/v1/nodes", "[]")
+    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
+        under_way, most = [], []
+        send = client._transport._exchange
+
+        def counted(*arguments):
+            under_way.append(1)
+            most.append(len(under_way))
+            try:
+                return send(*arguments)
+            finally:
+                under_way.pop()
+
+        monkeypatch.setattr(client._transport, "_exchange", counted)
+        with futures.ThreadPoolExecutor(20) as pool:
+            replies = list(pool.map(lambda _: client.request("GET", "/v1/nodes"), range(60)))
+
+    assert [reply.data for reply in replies] == [[]] * 60
+    assert max(most) <= 3
+
+
+def test_call_that_finds_no_free_connection_was_not_sent(agent, monkeypatch):
+    """It may be tried again."""
+    monkeypatch.setattr(transport, "AT_ONCE", 1)
+    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=0.01) as client:
+        client._transport._free.acquire()
+        with pytest.raises(errors.NomadApiError, match=r"1 calls were under way for 0.01 s") as caught:
+            client.request(*WRITE)
+        client._transport._free.release()
+
+    assert (caught.value.kind, agent.asked) == ("retry", [])

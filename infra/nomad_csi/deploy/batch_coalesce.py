@@ -18,7 +18,10 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
 GATHER_S = 0.02
-"""How long the first one waits: two or three round trips of the reads that go before a registration."""
+"""How long the first one waits, and again as long as others have come meanwhile."""
+
+GATHERINGS = 12
+"""How often it waits at most."""
 
 DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
 """For one batch, with what it takes to find out which of its volumes is refused."""
@@ -57,9 +60,7 @@ class Coalescer:
             group.append(mine)
             is_first = len(group) == 1
         if is_first:
-            time.sleep(self._gather_s)
-            with self._lock:
-                del self._gathering[place]
+            self._gather(place, group)
             self._send(group, tell, cancelled)
         error = mine.answer.result()
         if error is not None:
@@ -67,6 +68,17 @@ class Coalescer:
             raise errors.NomadApiError(
                 error.method, error.path, error.message, status=error.status, kind=error.kind, advice=error.advice
             ) from error
+
+    def _gather(self, place: tuple[str, str], group: list[_Waiting]) -> None:
+        """Wait while others join *group*; nobody joins it afterwards."""
+        for _ in range(GATHERINGS):
+            before = len(group)
+            time.sleep(self._gather_s)
+            with self._lock:
+                if len(group) == before:
+                    break
+        with self._lock:
+            del self._gathering[place]
 
     def _send(self, group: list[_Waiting], tell: Callable[[str], None], cancelled: threading.Event) -> None:
         """Send *group* and give each its answer, whatever happens: others wait for it."""

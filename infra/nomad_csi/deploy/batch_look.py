@@ -11,8 +11,8 @@ from nomad_csi.plan import registration
 Key = tuple[str, str]
 """Namespace and volume id."""
 
-FEW = 20
-"""Volumes of a namespace up to which a list, which holds all of them, costs more than it saves."""
+FEW = 200
+"""Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
 
 
 def key_of(document: registration.VolumeRegistration) -> Key:

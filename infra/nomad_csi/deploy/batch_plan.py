@@ -26,11 +26,11 @@ LARGEST = 1000
 LARGEST_BYTES = 900 * 2**10
 """Bytes of their JSON."""
 
-FEWEST_ASKED, MOST_ASKED = 10, 25
+MOST_ASKED = 25
 """Volumes of one request where a controller is asked for each."""
 
 PARALLEL_ASKED = 10
-"""Such requests at a time; as many as the client keeps connections."""
+"""Such requests at a time. Up to 250 volumes are spread over so many, since each request waits for its own."""
 
 PARALLEL = 2
 """Other requests at a time: each is one large write of the cluster's leader."""
@@ -98,8 +98,7 @@ def is_for_all(error: errors.NomadApiError) -> bool:
 
 def _few(group: Sequence[registration.VolumeRegistration]) -> Iterator[Documents]:
     """Yield parts of equal size, so that the last one to end is not a late one."""
-    share = -(-len(group) // PARALLEL_ASKED)
-    size = min(max(share, FEWEST_ASKED), MOST_ASKED)
+    size = min(-(-len(group) // PARALLEL_ASKED), MOST_ASKED)
     for start in range(0, len(group), size):
         yield tuple(group[start : start + size])
 

@@ -7,6 +7,7 @@ The one place that knows urllib3; its exceptions end here.
 import base64
 import contextlib
 import ssl
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,14 @@ MAX_REPLY_BYTES = 64 * 2**20
 """Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
 
 _PART_BYTES = 2**16
-_CONNECTIONS = 10
-"""Kept open for the next call; a Nomad agent takes 100 of one address (``http_max_conns_per_client``)."""
+_CONNECTIONS = 16
+"""Kept open for the next call."""
+
+AT_ONCE = 48
+"""
+Calls at a time; more wait. A Nomad agent takes 100 connections of one address and answers 429 to the next
+(``http_max_conns_per_client``), and this client is seldom the only one there.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +49,7 @@ class Transport:
         context = tls.context(settings)
         self._manager = _manager(settings, context)
         self._pool = self._manager.connection_from_url(settings.address)
+        self._free = threading.BoundedSemaphore(AT_ONCE)
         self._line = pipeline.Line(
             address=settings.address,
             headers=self._headers,
@@ -57,24 +65,14 @@ class Transport:
         *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` where the request cannot have
         arrived, else by `classify.unanswered`.
         """
-        deadline = time.monotonic() + timeout_s
+        if not self._free.acquire(timeout=timeout_s):
+            raise self._unsent(call, f"{AT_ONCE} calls were under way for {timeout_s:g} s", "")
         try:
-            response = self._pool.urlopen(
-                call.method,
-                target,
-                body=content,
-                headers=self._headers,
-                retries=False,
-                redirect=False,
-                timeout=urllib3.Timeout(total=timeout_s),
-                preload_content=False,
-            )
-            with contextlib.closing(response):
-                received = self._read(call, response, deadline, timeout_s)
-                response.release_conn()
-            return Answer(status=response.status, headers=response.headers, content=received)
+            return self._exchange(call, target, content, timeout_s)
         except urllib3.exceptions.HTTPError as error:
             raise self._error(call, error, timeout_s) from error
+        finally:
+            self._free.release()
 
     def read_many(self, targets: Sequence[str], timeout_s: float) -> Iterator[Answer]:
         """
@@ -95,6 +93,23 @@ class Transport:
     def close(self) -> None:
         """Close what is open."""
         self._manager.clear()
+
+    def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        deadline = time.monotonic() + timeout_s
+        response = self._pool.urlopen(
+            call.method,
+            target,
+            body=content,
+            headers=self._headers,
+            retries=False,
+            redirect=False,
+            timeout=urllib3.Timeout(total=timeout_s),
+            preload_content=False,
+        )
+        with contextlib.closing(response):
+            received = self._read(call, response, deadline, timeout_s)
+            response.release_conn()
+        return Answer(status=response.status, headers=response.headers, content=received)
 
     def _read(
         self, call: classify.Call, response: urllib3.BaseHTTPResponse, deadline: float, timeout_s: float

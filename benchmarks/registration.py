@@ -1,0 +1,238 @@
+"""
+Volumes registered in batches, against one request for each, and against a loop of ``nomad volume register``.
+
+On the stand-in for Nomad, and on a real agent where ``nomad`` is on PATH and may run.
+"""
+
+import collections
+import concurrent.futures
+import importlib.util
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchmarks import timing
+from nomad_csi import nomad
+from nomad_csi.deploy import batch_look, batch_register, volume_registration
+from nomad_csi.deploy import resource as steps
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+from nomad_csi.render import documents
+
+MANY = 1000
+ALL = 10_000
+BY_COMMAND = 100
+"""Files for the loop of the command line, of which one takes a process."""
+
+ASKED = 100
+ASKED_S = 0.05
+CREATED = 200
+"""Volumes that Pulumi's engine creates at the same time."""
+
+_MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+
+
+def measure() -> Iterator[str]:
+    """Yield the results."""
+    agents = _agents()
+    yield from _on(agents, agents.StandIn)
+    why = agents.obstacle()
+    if why:
+        yield f"real agent: not measured: {why}"
+    else:
+        yield from _on(agents, agents.Real)
+
+
+def documents_of(prefix: str, count: int, plugin_id: str = "efs") -> list[registration.VolumeRegistration]:
+    """Return *count* volumes of a plugin."""
+    return [
+        registration.VolumeRegistration(
+            volume_id=f"{prefix}-{number}",
+            name=f"{prefix}-{number}",
+            external_id=f"fs-0123456789abcdef0:/{prefix}/{number}",
+            plugin_id=plugin_id,
+            capabilities=(_MODE,),
+            required_topologies=({"topology.kubernetes.io/zone": "us-east-1a"},),
+        )
+        for number in range(count)
+    ]
+
+
+def _agents() -> ModuleType:
+    """Return the contract's two sides: tests are no package."""
+    path = Path("tests/contract/agents.py")
+    spec = importlib.util.spec_from_file_location("contract_agents", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _on(agents: ModuleType, kind: Any) -> Iterator[str]:
+    with agents.started(kind, agents.task_environment("http://127.0.0.1:9", "i-0")) as agent:
+        _run_plugins(agent)
+        with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
+            yield from (f"{kind.kind}: {line}" for line in _measured(agent, client))
+
+
+def _run_plugins(agent: Any) -> None:
+    """Run a plugin without a controller and one with a slow one, and wait until both are healthy."""
+    slow = str(Path("benchmarks/slow_plugin.py").resolve())
+    endpoint = "${CSI_ENDPOINT}"
+    agent.run(
+        _job(agent, "efs", "node", ["nomad-csi-sandbox-csi-plugin", "--driver", "aws-efs", f"--endpoint={endpoint}"])
+    )
+    agent.run(_job(agent, "slow", "monolith", [sys.executable, slow, endpoint, str(ASKED_S)]))
+    agent.until(lambda: agent.get("/v1/plugin/csi/efs"), lambda found: found["NodesHealthy"])
+    agent.until(lambda: agent.get("/v1/plugin/csi/slow"), lambda found: found["ControllersHealthy"])
+
+
+def _job(agent: Any, plugin_id: str, role: str, words: Sequence[str]) -> str:
+    return f"""job "plugin-{plugin_id}" {{
+  type = "system"
+  group "g" {{
+    task "t" {{
+      driver = "raw_exec"
+      csi_plugin {{
+        id                     = "{plugin_id}"
+        type                   = "{role}"
+        stage_publish_base_dir = "{agent.data_dir}/client/csi/{role}/{plugin_id}"
+      }}
+      config {{
+        command = "{words[0]}"
+        args    = {json.dumps(list(words[1:]))}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def _measured(agent: Any, client: nomad.Nomad) -> Iterator[str]:
+    yield from _batches(client)
+    if agent.kind == "real":
+        yield from _command_line(agent, client)
+    yield from _unchanged(agent, client)
+    yield from _created(client)
+    yield from _asked(client)
+    if agent.kind == "real":
+        yield from _compared(agent, client)
+
+
+def _batches(client: nomad.Nomad) -> Iterator[str]:
+    one_by_one, batched = documents_of("single", MANY), documents_of("batch", MANY)
+    alone_s = timing.median_s(lambda: [volumes.register(client, [item]) for item in one_by_one], 1)
+    bare_s = timing.median_s(lambda: volumes.register(client, documents_of("bare", MANY)), 1)
+    counts, whole_s = _registered(client, batched)
+    assert counts == {"registered": MANY}, counts
+    yield (
+        f"{MANY} volumes, one keep-alive request each: {alone_s:.2f} s; compared first and in batches: "
+        f"{whole_s:.2f} s, {alone_s / whole_s:.1f} x; one bare request: {bare_s:.2f} s, {alone_s / bare_s:.1f} x"
+    )
+
+
+def _registered(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> tuple[dict[str, int], float]:
+    began = time.perf_counter()
+    outcomes = batch_register.register(client, wanted)
+    return dict(collections.Counter(item.status for item in outcomes)), time.perf_counter() - began
+
+
+def _command_line(agent: Any, client: nomad.Nomad) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as name:
+        paths = []
+        for item in documents_of("command", BY_COMMAND):
+            paths.append(Path(name, f"{item.volume_id}.volume.hcl"))
+            paths[-1].write_text(documents.volume_file(item))
+        began = time.perf_counter()
+        for path in paths:
+            timing.of_command(["nomad", "volume", "register", f"-address={agent.url}", str(path)], cwd=Path.cwd())
+        loop_s = time.perf_counter() - began
+    _, whole_s = _registered(client, documents_of("instead", MANY))
+    each = loop_s / BY_COMMAND
+    yield (
+        f"`nomad volume register` in a loop: {BY_COMMAND} files {loop_s:.1f} s, so {MANY} in {each * MANY:.0f} s; "
+        f"in batches {each * MANY / whole_s:.0f} x"
+    )
+
+
+def _unchanged(agent: Any, client: nomad.Nomad) -> Iterator[str]:
+    before = _raft_index(agent)
+    counts, seconds = _registered(client, documents_of("batch", MANY))
+    after = _raft_index(agent)
+    assert counts == {"unchanged": MANY}, counts
+    yield f"{MANY} volumes again, unchanged: {seconds:.2f} s, index of volumes {before} before and {after} after"
+
+
+def _raft_index(agent: Any) -> int:
+    """Return the index that every write to the cluster's volumes raises."""
+    _, _, headers = agent.call("GET", "/v1/volumes?type=csi&prefix=none")
+    return int(headers["X-Nomad-Index"])
+
+
+def _created(client: nomad.Nomad) -> Iterator[str]:
+    """Let as many threads create as the provider has."""
+    puts: list[str] = []
+    kind = volume_registration.VolumeRegistration()
+    with nomad.Nomad(
+        client.connection, observe=lambda method, path: puts.append(path) if method == "PUT" else None
+    ) as counting:
+        context = steps.Context(connect=lambda: counting)
+        for threads in (8, 64, CREATED):
+            wanted = [kind.check(_inputs(item))[0] for item in documents_of(f"created-{threads}", CREATED)]
+            puts.clear()
+            began = time.perf_counter()
+            with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda news: kind.create(context, news), wanted))
+            seconds = time.perf_counter() - began
+            yield f"{CREATED} creates by Pulumi, {threads} at a time: {len(puts)} registering requests, {seconds:.2f} s"
+
+
+def _inputs(item: registration.VolumeRegistration) -> dict[str, Any]:
+    return {
+        "volumeId": item.volume_id,
+        "externalId": item.external_id,
+        "pluginId": item.plugin_id,
+        "capabilities": [{"accessMode": _MODE.access_mode, "attachmentMode": _MODE.attachment_mode}],
+        "requiredTopologies": [{"segments": dict(segments)} for segments in item.required_topologies],
+    }
+
+
+def _asked(client: nomad.Nomad) -> Iterator[str]:
+    """Register behind a controller that takes its time."""
+    serial_s = timing.median_s(lambda: volumes.register(client, documents_of("serial", ASKED, "slow")), 1)
+    counts, seconds = _registered(client, documents_of("asked", ASKED, "slow"))
+    assert counts == {"registered": ASKED}, counts
+    yield (
+        f"{ASKED} volumes behind a controller that takes {ASKED_S * 1000:.0f} ms each: one request {serial_s:.2f} s, "
+        f"ours {seconds:.2f} s, {serial_s / seconds:.1f} x (aim 6 x)"
+    )
+
+
+def _compared(agent: Any, client: nomad.Nomad) -> Iterator[str]:
+    wanted = documents_of("all", ALL)
+    batch_register.register(client, wanted)
+    seconds = timing.median_s(lambda: _looked(client, wanted), 3)
+    script = f"""\
+import resource, sys
+from benchmarks import registration
+from nomad_csi import nomad
+with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
+    registration._looked(client, registration.documents_of("all", {ALL}))
+"""
+    cost = timing.of_command([sys.executable, "-c", script], cwd=Path.cwd())
+    yield (
+        f"{ALL} volumes listed and compared: {seconds:.2f} s (aim 3 s); in a process of its own {cost.cpu_s:.2f} s of "
+        f"processor time and {cost.peak_mib:.0f} MiB (aim 200 MiB)"
+    )
+
+
+def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
+    by_key = {batch_look.key_of(item): item for item in wanted}
+    kinds = collections.Counter(verdict.kind for _, _, verdict in batch_look.verdicts(client, by_key, frozenset()))
+    assert kinds == {"equal": len(wanted)}, kinds
