@@ -1,0 +1,181 @@
+"""The drivers that need no cloud: what of their rows is a rule, and what an operator reads."""
+
+import re
+
+import pytest
+import yaml
+
+from nomad_csi import errors
+from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.plan import storage
+from nomad_csi.spec import access
+
+DEMOCRATIC, HOSTPATH, NFS = (catalogue.DRIVERS[name] for name in ("democratic-csi", "csi-hostpath", "csi-driver-nfs"))
+ZFS = {"driver": "zfs-generic-nfs"}
+ISCSI = {"node_attach_driver": "iscsi", "provisioner_driver": "zfs-generic-iscsi", "iqn": "iqn.x:y", "lun": "0"}
+SHARE = {"server": "nas.example.net", "share": "/export"}
+RAW = {"name": "raw_exec", "command": "/usr/bin/democratic-csi", "client_data_dir": "/opt/nomad"}
+
+
+def plan(driver, *wanted, **plugin):
+    """Plan one plugin with volumes."""
+    document = [item | {"plugin_id": "p0"} for item in wanted]
+    return storage.plan_document({"plugins": [{"id": "p0", "driver": driver} | plugin], "volumes": document})
+
+
+def existing(external_id="data", **more):
+    return {"id": "data", "existing": {"external_id": external_id}} | more
+
+
+def create(**more):
+    return {"id": "data", "create": {"capacity_min_gib": 1}} | more
+
+
+def refused(*arguments, **options):
+    with pytest.raises(errors.SpecError) as caught:
+        plan(*arguments, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(("plugin_id", "is_taken"), [("p", True), ("p" * 44, True), ("p" * 45, False), ("p-", False)])
+def test_name_of_democratic_csi_must_be_one_that_csi_allows(plugin_id, is_taken):
+    """The name that the driver answers holds the plugin's id: 63 characters for both, a letter or digit at the end."""
+    document = {"plugins": [{"id": plugin_id, "driver": "democratic-csi", "config": ZFS}]}
+
+    if is_taken:
+        [planned] = storage.plan_document(document).plugins
+        assert planned.expectation.provider == f"org.democratic-csi.{plugin_id}"
+        assert f"--csi-name={planned.expectation.provider}" in planned.jobs[0].arguments
+    else:
+        with pytest.raises(errors.SpecError, match=r"plugins\[0\].id: expected an id that ends in a letter or digit"):
+            storage.plan_document(document)
+
+
+def test_version_that_a_driver_answers_is_what_is_compared():
+    """democratic-csi answers an older one than its image has, the hostpath driver what its build wrote there."""
+    found = {
+        driver.name: plan(driver.name, config=config).plugins[0].expectation.version
+        for driver, config in ((DEMOCRATIC, ZFS), (HOSTPATH, {}), (NFS, {}))
+    }
+
+    assert found == {"democratic-csi": "1.9.0", "csi-hostpath": "", "csi-driver-nfs": "v4.13.4"}
+
+
+def test_two_controllers_of_democratic_csi_are_refused():
+    """With the reason: each would know only its own locks."""
+    [problem] = refused("democratic-csi", config=ZFS, controller={"count": 2})
+
+    assert problem.startswith("plugins[0].controller.count: expected at most 1 for democratic-csi: what it has locked")
+
+
+@pytest.mark.parametrize("value", sorted(DEMOCRATIC.config_file.not_in_containers["driver"]))
+def test_backend_that_needs_the_clients_files_runs_as_a_process_only(value):
+    """In a container its controller would make volumes that nobody finds again."""
+    [problem] = refused("democratic-csi", config={"driver": value})
+
+    assert problem.startswith("plugins[0].config.driver: expected a value that works in a container; not this one: ")
+    assert problem.endswith("use raw_exec as task_driver")
+    assert plan("democratic-csi", config={"driver": value}, task_driver=RAW).plugins
+
+
+@pytest.mark.parametrize("config", [{}, {"driver": "zfs"}], ids=["none", "unknown"])
+def test_configuration_without_a_known_backend_is_refused(config):
+    """The driver would end at once, and Nomad start it again forever."""
+    [problem] = refused("democratic-csi", config=config)
+
+    assert problem.startswith("plugins[0].config.driver: expected ")
+
+
+def test_configuration_is_written_as_yaml_with_its_secrets_left_to_the_client():
+    """What the driver reads is what the spec says; a secret stands there as an expression only."""
+    config = ZFS | {"sshConnection": {"host": "nas.example.net", "password": {"from_secret": "ssh_password"}}}
+    credentials = {"nomad_variable": "nomad/jobs/storage"}
+
+    jobs = plan("democratic-csi", config=config, credentials=credentials).plugins[0].jobs
+
+    for job in jobs:
+        [template] = job.templates
+        filled = re.sub(r'"?\{\{ [^{}]* \| toJSON \}\}"?', '"s3cret"', template.data)
+        document = yaml.safe_load(re.sub(r"\{\{.*?\}\}", "", filled))
+        assert document == ZFS | {"sshConnection": {"host": "nas.example.net", "password": "s3cret"}}
+        assert f"--driver-config-file=${{NOMAD_SECRETS_DIR}}/{template.file_name}" in job.arguments
+
+
+def test_one_portal_or_several_are_enough_for_iscsi():
+    """Either key will do; with neither the volume is refused."""
+    for key in ("portal", "portals"):
+        assert plan("democratic-csi", existing(context=ISCSI | {key: "nas.example.net"}), config=ZFS).volumes
+
+    assert refused("democratic-csi", existing(context=ISCSI), config=ZFS) == [
+        "volumes[0].context.portal|portals: expected a value, which node_attach_driver 'iscsi' calls for, got nothing; "
+        "add portal or portals"
+    ]
+
+
+def test_context_is_wanted_of_what_exists_and_not_of_what_is_made():
+    """The plugin writes the context of its own volumes."""
+    assert plan("democratic-csi", create(), config=ZFS).volumes
+    missing = refused("democratic-csi", existing(), config=ZFS)
+    assert [problem.partition(":")[0] for problem in missing] == [
+        "volumes[0].context.node_attach_driver",
+        "volumes[0].context.provisioner_driver",
+    ]
+
+
+def test_share_stands_in_the_context_of_what_exists_and_in_the_parameters_of_what_is_made():
+    """The NFS driver reads one at a mount and the other at a creation, in upper and lower case alike."""
+    assert plan("csi-driver-nfs", existing(context=SHARE)).volumes
+    assert plan("csi-driver-nfs", create(parameters={"Server": "nas.example.net", "SHARE": "/export"})).volumes
+    assert [problem.partition(":")[0] for problem in refused("csi-driver-nfs", create())] == [
+        "volumes[0].parameters.server",
+        "volumes[0].parameters.share",
+    ]
+
+
+def test_parameter_that_the_nfs_driver_does_not_know_is_refused():
+    """It would answer with an error when the volume is made."""
+    [problem] = refused("csi-driver-nfs", create(parameters=SHARE | {"path": "/x"}))
+
+    assert problem.startswith("volumes[0].parameters.path: expected one of csi.storage.k8s.io/")
+
+
+@pytest.mark.parametrize("mode", access.ACCESS_MODES)
+def test_block_devices_of_a_share_are_refused_in_every_mode(mode):
+    """A share is a file system."""
+    capability = {"access_mode": mode, "attachment_mode": "block-device"}
+
+    [problem] = refused("csi-driver-nfs", existing(context=SHARE, capabilities=[capability]))
+
+    assert problem.startswith("volumes[0].capabilities[0]: expected one of multi-node-multi-writer file-system")
+
+
+def test_state_of_the_hostpath_driver_is_the_same_folder_inside_and_outside():
+    """So it is found whether the driver runs in a container or not."""
+    [job] = plan("csi-hostpath", config={"state_dir": "/srv/volumes"}).plugins[0].jobs
+
+    assert job.binds == ("/srv/volumes:/srv/volumes",)
+    assert "--statedir=/srv/volumes" in job.arguments
+    assert "--nodeid=${node.unique.name}" in job.arguments
+
+
+@pytest.mark.parametrize("state_dir", ["volumes", "/a:b", ""])
+def test_state_folder_that_docker_would_misread_is_refused(state_dir):
+    """Absolute, and without the colon that ends a path there."""
+    [problem] = refused("csi-hostpath", config={"state_dir": state_dir})
+
+    assert problem.startswith("plugins[0].config.state_dir: expected a folder of the client")
+
+
+def test_second_instance_of_the_hostpath_driver_is_refused():
+    """It would not know the volumes of the first."""
+    [problem] = refused("csi-hostpath", monolith={"count": 2})
+
+    assert problem.startswith("plugins[0].monolith.count: expected at most 1 for csi-hostpath: each instance has")
+
+
+def test_volumes_are_known_for_what_only_their_driver_has():
+    """A context of democratic-csi holds that of the NFS driver, and more."""
+    acme = SHARE | {"node_attach_driver": "nfs", "provisioner_driver": "zfs-generic-nfs"}
+
+    assert recognise.of_volume(context=acme) is DEMOCRATIC
+    assert recognise.of_volume(context=SHARE) is NFS
