@@ -27,7 +27,7 @@ FORBIDDEN = ("{{", "}}", "${", "%{")
 ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """An item's name: what a template can name with a dot."""
 
-_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]+")
+_PLAIN = re.compile(r"(?![yYnN]$)[A-Za-z/][A-Za-z0-9_./-]*")
 """Text that is text to every reader of YAML, but for the words that PyYAML itself quotes, such as ``yes``."""
 
 _MARK = "from-secret-{}-{}-"

@@ -16,6 +16,9 @@ SHOWN_LIMIT = 60
 SECRET_KEYS = frozenset({"secrets", "environment", "token", "config"})
 """Keys below which no value is ever shown."""
 
+_OF_KEY = "[key]"
+"""How pydantic says that not the value of a mapping is wrong but its key."""
+
 _ALLOWED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -45,7 +48,7 @@ def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: st
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
-    location = tuple(step for step in item["loc"] if step not in (plugin.CATALOGUE, plugin.OWN))
+    location = tuple(step for step in item["loc"] if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
     code, context = item["type"], item.get("ctx") or {}
     where = _path(path, location)
     hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
@@ -56,6 +59,8 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Pro
         return errors.Problem(path=where, got="nothing", allowed="a value", fix=f"add {location[-1]}")
     if code == "rule":
         return errors.Problem(path=where, got=context["got"], allowed=context["allowed"])
+    if code == "too_short" and isinstance(item["input"], str):
+        return errors.Problem(path=where, got=got, allowed="text")
     return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]))
 
 

@@ -1,0 +1,117 @@
+"""Classes and sets: what is written becomes the volumes that are meant, and each mistake is told once."""
+
+import pytest
+
+from nomad_csi.spec import draft
+
+PLUGIN = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+EBS = {"availability_zone": "us-east-1a", "size_gib": 10}
+
+
+def read(*volumes, classes=None):
+    document = {"plugins": [PLUGIN], "volumes": list(volumes)}
+    return draft.read(document if classes is None else document | {"classes": classes})
+
+
+def lines(*volumes, classes=None):
+    return [str(problem) for problem in read(*volumes, classes=classes).problems]
+
+
+def volume(**changes):
+    return {"id": "data", "plugin_id": "aws-ebs0", "ebs": dict(EBS)} | changes
+
+
+def test_volume_takes_over_what_its_class_says():
+    """Mappings key by key, the volume first; lists whole."""
+    classes = {
+        "fast": {
+            "plugin_id": "aws-ebs0",
+            "ebs": {"volume_type": "io2", "iops": 500, "size_gib": 99},
+            "mount_options": {"fs_type": "xfs", "mount_flags": ["noatime", "ro"]},
+        }
+    }
+
+    found = read({"id": "a", "class": "fast", "ebs": EBS, "mount_options": {"mount_flags": ["rw"]}}, classes=classes)
+
+    [made] = found.volumes.values()
+    assert found.problems == ()
+    assert (made.plugin_id, made.ebs.volume_type, made.ebs.iops, made.ebs.size_gib) == ("aws-ebs0", "io2", 500, 10)
+    assert (made.mount_options.fs_type, made.mount_options.mount_flags) == ("xfs", ("rw",))
+
+
+def test_count_makes_a_set_with_indexes():
+    """The form that a group with per_alloc asks for."""
+    found = read(volume(count=3))
+
+    assert {path: item.id for path, item in found.volumes.items()} == {
+        "volumes[0].each[0]": "data[0]",
+        "volumes[0].each[1]": "data[1]",
+        "volumes[0].each[2]": "data[2]",
+    }
+
+
+def test_each_makes_a_set_with_something_of_its_own():
+    """Merged like a class, over the volume."""
+    found = read(volume(each=[{"ebs": {"availability_zone": "us-east-1b"}}, {"name": "second"}]))
+
+    first, second = found.volumes.values()
+    assert (first.id, first.ebs.availability_zone, first.ebs.size_gib) == ("data[0]", "us-east-1b", 10)
+    assert (second.id, second.ebs.availability_zone, second.name) == ("data[1]", "us-east-1a", "second")
+
+
+def test_count_may_stand_beside_each_where_they_agree():
+    """A check that somebody wants."""
+    assert lines(volume(count=2, each=[{}, {}])) == []
+
+
+CLASSES = "one of adopt, capabilities, context, create, ebs, efs, existing, mount_options, name, namespace, parameters, plugin_id, protect, secrets, topologies"
+COUNT = "a whole number of 1 to 1000"
+
+
+@pytest.mark.parametrize(
+    ("written", "classes", "line"),
+    [
+        (volume(**{"class": "fats"}), {"fast": {}}, "volumes[0].class: expected a class of this spec: fast, got 'fats'; did you mean fast"),
+        (volume(**{"class": "x"}), None, "volumes[0].class: expected a class of this spec: there is none, got 'x'; add it under classes"),
+        (volume(**{"class": ["x"]}), {"x": {}}, "volumes[0].class: expected a class of this spec: x, got a list; add it under classes"),
+        (volume(count=0), None, f"volumes[0].count: expected {COUNT}, got 0"),
+        (volume(count=1001), None, f"volumes[0].count: expected {COUNT}, got 1001"),
+        (volume(count=True), None, f"volumes[0].count: expected {COUNT}, got true"),
+        (volume(count="3"), None, f"volumes[0].count: expected {COUNT}, got '3'"),
+        (volume(count=2, each=[{}]), None, "volumes[0].count: expected 1, as many as there are in each, or no count, got 2"),
+        (volume(each=[]), None, "volumes[0].each: expected a list with a mapping for each volume, got []"),
+        (volume(each={"a": 1}), None, "volumes[0].each: expected a list with a mapping for each volume, got a mapping"),
+        (volume(each=[1]), None, "volumes[0].each: expected a list with a mapping for each volume, got a list"),
+        (volume(), ["x"], "classes: expected a mapping, got a list"),
+        (volume(), {"a": 1}, "classes.a: expected a mapping, parts of a volume, got 1"),
+        (volume(), {"a": {"ebss": {}}}, f"classes.a.ebss: expected {CLASSES}, got an unknown key; did you mean ebs"),
+        (volume(), {"a": {"id": "x"}}, f"classes.a.id: expected {CLASSES}, got an unknown key; remove it"),
+        (volume(), {"a": {"class": "b"}}, f"classes.a.class: expected {CLASSES}, got an unknown key; remove it"),
+        (volume(each=[{"size_gib": 1}, {"size_gib": 2}]), None, None),
+    ],
+)  # fmt: skip
+def test_bad_class_or_set_is_refused_with_its_place(written, classes, line):
+    """One problem for one mistake; of a set the first volume speaks for all with the same mistake."""
+    found = lines(written, classes=classes)
+
+    if line is None:
+        assert [text.partition(":")[0] for text in found] == ["volumes[0].each[0].size_gib"]
+    else:
+        assert found == [line]
+
+
+def test_set_whose_volumes_have_different_mistakes_tells_each():
+    """The second is not hidden by the first."""
+    found = lines(volume(each=[{"name": 1}, {"namespace": "a b"}]))
+
+    assert found == [
+        "volumes[0].each[0].name: expected text, got 1",
+        "volumes[0].each[1].namespace: expected letters, digits and '-', got 'a b'",
+    ]
+
+
+def test_class_of_a_value_that_is_no_mapping_is_replaced():
+    """A text over a mapping is the volume's own mistake, told as such."""
+    assert lines(
+        volume(**{"class": "a", "mount_options": "x"}), classes={"a": {"mount_options": {"fs_type": "xfs"}}}
+    ) == ["volumes[0].mount_options: expected a mapping, got 'x'"]
