@@ -56,7 +56,7 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "type", part.job.type, planned.job_type, ""
     yield "namespace", part.job.namespace or "the caller's", planned.namespace, ""
     yield "node_pool", jobs.text(body, "node_pool") or "the namespace's", planned.node_pool, ""
-    yield "datacenters", list(body.get("datacenters", ["*"])), list(planned.datacenters), ""
+    yield "datacenters", body.get("datacenters", ["*"]), list(planned.datacenters), ""
     yield "priority", body.get("priority", 50), planned.priority, "above the jobs that cannot run without the plugin"
     yield "count", _count(part), planned.count, "so that one remains when a client goes"
     yield "restart", _restart(part), "delay", "or a plugin that failed a few times stays down"

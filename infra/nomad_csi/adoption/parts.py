@@ -45,7 +45,7 @@ def constraints(part: model.Part, remarks: model.Remarks) -> tuple[str, list[dic
             text = "a constraint of a kind that a spec has no form for"
             remarks.add("left out", part.file, block.line, text)
         elif constraint["attribute"] == planned.ZONE_ATTRIBUTE and constraint.get("operator", "=") == "=":
-            zone = constraint["value"]
+            zone = constraint.get("value", "")
         elif constraint not in found:
             found.append(constraint)
     return zone, found

@@ -19,7 +19,7 @@ def check(policy: Policy) -> Iterator[Hit]:
     """Yield what is wrong with *policy*; nothing where it is not about volumes."""
     statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
     allowing = [item for item in statements if item.get("Effect") == "Allow"]
-    patterns = [pattern.lower() for item in allowing for pattern in _list(item.get("Action"))]
+    patterns = [pattern.lower() for item in allowing for pattern in _texts(item.get("Action"))]
     if not any(_allows(patterns, action) for action in _OF_EBS):
         return
     line = policy.content.at("Statement")
@@ -38,9 +38,9 @@ def check(policy: Policy) -> Iterator[Hit]:
 
 
 def _any_volume(statement: values.Map) -> Iterator[Hit]:
-    given = [pattern.lower() for pattern in _list(statement.get("Action"))]
+    given = [pattern.lower() for pattern in _texts(statement.get("Action"))]
     actions = [action for action in _ON_VOLUMES if _allows(given, action)]
-    resources = _list(statement.get("Resource"))
+    resources = _texts(statement.get("Resource"))
     every = [item for item in resources if item == "*" or item.endswith(("volume/*", ":*"))]
     if actions and every and "Condition" not in statement:
         yield Hit(code="policy-any-volume", line=statement.line, found=f"{', '.join(actions)} on {every[0]}")
@@ -48,6 +48,11 @@ def _any_volume(statement: values.Map) -> Iterator[Hit]:
 
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts at one place of a policy, where one may stand without a list."""
+    return [item for item in _list(value) if isinstance(item, str)]
 
 
 def _allows(patterns: list[str], action: str) -> bool:

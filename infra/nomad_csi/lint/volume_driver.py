@@ -81,15 +81,15 @@ def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
     keys = (form.context if form else None) or driver.context
     given = {key: str(value) for block in values.blocks(volume.content, "context") for key, value in block.items()}
     for block in values.blocks(volume.content, "context"):
-        for key, value in block.items():
+        for key in block:
             refused, known = keys.entry(keys.refused, key), keys.entry(keys.values, key)
             if refused is not None or not keys.takes(key):
                 fix = refused or f"remove it; {driver.called} takes {', '.join(sorted(keys.allowed or ()))}"
                 found = f"the context key {key!a} with {driver.called}"
                 yield Hit(code="context-key-unknown", line=block.at(key), found=found, fix=fix)
-            elif known is not None and value not in known:
+            elif known is not None and given[key] not in known:
                 fix = f"use one of {', '.join(sorted(known))}"
-                yield Hit(code="context-value-unknown", line=block.at(key), found=f"{value!a} as {key}", fix=fix)
+                yield Hit(code="context-value-unknown", line=block.at(key), found=f"{given[key]!a} as {key}", fix=fix)
     if "external_id" in volume.content:
         for key in keys.missing(given):
             name = key.replace("|", " or ")
