@@ -178,6 +178,23 @@ def sandbox(tmp_path):
     take_down(made)
 
 
+@pytest.fixture
+def alone(sandbox):
+    """Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet."""
+
+    def ask(plugin, volumes, player=""):
+        task = {
+            "name": "raw_exec",
+            "command": "nomad-csi-sandbox-csi-plugin",
+            "arguments": ["--driver", player or plugin["driver"]],
+            "client_data_dir": str(sandbox.data_dir),
+        }
+        whole = copy.deepcopy(plugin) | {"task_driver": task, "verify": {"stable_s": 0.5}}
+        sandbox.edit(lambda storage: storage.update(plugins=[whole], volumes=copy.deepcopy(volumes)))
+
+    return ask
+
+
 @pytest.fixture(scope="session")
 def _shared(tmp_path_factory):
     made = make(tmp_path_factory.mktemp("shared"))
