@@ -80,3 +80,21 @@ def test_reads_without_libyaml(monkeypatch):
     monkeypatch.setattr(yaml_text, "_QuickLoader", yaml_text._Loader)
 
     assert yaml_text.load(DOCUMENTS["block"]) == {"a": 1, "b": [{"x": True, "y": [1, 2.5, None]}, "5"]}
+
+
+def test_a_page_of_aliases_is_refused_before_it_is_a_flood():
+    """Ten lines of nine times the line before would be a billion values."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 10)]
+
+    with pytest.raises(yaml.YAMLError, match="more than 10_000_000 keys and values, aliases counted"):
+        yaml_text.load("\n".join(lines))
+
+
+def test_an_alias_is_what_it_stands_for():
+    """Few of them are a convenience."""
+    assert yaml_text.load("a: &a {x: [1, 2]}\nb: *a\nc: [*a, *a]") == {
+        "a": {"x": [1, 2]},
+        "b": {"x": [1, 2]},
+        "c": [{"x": [1, 2]}, {"x": [1, 2]}],
+    }

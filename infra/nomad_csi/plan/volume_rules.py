@@ -27,12 +27,16 @@ def check_volume(
     yield from _tags(volume, path)
     yield from _topologies(volume, f"{path}.topologies")
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
-    yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
-    yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
-    for problem in key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets"):
-        yield Problem(path=problem.path, got="[secret]", allowed=problem.allowed, fix=problem.fix)
+    if volume.context or driver.context.required:
+        yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
+    if volume.parameters or driver.parameters.required:
+        yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
+    if secrets or driver.secrets.required:
+        for problem in key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets"):
+            yield Problem(path=problem.path, got="[secret]", allowed=problem.allowed, fix=problem.fix)
     for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
-        yield from key_rules.check_size(values, f"{path}.{name}")
+        if values:
+            yield from key_rules.check_size(values, f"{path}.{name}")
 
 
 def check_volumes(volumes: Mapping[str, spec.VolumeSpec], providers: Mapping[str, str]) -> Iterator[Problem]:
@@ -157,7 +161,7 @@ def _zones(
         zones[f"efs.mount_targets[{index}].availability_zone"] = target.availability_zone
     region = plugin.aws_region or "" if plugin else ""
     for where, zone in zones.items():
-        if driver.uses_aws and not zone.startswith(region):
+        if not zone.startswith(region) and driver.uses_aws:
             yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
         elif plugin and plugin.availability_zone and not volume.efs and zone != plugin.availability_zone:
             allowed = f"{plugin.availability_zone}, the only zone that plugin {plugin.id} serves"

@@ -14,6 +14,9 @@ import yaml
 DEPTH_LIMIT = 100
 """Most levels of lists and mappings in each other."""
 
+NODE_LIMIT = 10_000_000
+"""Most keys and values of a document; a hundred thousand volumes have two million."""
+
 _OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 
@@ -25,9 +28,9 @@ def load(text: str) -> Any:
     Raises `yaml.YAMLError`, with a mark where there is a place, and `ValueError` for a date or number that is none.
     """
     with suppress(ValueError, yaml.YAMLError):
-        _refuse_depth(text, _QuickLoader)
+        _refuse_excess(text, _QuickLoader)
         return yaml.load(text, Loader=_QuickLoader)  # noqa: S506  # a SafeLoader, but for keys given twice
-    _refuse_depth(text, _Loader)
+    _refuse_excess(text, _Loader)
     return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
 
 
@@ -57,10 +60,32 @@ class _QuickLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  #
     """In C, where there is one."""
 
 
-def _refuse_depth(text: str, loader: type[_Loader | _QuickLoader]) -> None:
-    depth = 0
+def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
+    """Raise where *text* is too deep, or stands for too much: aliases of aliases make of a page more than a machine."""
+    sizes: dict[str, int] = {}
+    open_nodes: list[tuple[str | None, int]] = [(None, 0)]
     for event in yaml.parse(text, Loader=loader):
-        depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
-        if depth > DEPTH_LIMIT:
-            said = f"more than {DEPTH_LIMIT} levels of lists and mappings"
-            raise yaml.constructor.ConstructorError(problem=said, problem_mark=event.start_mark)  # type: ignore[arg-type]
+        if isinstance(event, _OPENING):
+            open_nodes.append((event.anchor, 1))
+        elif isinstance(event, _CLOSING):
+            anchor, size = open_nodes.pop()
+            if anchor is not None:
+                sizes[anchor] = size
+            _grow(open_nodes, size, event)
+        elif isinstance(event, yaml.AliasEvent):
+            _grow(open_nodes, sizes.get(event.anchor, 1), event)
+        elif isinstance(event, yaml.ScalarEvent):
+            _grow(open_nodes, 1, event)
+        if len(open_nodes) > DEPTH_LIMIT + 1:
+            raise _excess(f"more than {DEPTH_LIMIT} levels of lists and mappings", event)
+
+
+def _grow(open_nodes: list[tuple[str | None, int]], size: int, event: yaml.Event) -> None:
+    anchor, before = open_nodes[-1]
+    open_nodes[-1] = (anchor, before + size)
+    if before + size > NODE_LIMIT:
+        raise _excess(f"more than {NODE_LIMIT:_} keys and values, aliases counted as often as they stand", event)
+
+
+def _excess(said: str, event: yaml.Event) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(problem=said, problem_mark=event.start_mark)  # type: ignore[arg-type]
