@@ -198,6 +198,13 @@ def test_rejects_in_a_volume_file_what_hcl1_refuses(text, problem):
     assert str(refusal.value) == f"data.volume.hcl: 1 problem\n  {problem}"
 
 
+@pytest.mark.parametrize("text", ["a {" * 5_000, 'a = "${' + '"${' * 3_000, "a = f(" + "(" * 5_000])
+def test_rejects_a_job_file_of_hundreds_of_levels(text):
+    """Blocks, templates within templates, brackets of an expression: none ends the process."""
+    with pytest.raises(errors.SpecError, match="expected a file with a few levels of brackets"):
+        read.read_job(text)
+
+
 def test_read_forms_that_only_hcl1_has():
     """Quoted names, attributes on one line, commas, dots in names, blocks in a map; the odd ones noted with lines."""
     text = (

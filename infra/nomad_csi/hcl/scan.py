@@ -5,6 +5,7 @@ Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/s
 """
 
 import bisect
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -84,7 +85,7 @@ class Scanner:
         while depth and position < len(self.text):
             character = self.text[position]
             if character == '"' and self.dialect.name == "job":
-                position = self.end_of_string(position)
+                position = self.nested(functools.partial(self.end_of_string, position))
                 continue
             depth += (character == "{") - (character == "}")
             position += 1
