@@ -77,7 +77,7 @@ def test_config_is_sorted_yaml_with_expressions_for_secrets():
     config = {
         "b": {"pw": {"from_secret": "pw"}},
         "a": [{"from_secret": "key"}, {"from_secret": "pw"}],
-        "n": 443,
+        "p": 443,
         "t": True,
     }
 
@@ -90,7 +90,7 @@ def test_config_is_sorted_yaml_with_expressions_for_secrets():
         "- {{ .pw.Value | toJSON }}\n"
         "b:\n"
         "  pw: {{ .pw.Value | toJSON }}\n"
-        "n: 443\n"
+        "p: 443\n"
         "t: true\n"
         "{{- end }}"
     )

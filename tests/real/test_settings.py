@@ -193,7 +193,8 @@ def test_running_task_survives_that_its_item_is_removed(script, variable):
 
     told = script.told()
     assert (told["environment"]["PASSWORD"], told["files"]["key"]) == ("first", "k2")
-    assert [allocation.client_status for allocation in script.allocations(job)] == ["running"]
+    [allocation] = script.allocations(job)
+    assert allocation.client_status in ("pending", "running")  # said with a delay while it restarts
     script.out.unlink()
     variable(path, {"password": "second", "key": "k2"})
     assert script.told()["environment"]["PASSWORD"] == "second"
