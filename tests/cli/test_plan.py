@@ -1,0 +1,131 @@
+"""``nomad-csi plan``: jobs, volumes and files in one picture, and exit codes for a pipeline."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs
+
+SPEC = {
+    "plugins": [
+        {
+            "id": "aws-efs0",
+            "driver": "aws-efs",
+            "aws_region": "us-east-1",
+            "task_driver": {"name": "raw_exec", "command": "/bin/sleep", "client_data_dir": "/opt/nomad"},
+        }
+    ],
+    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A spec and its rendered files."""
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 0
+    return tmp_path
+
+
+@pytest.fixture
+def address(empty_agent, monkeypatch):
+    """A stand-in agent without jobs."""
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+    return empty_agent(environment={"PATH": "/usr/bin:/bin"})
+
+
+@pytest.fixture
+def plan(project, address, capsys):
+    """Run the command; return its exit code and the picture."""
+
+    def run():
+        capsys.readouterr()
+        words = ["plan", str(project / "storage.yaml"), "--out", str(project / "out"), "--address", address]
+        code = cli.main([*words, "--json"])
+        found = json.loads(capsys.readouterr().out)
+        assert cli.main(words) == code
+        return code, found, capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def applied(project, address):
+    """Run what is rendered."""
+    [path] = (project / "out/jobs").iterdir()
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        jobs.register(client, jobs.parse(client, path.read_text()), source=path.read_text(), enforce_index=None)
+    assert cli.main(["register", str(project / "storage.yaml"), "--address", address]) == 0
+
+
+def states(found):
+    """Return kind and state of each item."""
+    return [(item["kind"], item["state"]) for item in found["items"]]
+
+
+def test_empty_cluster_would_get_everything(plan):
+    """And the files are as they are rendered."""
+    code, found, table = plan()
+
+    assert (code, found["changes"]) == (1, 2)
+    assert states(found) == [("job", "new"), ("volume", "new"), ("file", "equal"), ("file", "equal")]
+    assert table.endswith("2 of 4 would change\n")
+
+
+@pytest.mark.usefixtures("applied")
+def test_nothing_to_do_exits_0(plan):
+    """In one line."""
+    code, found, table = plan()
+
+    assert (code, found["changes"]) == (0, 0)
+    assert table == "0 of 4 would change\n"
+
+
+@pytest.mark.usefixtures("applied")
+def test_each_kind_of_drift_is_seen(plan, project):
+    """A job by Nomad's plan, a volume by comparison, a file by its content."""
+    changed = SPEC | {
+        "plugins": [SPEC["plugins"][0] | {"node": {"resources": {"memory_mib": 333}}}],
+        "volumes": [SPEC["volumes"][0] | {"context": {"encryptInTransit": "true"}}],
+    }
+    (project / "storage.yaml").write_text(yaml.safe_dump(changed))
+
+    code, found, _ = plan()
+
+    assert code == 1
+    assert states(found) == [
+        ("job", "changes"),
+        ("volume", "changes"),
+        ("file", "out of date"),
+        ("file", "out of date"),
+    ]
+    assert any("-> 333" in remark for remark in found["items"][0]["remarks"])
+    assert found["items"][1]["remarks"] == ['context: Nomad has nothing, wanted {"encryptInTransit": "true"}']
+
+
+def test_plan_changes_nothing(plan, address):
+    """It may be run at any time."""
+    plan()
+
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        assert client.request("GET", "/v1/jobs").data == []
+        assert client.request("GET", "/v1/volumes", query={"type": "csi"}).data == []
+
+
+def test_unreachable_cluster_exits_2(project, capsys):
+    """Nothing was found out, and nothing is claimed."""
+    assert cli.main(["plan", str(project / "storage.yaml"), "--address", "http://127.0.0.1:9"]) == 2
+    assert "no connection: Connection refused" in capsys.readouterr().err
+
+
+def test_missing_spec_is_wrong_usage(capsys):
+    """64, as everywhere."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["plan"])
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err

@@ -1,0 +1,330 @@
+"""``nomad-csi register``: volumes of specs and files, each with an outcome, secrets never as arguments."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs, volumes
+
+CANARY = "canary-9d2c"
+FILE_SYSTEM = "fs-0123456789abcdef0"
+PLUGIN = """job "plugin" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "aws-efs0"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+VOLUME = """type = "csi"
+id = "legacy"
+external_id = "fs-0123456789abcdef0:/legacy"
+plugin_id = "aws-efs0"
+
+capability {
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """Write a spec of volumes: ``spec({"id": ...}, ...)``; each exists unless it says otherwise."""
+
+    def write(*items):
+        made = [
+            {"plugin_id": "aws-efs0"}
+            | ({} if {"create", "efs"} & item.keys() else {"existing": {"external_id": f"{FILE_SYSTEM}:/{item['id']}"}})
+            | item
+            for item in items
+        ]
+        path = tmp_path / "storage.yaml"
+        plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+        path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def address(empty_agent, monkeypatch):
+    """A stand-in agent with a plugin that takes any volume, because it never was healthy."""
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+    made = empty_agent(environment={"PATH": "/usr/bin:/bin"})
+    with nomad.Nomad(nomad.Connection(address=made)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+    return made
+
+
+@pytest.fixture
+def register(address, capsys):
+    """Run the command; return its exit code, what it printed, and what it complained of."""
+
+    def run(*words):
+        code = cli.main(["register", *words, "--address", address])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def held(address):
+    """Return what Nomad holds of a volume."""
+
+    def get(volume_id):
+        with nomad.Nomad(nomad.Connection(address=address)) as client:
+            return volumes.get(client, "default", volume_id)
+
+    return get
+
+
+def test_spec_is_registered_once(register, spec, held):
+    """The second run sends nothing, and says so in one line."""
+    path = spec({"id": "a"}, {"id": "b"})
+
+    first = register(path)
+    index = held("a").namespace, register(path)
+
+    assert first == (
+        0,
+        "volume     outcome     remarks\ndefault/a  registered  -\ndefault/b  registered  -\n2 volumes: 2 registered\n",
+        "",
+    )
+    assert index[1] == (0, "2 volumes: 2 unchanged\n", "")
+    assert held("b").external_id == f"{FILE_SYSTEM}:/b"
+
+
+def test_outcomes_are_data(register, spec):
+    """Every field is there, empty or not."""
+    code, out, _ = register(spec({"id": "a"}), "--json")
+
+    assert code == 0
+    assert json.loads(out) == {
+        "volumes": [
+            {
+                "namespace": "default",
+                "volume_id": "a",
+                "status": "registered",
+                "reason": "",
+                "changes": [],
+                "ignored": [],
+                "not_comparable": [],
+            }
+        ],
+        "made_by_plugin": [],
+    }
+
+
+def test_refused_volume_exits_1_and_the_others_go_in(register, spec, held):
+    """With the reason, both values, and what to do."""
+    register(spec({"id": "a"}))
+
+    other = {"external_id": f"{FILE_SYSTEM}:/other"}
+    code, out, _ = register(spec({"id": "a", "existing": other}, {"id": "b"}), "--json")
+
+    assert code == 1
+    first, second = json.loads(out)["volumes"]
+    assert (first["status"], second["status"]) == ("refused", "registered")
+    assert first["reason"] == (
+        f'external_id: Nomad has "{FILE_SYSTEM}:/a", wanted "{FILE_SYSTEM}:/other"; Nomad never changes it; '
+        "deregister it and register it again, when nothing uses it; the data is not touched"
+    )
+    assert held("a").external_id == f"{FILE_SYSTEM}:/a"
+
+
+def test_plugin_that_is_not_there_exits_1(register, tmp_path):
+    """Nomad's sentence, with advice."""
+    path = tmp_path / "v.volume.hcl"
+    path.write_text(VOLUME.replace("aws-efs0", "nobody"))
+
+    code, out, _ = register(str(path))
+
+    assert code == 1
+    assert "no CSI plugin named: nobody could be found" in " ".join(out.split())
+
+
+def test_unreachable_cluster_exits_2(spec, capsys):
+    """Nothing was found out."""
+    assert cli.main(["register", spec({"id": "a"}), "--address", "http://127.0.0.1:9"]) == 2
+    assert "no connection: Connection refused" in capsys.readouterr().err
+
+
+def test_file_and_folder_are_registered(register, held, tmp_path):
+    """As Nomad's own command does one of them."""
+    (tmp_path / "volumes/prod").mkdir(parents=True)
+    (tmp_path / "volumes/prod/legacy.volume.hcl").write_text(VOLUME)
+    other = tmp_path / "other.hcl"
+    other.write_text(VOLUME.replace("legacy", "other"))
+
+    code, out, _ = register(str(tmp_path / "volumes"), str(other))
+
+    assert (code, out.splitlines()[-1]) == (0, "2 volumes: 2 registered")
+    assert held("legacy").namespace == "default"
+
+
+def test_rendered_files_are_what_the_spec_says(register, spec, tmp_path):
+    """Rendered and registered from files, the spec finds nothing to do."""
+    path = spec({"id": "a", "context": {"encryptInTransit": "true"}})
+    cli.main(["render", path, "--out", str(tmp_path / "out")])
+    register(str(tmp_path / "out"))
+
+    assert register(path)[1].splitlines()[-1] == "1 volume: 1 unchanged"
+
+
+def test_wrong_files_are_all_told_before_anything_is_sent(register, held, tmp_path):
+    """Nomad's server would take them, and could not serve them."""
+    first, second, third = (tmp_path / f"{name}.hcl" for name in "abc")
+    first.write_text(VOLUME.replace('"legacy"', '"a/b"').replace("multi-node-multi-writer", "single-node-reader"))
+    second.write_text(VOLUME.replace('external_id = "fs-0123456789abcdef0:/legacy"\n', ""))
+    third.write_text(VOLUME)
+
+    code, _, err = register(str(first), str(second), str(third))
+
+    assert code == 2
+    assert f"{first}: id: expected letters, digits" in err
+    assert f"{first}: capability.access_mode: expected one of single-node-reader-only" in err
+    assert (
+        f"{second}: external_id: expected the id of storage that exists, got nothing; a volume that the plugin" in err
+    )
+    assert held("legacy") is None
+
+
+def test_job_file_is_told_from_a_volume_file(register, tmp_path):
+    """With the command for it."""
+    path = tmp_path / "plugin.nomad.hcl"
+    path.write_text(PLUGIN)
+
+    code, _, err = register(str(path))
+
+    assert code == 2
+    assert "expected a volume file, got a job file; run it with `nomad job run`" in err
+
+
+def test_created_volume_is_left_out_with_a_word(register, tmp_path):
+    """The plugin makes it, through Nomad."""
+    path = tmp_path / "storage.yaml"
+    plugin = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+    made = {"id": "made", "plugin_id": "aws-ebs0", "create": {"capacity_min_gib": 1, "availability_zone": "us-east-1a"}}
+    path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": [made]}))
+
+    code, out, _ = register(str(path))
+
+    assert code == 0
+    assert "default/made  left out  the plugin makes it: `pulumi up`, or `nomad volume create`\n0 volumes" in out
+
+
+def test_external_ids_come_from_the_stack(register, held, tmp_path):
+    """And without them nothing is sent."""
+    path = tmp_path / "storage.yaml"
+    efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/16"]}}
+    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+    path.write_text(
+        yaml.safe_dump({"plugins": [plugin], "volumes": [{"id": "a", "plugin_id": "aws-efs0", "efs": efs}]})
+    )
+    output = tmp_path / "outputs.json"
+    output.write_text(json.dumps({"externalIds": {"default/a": FILE_SYSTEM}}))
+
+    code, _, err = register(str(path))
+    assert (code, held("a")) == (2, None)
+    assert "external id of default/a: expected the id of storage that is made by Pulumi" in err
+    assert register(str(path), "--stack-output", str(output))[0] == 0
+    assert held("a").external_id == FILE_SYSTEM
+
+
+@pytest.mark.parametrize("source", ["file", "environment"])
+def test_secrets_come_from_a_file_or_the_environment(register, spec, tmp_path, monkeypatch, source):
+    """They are sent in every run, since nobody can compare them, and never shown."""
+    text = json.dumps({"default/a": {"password": CANARY}})
+    words = []
+    if source == "file":
+        (tmp_path / "secrets.json").write_text(text)
+        words = ["--secrets", str(tmp_path / "secrets.json")]
+    else:
+        monkeypatch.setenv("NOMAD_CSI_SECRETS", text)
+    path = spec({"id": "a"})
+    register(path, *words)
+
+    code, out, err = register(path, *words)
+
+    assert (code, err) == (0, "")
+    assert "default/a  updated  not comparable, sent: secrets" in out
+    assert CANARY not in out
+
+
+def test_encrypted_secret_is_asked_for(register, tmp_path, held):
+    """What the stack's config holds encrypted is never sent as it stands there."""
+    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+    volume = {
+        "id": "a",
+        "plugin_id": "aws-efs0",
+        "existing": {"external_id": FILE_SYSTEM},
+        "secrets": {"password": {"secure": "v1:abc"}},
+    }
+    path = tmp_path / "Pulumi.prod.yaml"
+    path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [plugin], "volumes": [volume]}}}))
+
+    code, _, err = register(str(path))
+
+    assert (code, held("a")) == (2, None)
+    assert "default/a: secret password: expected its value, because Nomad erases what is not sent, got nothing" in err
+
+
+def test_rendered_file_of_a_volume_with_secrets_asks_for_them(register, spec, tmp_path, held):
+    """The file names them, and has none: registered so, Nomad would erase those it has."""
+    path = spec({"id": "a", "secrets": {"password": CANARY, "user": CANARY}})
+    cli.main(["render", path, "--out", str(tmp_path / "out")])
+    secrets = tmp_path / "secrets.yaml"
+    secrets.write_text(yaml.safe_dump({"default/a": {"password": CANARY, "user": CANARY}}))
+
+    code, _, err = register(str(tmp_path / "out"))
+
+    assert (code, held("a")) == (2, None)
+    assert err.count("expected its value") == 2
+    assert register(str(tmp_path / "out"), "--secrets", str(secrets))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"- {CANARY}", "expected a mapping of namespace/volume_id to a mapping of names to texts, got [secret]"),
+        (f"default/a: {CANARY}", "expected a mapping of namespace/volume_id"),
+        (
+            f"default/other: {{password: {CANARY}}}",
+            "secrets: expected namespace/volume_id of a volume that is registered",
+        ),
+    ],
+)
+def test_wrong_secrets_are_refused_and_not_shown(register, spec, tmp_path, text, told):
+    """A secret for a volume that is not there is one that another would lack."""
+    (tmp_path / "secrets.yaml").write_text(text)
+
+    code, out, err = register(spec({"id": "a"}), "--secrets", str(tmp_path / "secrets.yaml"))
+
+    assert code == 2
+    assert told in err
+    assert CANARY not in out + err
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["x", "--deadline-s", "0"], ["x", "--deadline-s", "soon"], ["x", "--password", "a"]]
+)
+def test_wrong_usage_exits_64(words, capsys):
+    """There is no argument for a secret."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["register", *words])
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err
