@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_documents, batch_look, plugin_job, volume_verdict
+from nomad_csi.deploy import batch_documents, batch_look, job_ownership, volume_verdict
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents, files
@@ -127,19 +127,13 @@ def _job(client: nomad.Nomad, job: model.PluginJob, templates: Path | None) -> I
         return Item(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:
         parsed = jobs.parse(client, hcl, namespace=job.namespace)
-        planned = jobs.plan(client, _with_owner(parsed, found))
+        planned = jobs.plan(client, job_ownership.as_marked(parsed, found))
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return _by_source(client, name, found, hcl, error)
-    state = EQUAL if planned.diff_type == plugin_job.EQUAL else "changes"
+    state = EQUAL if planned.diff_type == job_ownership.EQUAL else "changes"
     return Item(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
-
-
-def _with_owner(parsed: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
-    """Return the job with the owner's mark that Pulumi set on it, which is no difference."""
-    owner = found.meta.get(plugin_job.OWNER_META)
-    return parsed | {"Meta": {plugin_job.OWNER_META: owner} | (parsed.get("Meta") or {})} if owner else parsed
 
 
 def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> Item:

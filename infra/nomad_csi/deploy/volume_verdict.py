@@ -113,7 +113,9 @@ def in_order_of(
     wanted: registration.VolumeRegistration, found: volumes.Volume | None
 ) -> registration.VolumeRegistration:
     """Return *wanted* with its places in the order in which *found* has them: Nomad compares order, and means none."""
-    if found is None or not _same_places(wanted.required_topologies, found.requested_topologies):
+    if found is None or wanted.required_topologies == found.requested_topologies:
+        return wanted
+    if not _same_places(wanted.required_topologies, found.requested_topologies):
         return wanted
     return dataclasses.replace(wanted, required_topologies=found.requested_topologies)
 

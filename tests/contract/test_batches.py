@@ -1,0 +1,199 @@
+"""Batched registration on both sides: what is stored, what is refused, and what is not written."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.deploy import batch_look, batch_register
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+
+SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+BOGUS = registration.Capability(access_mode="bogus", attachment_mode="file-system")
+ZONE = {"topology.kubernetes.io/zone": "us-east-1a"}
+COUNT = 30
+
+
+@pytest.fixture
+def documents(fresh, client):
+    """Return new volumes of plugin ``efs``: ``documents(3)``; they are gone after the test."""
+    made = []
+
+    def make(count, **fields):
+        for _ in range(count):
+            volume_id = fresh("batch")
+            document = registration.VolumeRegistration(
+                volume_id=volume_id,
+                name=volume_id,
+                external_id="fs-0123456789abcdef0",
+                plugin_id="efs",
+                capabilities=(SHARED,),
+                required_topologies=(ZONE,),
+            )
+            made.append(dataclasses.replace(document, **fields))
+        return made[-count:]
+
+    yield make
+    for document in made:
+        volumes.deregister(client, document.namespace, document.volume_id)
+
+
+@pytest.fixture
+def index(agent):
+    """Return the index of the last write to volumes: ``index()``."""
+    return lambda: int(agent.call("GET", "/v1/volumes?type=csi&prefix=none")[2]["X-Nomad-Index"])
+
+
+def statuses(outcomes):
+    """Return what became of each."""
+    return [outcome.status for outcome in outcomes]
+
+
+def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch):
+    """With a list and with reads alone."""
+    wanted = documents(COUNT)
+    before = index()
+
+    assert statuses(batch_register.register(client, wanted)) == ["registered"] * COUNT
+    after = index()
+    assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
+    monkeypatch.setattr(batch_look, "FEW", 0)
+    assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
+
+    assert after > before
+    assert index() == after
+
+
+def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
+    """Its refusal names nobody; it is tracked down."""
+    wanted = documents(COUNT)
+    wanted[17] = dataclasses.replace(wanted[17], capabilities=())
+
+    outcomes = batch_register.register(client, wanted)
+
+    assert statuses(outcomes) == ["registered"] * 17 + ["refused"] + ["registered"] * 12
+    assert "must include at least one capability block" in outcomes[17].reason
+
+
+def test_namespace_that_is_not_there_is_asked_once(agent, documents):
+    """However many volumes are in it."""
+    calls = []
+    wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
+    connection = nomad.Connection(address=agent.url)
+    with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
+        outcomes = batch_register.register(client, wanted)
+
+    assert statuses(outcomes) == ["refused"] * COUNT
+    assert all("nonexistent namespace nobody" in outcome.reason for outcome in outcomes)
+    assert calls.count("PUT") == 1
+
+
+def test_plugin_that_is_not_there_is_asked_once(client, documents):
+    """The advice comes with it."""
+    outcomes = batch_register.register(client, documents(3, plugin_id="nobody"))
+
+    assert statuses(outcomes) == ["refused"] * 3
+    assert "no CSI plugin named: nobody could be found; run the plugin's job first" in outcomes[0].reason
+
+
+def test_controller_refuses_one_and_the_others_go_in(client, documents, world):
+    """Each is asked for by its controller; the one without storage is told by its own reason."""
+    fields = {"plugin_id": "ebs", "capabilities": (LONE,), "required_topologies": ()}
+    wanted = documents(12, external_id=world.ebs_volume, **fields)
+    wanted[5] = dataclasses.replace(wanted[5], external_id="vol-0123456789abcdef0")
+
+    outcomes = batch_register.register(client, wanted)
+
+    assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
+    assert "InvalidVolume.NotFound" in outcomes[5].reason
+
+
+def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, documents, world):
+    """Why files and specs are checked before."""
+    [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
+    [taken] = documents(1, capabilities=(BOGUS,))
+
+    assert statuses(batch_register.register(client, [asked, taken])) == ["refused", "registered"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"context": {"k": "v"}}, "updated"),
+        ({"capabilities": (SHARED, LONE)}, "updated"),
+        ({"mount_options": registration.MountOptions(fs_type="nfs")}, "updated"),
+        ({"secrets": {"k": "v"}}, "updated"),
+        ({"name": "other"}, "refused"),
+        ({"external_id": "fs-1"}, "refused"),
+        ({"plugin_id": "mute"}, "refused"),
+        ({"parameters": {"k": "v"}}, "refused"),
+        ({"clone_id": "c"}, "refused"),
+        ({"snapshot_id": "s"}, "refused"),
+        ({"required_topologies": ()}, "refused"),
+        ({"required_topologies": ({"topology.kubernetes.io/zone": "us-east-1b"},)}, "refused"),
+    ],
+)
+def test_verdict_is_what_nomad_does(client, documents, change, status):
+    """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
+    [document] = documents(1)
+    batch_register.register(client, [document])
+    changed = dataclasses.replace(document, **change)
+
+    [outcome] = batch_register.register(client, [changed])
+
+    assert outcome.status == status
+    if status == "refused":
+        with pytest.raises(batch_register.errors.NomadApiError, match=r"cannot be updated|not compatible"):
+            volumes.register(client, [changed])
+    else:
+        [again] = batch_register.register(client, [changed])
+        assert again.status == ("updated" if "secrets" in change else "unchanged")
+
+
+def test_place_that_comes_later_is_told_as_ignored(client, documents):
+    """Nomad answers 200, and the volume stays without."""
+    [document] = documents(1, required_topologies=())
+    batch_register.register(client, [document])
+
+    [outcome] = batch_register.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
+
+    assert (outcome.status, outcome.is_as_wanted) == ("unchanged", False)
+    assert outcome.ignored[0].startswith("topology_request: Nomad has nothing, wanted ")
+
+
+@pytest.mark.usefixtures("world")
+def test_mount_options_in_use_are_refused_before_nomad_does(client):
+    """The reason names the volume, which Nomad's sentence does not."""
+    found = volumes.get(client, "default", "used")
+    document = registration.VolumeRegistration(
+        volume_id="used",
+        name="used",
+        external_id=found.external_id,
+        plugin_id="efs",
+        capabilities=found.capabilities,
+        context=found.context,
+    )
+
+    [outcome] = batch_register.register(client, [document])
+
+    assert outcome.status == "refused"
+    assert "mount_options: Nomad has" in outcome.reason
+    assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
+    with pytest.raises(
+        batch_register.errors.NomadApiError, match="can not update mount options while volume is in use"
+    ):
+        volumes.register(client, [document])
+
+
+def test_many_are_read_as_one_by_one(client, documents):
+    """Over one connection where the agent keeps it, and one by one where it does not."""
+    wanted = documents(5)
+    batch_register.register(client, wanted)
+    ids = [item.volume_id for item in wanted] + ["nobody"]
+
+    found = list(volumes.get_many(client, "default", ids))
+
+    assert found == [volumes.get(client, "default", volume_id) for volume_id in ids]
+    assert found[-1] is None

@@ -1,0 +1,139 @@
+"""What would change, also for a token that may only read, and for volumes that a plugin makes."""
+
+import pytest
+
+from nomad_csi.deploy import picture, job_ownership
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+
+PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
+MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
+EQUAL = {"JobModifyIndex": 7, "Diff": {"Type": "None"}}
+FORBIDDEN = (403, "Permission denied")
+MODE = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+HELD = {
+    "ID": "scratch",
+    "Namespace": "default",
+    "Name": "scratch",
+    "ExternalID": "vol-made",
+    "PluginID": "hostpath",
+    "RequestedCapabilities": MODE,
+    "MountOptions": {"FSType": "", "MountFlags": None},
+    "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]},
+    "Topologies": [None, {"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+    "Context": {"made": "here"},
+    "Capacity": 2 * 2**30,
+    "RequestedCapacityMin": 2 * 2**30,
+}
+
+
+@pytest.fixture
+def plan():
+    """A plan of one plugin with its jobs, and one volume that it makes."""
+    return storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})
+
+
+@pytest.fixture
+def cluster(scripted, plan):
+    """A Nomad that has the jobs and the volume as planned; return the id of the first job."""
+    for job in plan.plugins[0].jobs:
+        path = f"/v1/job/{job.job_id}"
+        scripted.reply("GET", path, 200, {"ID": job.job_id, "Namespace": "default", "Version": 3})
+        scripted.reply("POST", f"{path}/plan", 200, EQUAL)
+        scripted.reply("POST", "/v1/jobs/parse", 200, {"ID": job.job_id, "Namespace": "default"})
+    scripted.reply("GET", "/v1/volume/csi/scratch", 200, HELD)
+    return f"/v1/job/{plan.plugins[0].jobs[0].job_id}"
+
+
+@pytest.fixture
+def draw(context, plan):
+    """Return kind, state and remarks of each item."""
+
+    def look():
+        drawn = picture.draw(context.connect(), plan, {})
+        return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
+
+    return look
+
+
+def ask(scripted, path, *replies):
+    """Let a path answer otherwise."""
+    scripted.replies[path] = list(replies)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_everything_as_planned(draw, plan):
+    """The plugin's own answers (external id, context) are no difference."""
+    drawn, items = draw()
+
+    assert items == [("job", "equal", ())] * len(plan.plugins[0].jobs) + [("volume", "equal", ())]
+    assert (drawn.changes, drawn.not_compared) == ((), ())
+
+
+def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
+    """Pulumi sets it, and it is in no file."""
+    job_id = cluster.rpartition("/")[2]
+    meta = {job_ownership.OWNER_META: "shop/prod"}
+    ask(scripted, ("GET", cluster), (200, {"ID": job_id, "Namespace": "default", "Meta": meta}))
+
+    draw()
+
+    planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
+    assert planned[0]["Meta"] == meta
+
+
+def test_stopped_job_would_run_again(draw, scripted, cluster):
+    """Nomad's plan calls it equal."""
+    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Stop": True}))
+
+    assert draw()[1][0] == ("job", "stopped", ("it would run again",))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
+    """Not by a registration."""
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+
+    assert draw()[1][-1] == ("volume", "new", ("its plugin makes it",))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_size_of_a_made_volume_is_compared(draw, scripted):
+    """It would grow."""
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (200, HELD | {"RequestedCapacityMin": 2**30, "Capacity": 2**30}))
+
+    [_, _, (_, state, remarks)] = draw()[1]
+    assert state == "changes"
+    assert remarks == (
+        'capacity: Nomad has {"capacity": 1073741824, "capacity_min": 1073741824}, wanted {"capacity_min": 2147483648}',
+    )
+
+
+@pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])
+def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan, edit, state):
+    """A job's HCL is for all to see who may read it; the remark says that it is no plan, and what a plan needs."""
+    source = documents.job_file(plan.plugins[0].jobs[0]) + edit
+    ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
+    scripted.reply("GET", f"{cluster}/submission", 200, {"Source": source, "Format": "hcl2"})
+
+    drawn, items = draw()
+
+    assert items[0][:2] == ("job", state)
+    assert items[0][2] == (
+        "compared by the source it was registered with, not by Nomad's plan: "
+        "no token was given: set NOMAD_TOKEN to one that has submit-job in namespace default",
+    )
+    assert drawn.not_compared == ()
+
+
+def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
+    """And nobody is told that it is equal."""
+    ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
+    scripted.reply("GET", f"{cluster}/submission", 404, "job source not found")
+
+    drawn, items = draw()
+
+    assert items[0][1] == "not compared"
+    assert "submit-job in namespace default" in items[0][2][0]
+    assert drawn.as_json()["not_compared"] == 1
+    assert drawn.as_table().endswith("0 of 3 would change, 1 not compared")
