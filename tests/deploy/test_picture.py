@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.deploy import picture, job_ownership
+from nomad_csi.deploy import job_ownership, picture
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 
