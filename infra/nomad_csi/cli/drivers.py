@@ -23,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> int:
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
     if arguments.json:
-        print(json.dumps([describe.as_json(driver) for driver in (*drivers, *unusable)], indent=2))
+        whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
+        print(json.dumps(whole, indent=2))
     else:
         print(table.columns(describe.rows(drivers, unusable), describe.WIDTH))
     return 0
