@@ -4,12 +4,14 @@ import asyncio
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import arguments, from_spec, plugin, preflight, resources
-from nomad_csi.plan import storage
+from nomad_csi.plan import model, storage
+from nomad_csi.render import documents
 from nomad_csi.spec import draft
 
 PROGRAM_FAILED = 32
@@ -33,12 +35,12 @@ def declare(config: pulumi.Config) -> None:
     Declare everything under ``storage`` of *config*. Raises `errors.NomadCsiError` before anything is declared.
 
     Other keys: ``renderTo`` (folder for the rendered files; absent: none are written), ``templates``
-    (folder with templates of one's own), ``address``,
+    (folder with templates of one's own, below the project's), ``address``,
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
     document = config.require_object("storage")
-    storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
-    files = from_spec.Files(render_to=config.get("renderTo") or "", templates=config.get("templates"))
+    plan = storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
+    files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
     _look_first(read)
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
@@ -52,6 +54,17 @@ def declare(config: pulumi.Config) -> None:
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
+
+
+def _templates(config: pulumi.Config, plan: model.StoragePlan) -> str | None:
+    """Return the folder of templates of one's own, if there is one, after a try of it on every job of *plan*."""
+    given = config.get("templates")
+    if not given:
+        return None
+    folder = str(Path(pulumi.get_root_directory(), given))
+    for job in (job for plugin_plan in plan.plugins for job in plugin_plan.jobs):
+        documents.job_file(job, templates=folder)
+    return folder
 
 
 def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOptions) -> dict[str, plugin.CsiPlugin]:
