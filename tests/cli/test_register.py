@@ -1,6 +1,8 @@
 """``nomad-csi register``: volumes of specs and files, each with an outcome, secrets never as arguments."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -328,3 +330,30 @@ def test_wrong_usage_exits_64(words, capsys):
 
     assert caught.value.code == 64
     assert "usage:" in capsys.readouterr().err
+
+
+def test_killed_run_is_finished_by_the_next(address, register, tmp_path):
+    """A batch is in force or not; the next run finds those that are, and sends the others."""
+    count, namespaces = 40, [f"n{number}" for number in range(12)]
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        for namespace in namespaces:
+            client.request("PUT", "/v1/namespace", body={"Name": namespace})
+            folder = tmp_path / "volumes" / namespace
+            folder.mkdir(parents=True)
+            for number in range(count):
+                text = VOLUME.replace("legacy", f"v{number}") + f'namespace = "{namespace}"\n'
+                (folder / f"v{number}.volume.hcl").write_text(text)
+        command = [sys.executable, "-m", "nomad_csi.cli", "register", str(tmp_path / "volumes"), "--address", address]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+            while not volumes.list_volumes(client, "*"):
+                assert running.poll() is None
+            running.kill()
+        there = len(volumes.list_volumes(client, "*"))
+
+        code, out, _ = register(str(tmp_path / "volumes"), "--json")
+
+        found = [item["status"] for item in json.loads(out)["volumes"]]
+        assert code == 0
+        assert found.count("unchanged") >= there >= count
+        assert found.count("unchanged") + found.count("registered") == len(found) == count * len(namespaces)
+        assert len(volumes.list_volumes(client, "*")) == count * len(namespaces)
