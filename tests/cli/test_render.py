@@ -105,7 +105,10 @@ def test_bad_spec_prints_all_problems(tmp_path, capsys):
 
     err = capsys.readouterr().err
     assert f"error: {path}: 2 problems\n" in err
-    assert f"  plugins[0].driver: expected one of {', '.join(catalogue.DRIVERS)}, got 'b'; or describe the driver here" in err
+    assert (
+        f"  plugins[0].driver: expected one of {', '.join(catalogue.DRIVERS)}, got 'b'; or describe the driver here"
+        in err
+    )
 
 
 @pytest.mark.parametrize(

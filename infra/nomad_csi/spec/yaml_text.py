@@ -73,7 +73,7 @@ def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
                 sizes[anchor] = size
             _grow(open_nodes, size, event)
         elif isinstance(event, yaml.AliasEvent):
-            _grow(open_nodes, sizes.get(event.anchor, 1), event)
+            _grow(open_nodes, sizes.get(event.anchor or "", 1), event)
         elif isinstance(event, yaml.ScalarEvent):
             _grow(open_nodes, 1, event)
         if len(open_nodes) > DEPTH_LIMIT + 1:
