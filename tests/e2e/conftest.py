@@ -182,11 +182,11 @@ def sandbox(tmp_path):
 def alone(sandbox):
     """Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet."""
 
-    def ask(plugin, volumes, player=""):
+    def ask(plugin, volumes):
         task = {
             "name": "raw_exec",
             "command": "nomad-csi-sandbox-csi-plugin",
-            "arguments": ["--driver", player or plugin["driver"]],
+            "arguments": ["--driver", plugin["driver"]],
             "client_data_dir": str(sandbox.data_dir),
         }
         whole = copy.deepcopy(plugin) | {"task_driver": task, "verify": {"stable_s": 0.5}}

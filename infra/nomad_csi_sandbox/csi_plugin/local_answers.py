@@ -47,7 +47,8 @@ def volume_context(profile: profiles.Profile, request: Any) -> dict[str, str]:
         case "csi-hostpath":
             return parameters
         case "csi-driver-nfs":
-            return parameters | {"subdir": _parameter(request, "subdir") or request.name}
+            written = next((key for key in parameters if key.lower() == "subdir"), "subdir")
+            return parameters | {written: _parameter(request, "subdir") or request.name}
         case "portworx":
             shared = any("MULTI" in each for each in parameters) or parameters.get("shared") == "true"
             fixed = {"parent": "", "secure": "false", "readonly": "false", "error": ""}
