@@ -127,6 +127,7 @@ DROPPED = [
     ("aws-ebs0 controller", JOB, "        env = true\n", "", "template credentials.env: expected its data and env as in the plan, got something else" + TAKE),
     ("aws-ebs0 node", JOB, "role = {{ job.vault_role | text }}", "", "vault.role: expected 'pull', got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "vault {", "meta {", "vault: expected the block, got nothing" + TAKE),
+    ("aws-ebs0 node", DOCKER, "privileged = true", "privileged = true\n        privilegd = true", "config.privilegd: expected a key of the task driver docker, got an unknown key; did you mean privileged"),
     ("oidc controller", JOB, "aud = {{ [job.identity_audience] | texts }}", "", "identity aws: expected ['sts.amazonaws.com'], got nothing" + TAKE),
 ]  # fmt: skip
 

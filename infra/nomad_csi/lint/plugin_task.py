@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.drivers import recognise
-from nomad_csi.hcl import secrets, values
-from nomad_csi.lint import task_drivers
+from nomad_csi.hcl import secrets, task_drivers, values
 from nomad_csi.lint.model import Hit, Plugin
 
 

@@ -5,12 +5,13 @@ A template may add to a file, and say in another way what Nomad is to reserve or
 makes a plugin work (its id, its role, its privileges, its arguments), nor change where it runs.
 """
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import read, values, volume
+from nomad_csi.hcl import read, task_drivers, values, volume
 from nomad_csi.plan import model, registration
 
 FIX = "take it over from our template"
@@ -109,6 +110,7 @@ def _plugin(plugin: jobs.CsiPlugin, wanted: model.PluginJob) -> Iterator[errors.
 
 def _task(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     yield from _differs("task.driver", task.driver, wanted.task_driver)
+    yield from _config(task)
     texts = {"image": wanted.image, "command": wanted.command}
     asked = {"network_mode": wanted.network_mode, "ipc_mode": wanted.ipc_mode}
     for key, value in (texts | {key: value for key, value in asked.items() if value}).items():
@@ -125,6 +127,17 @@ def _task(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     for key, value in wanted.environment.items():
         yield from _differs(f"env.{key}", task.env.get(key), value)
     yield from _secrets(task, wanted)
+
+
+def _config(task: jobs.Task) -> Iterator[errors.Problem]:
+    """Yield what the task driver would not take: Nomad's own validation does not look into its config."""
+    known = task_drivers.CONFIG_KEYS.get(task.driver)
+    for key in task.config if known is not None else ():
+        if key not in (known or ()) and key != values.LABELS:
+            close = difflib.get_close_matches(key, known or (), n=1)
+            fix = f"did you mean {close[0]}" if close else "remove it"
+            allowed = f"a key of the task driver {task.driver}"
+            yield errors.Problem(path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix)
 
 
 def _listed(path: str, found: Sequence[Any], wanted: Sequence[str]) -> Iterator[errors.Problem]:
