@@ -332,3 +332,28 @@ def test_cluster_that_cannot_be_read_is_not_written(run, scripted):
     with pytest.raises(errors.NomadApiError, match="csi-read-volume"):
         run(volume(0))
     assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_cluster_without_a_leader_is_asked_again_before_anything_is_sent(run, scripted):
+    """And told; a cluster that is not there at all is an error at once."""
+    scripted.replies[("GET", path(0))] = [(500, "No cluster leader"), (404, "volume not found")]
+    scripted.reply("PUT", path(0), 200, {})
+
+    [outcome], told = run(volume(0))
+
+    assert outcome.status == "registered"
+    assert len(told) == 1
+    scripted.replies[("GET", path(0))] = [(0, "")]
+    with pytest.raises(errors.NomadApiError):
+        run(volume(0))
+
+
+@pytest.mark.usefixtures("absent")
+def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
+    """After as many attempts as a request has."""
+    scripted.replies[("GET", path(0))] = [(500, "No cluster leader")]
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        run(volume(0))
+    assert len(scripted.sent("GET")) == batch_register.ATTEMPTS

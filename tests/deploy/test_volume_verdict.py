@@ -237,3 +237,12 @@ def test_answers_of_the_plugin_are_no_wish():
 def test_external_id_that_is_not_known_is_not_compared():
     """And said to be so."""
     assert judge({"external_id": ""}).hidden == ("external_id",)
+
+
+def test_text_that_only_pulumi_can_read_is_not_compared():
+    """Nor is what Nomad has in its place told as a difference."""
+    given = {"context": {"tier": "slow", "key": registration.ENCRYPTED}}
+
+    assert judge(given, {"context": {"tier": "fast", "key": CANARY}}).hidden == ("context",)
+    assert judge(given, {"context": {"tier": "slow", "key": CANARY}}).kind == "hidden"
+    assert judge(given, {"context": {"tier": "fast", "key": CANARY}}).kind == "changes"

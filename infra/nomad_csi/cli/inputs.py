@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.plan import model, storage
+from nomad_csi.plan import model, registration, storage
 from nomad_csi.spec import draft
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
-
-ENCRYPTED = "[encrypted]"
-"""Stands in a plan for a text that the stack's config holds encrypted."""
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +84,7 @@ def _without_encrypted(value: Any) -> Any:
     """Return *value* with a placeholder for each encrypted text: files and verdicts name secrets, and need none."""
     if isinstance(value, Mapping):
         if set(value) == {"secure"}:
-            return ENCRYPTED
+            return registration.ENCRYPTED
         return {key: _without_encrypted(item) for key, item in value.items()}
     return [_without_encrypted(item) for item in value] if isinstance(value, list) else value
 

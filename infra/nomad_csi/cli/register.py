@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = _secrets(arguments.secrets)
     with inputs.connect(arguments) as nomad:
         wanted = _read(arguments, nomad.connection.namespace)
-        documents = batch_secrets.filled(wanted.documents, given, wanted.needed, placeholder=inputs.ENCRYPTED)
+        documents = batch_secrets.filled(wanted.documents, given, wanted.needed)
         outcomes = batch_register.register(
             nomad, documents, deadline_s=arguments.deadline_s, tell=lambda line: print(line, file=sys.stderr)
         )

@@ -38,7 +38,6 @@ PARALLEL = 2
 _FOR_ALL = (
     "nonexistent namespace",
     "no CSI plugin named",
-    "plugin is missing",
     "No path to region",
     "ACL token",
     "Permission denied",

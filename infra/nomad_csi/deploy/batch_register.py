@@ -98,8 +98,6 @@ def register(
 
     """
     wanted = _by_key(documents)
-    seen = {key: (document, found) for key, document, found in batch_look.verdicts(client, wanted, frozenset())}
-    to_send = [document for document, found in seen.values() if found.must_be_sent]
     patience = batch_send.Patience(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
@@ -107,6 +105,8 @@ def register(
         tell=tell,
         cancelled=cancelled or threading.Event(),
     )
+    seen = _looked(client, wanted, patience)
+    to_send = [document for document, found in seen.values() if found.must_be_sent]
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
         batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
@@ -130,6 +130,21 @@ def _by_key(
     if problems:
         raise errors.SpecError(tuple(problems), source="the volumes to register")
     return wanted
+
+
+def _looked(
+    client: nomad.Nomad, wanted: Mapping[batch_look.Key, registration.VolumeRegistration], patience: batch_send.Patience
+) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
+    """Return what registering each would do; asked again where Nomad itself asks to try later."""
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            looked = batch_look.verdicts(client, wanted, frozenset())
+            return {key: (document, found) for key, document, found in looked}
+        except errors.NomadApiError as error:
+            if error.kind != "retry" or error.status is None or not patience.wait(error, attempt):
+                raise
 
 
 def _outcome(

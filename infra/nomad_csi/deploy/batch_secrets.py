@@ -23,15 +23,13 @@ def filled(
     documents: Iterable[registration.VolumeRegistration],
     given: Given,
     needed: Mapping[str, Iterable[str]],
-    *,
-    placeholder: str,
 ) -> tuple[registration.VolumeRegistration, ...]:
     """
     Return *documents* with the secrets that are *given*.
 
     *needed* names, by ``namespace/volume_id``, secrets that a volume has and that are known nowhere else; a value that
-    is *placeholder* is one of them. Raises `errors.SpecError` naming each that is missing, and each that is given for a
-    volume that is not among *documents*.
+    is `registration.ENCRYPTED` is one of them. Raises `errors.SpecError` naming each that is missing, and each that is
+    given for a volume that is not among *documents*.
     """
     all_of_them = tuple(documents)
     made = tuple(
@@ -39,28 +37,26 @@ def filled(
     )
     problems = (
         *_strangers(given, {_key(item) for item in all_of_them}),
-        *(problem for item in made for problem in _missing(item, needed.get(_key(item), ()), placeholder)),
+        *(problem for item in made for problem in _missing(item, needed.get(_key(item), ()))),
     )
     if problems:
         raise errors.SpecError(problems, source="the volumes' secrets")
     return made
 
 
-def _missing(
-    document: registration.VolumeRegistration, needed: Iterable[str], placeholder: str
-) -> Iterator[errors.Problem]:
+def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
     """Yield the secrets whose values are not known, and what else is encrypted: that can only come from Pulumi."""
     parts: dict[str, Collection[str]] = {
         "context": document.context.values(),
         "parameters": document.parameters.values(),
     }
     parts |= {"mount_flags": document.mount_options.mount_flags, "external_id": (document.external_id,)}
-    for name in (name for name, values in parts.items() if placeholder in values):
+    for name in (name for name, values in parts.items() if registration.ENCRYPTED in values):
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
         yield errors.Problem(
             path=f"{_key(document)}: {name}", got="an encrypted value", allowed="one in clear", fix=fix
         )
-    unknown = {name for name, value in document.secrets.items() if value == placeholder}
+    unknown = {name for name, value in document.secrets.items() if value == registration.ENCRYPTED}
     for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
         yield errors.Problem(
             path=f"{_key(document)}: secret {name}",

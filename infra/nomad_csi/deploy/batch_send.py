@@ -46,6 +46,14 @@ class Patience:
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Ends waiting, and what was not sent is not sent."""
 
+    def wait(self, error: errors.NomadApiError, attempt: int) -> bool:
+        """Wait after the failure of *attempt*, counted from 1; return whether there is to be another."""
+        delay_s = self.wait_s * 2 ** (attempt - 1)
+        if attempt >= self.attempts or time.monotonic() + delay_s > self.deadline:
+            return False
+        self.tell(f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self.attempts})")
+        return not self.cancelled.wait(delay_s)
+
 
 def send(
     client: nomad.Nomad,
@@ -139,7 +147,7 @@ class _Sender:
         """Send until there is an answer that stays; return ``None`` where Nomad holds all of *documents*."""
         error: errors.NomadApiError | None = None
         for attempt in range(self._patience.attempts):
-            if attempt and error and not self._wait(error, attempt):
+            if error is not None and (self._stopped.is_set() or not self._patience.wait(error, attempt)):
                 return error
             why_not = self._why_not(documents)
             if why_not:
@@ -160,16 +168,6 @@ class _Sender:
         for warning in warnings:
             self._patience.tell(f"Nomad warns: {warning}")
         return None
-
-    def _wait(self, error: errors.NomadApiError, attempt: int) -> bool:
-        """Wait before another attempt; return whether there is to be one."""
-        delay_s = self._patience.wait_s * 2 ** (attempt - 1)
-        if self._stopped.is_set() or time.monotonic() + delay_s > self._patience.deadline:
-            return False
-        self._patience.tell(
-            f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self._patience.attempts})"
-        )
-        return not self._patience.cancelled.wait(delay_s)
 
     def _why_not(self, documents: Documents) -> errors.NomadApiError | None:
         """Return why nothing may be sent now."""

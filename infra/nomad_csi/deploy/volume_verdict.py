@@ -103,8 +103,9 @@ def verdict(
     """
     if found is None:
         return NEW
+    readable = _readable(wanted, found)
     return Verdict(
-        differences=tuple(_differences(wanted, found, made_by_plugin=made_by_plugin)),
+        differences=tuple(_differences(readable, found, made_by_plugin=made_by_plugin)),
         hidden=tuple(_hidden(wanted, found, made_by_plugin=made_by_plugin)),
     )
 
@@ -118,6 +119,17 @@ def in_order_of(
     if not _same_places(wanted.required_topologies, found.requested_topologies):
         return wanted
     return dataclasses.replace(wanted, required_topologies=found.requested_topologies)
+
+
+def _readable(wanted: registration.VolumeRegistration, found: volumes.Volume) -> registration.VolumeRegistration:
+    """Return *wanted* with what Nomad has in place of texts that only Pulumi can read, so that they do not differ."""
+    if not any(registration.ENCRYPTED in part.values() for part in (wanted.context, wanted.parameters)):
+        return wanted
+    context, parameters = (
+        {name: held.get(name, "") if text == registration.ENCRYPTED else text for name, text in given.items()}
+        for given, held in ((wanted.context, found.context), (wanted.parameters, found.parameters))
+    )
+    return dataclasses.replace(wanted, context=context, parameters=parameters)
 
 
 def _differences(
@@ -215,6 +227,9 @@ def _hidden(wanted: registration.VolumeRegistration, found: volumes.Volume, *, m
         yield "external_id"
     if wanted.secrets:
         yield "secrets"
+    for name, texts in (("context", wanted.context), ("parameters", wanted.parameters)):
+        if registration.ENCRYPTED in texts.values():
+            yield name
     if wanted.mount_options.mount_flags and found.has_mount_flags:
         yield "mount_options.mount_flags"
 

@@ -8,6 +8,9 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/volume_reg
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ENCRYPTED = "[encrypted]"
+"""Stands for a text that a stack's config holds encrypted, where only Pulumi could read it."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capability:
