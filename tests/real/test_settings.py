@@ -4,6 +4,7 @@ import base64
 import json
 import shutil
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ from nomad_csi import errors
 from nomad_csi.nomad import jobs, nodes, request
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
+from nomad_csi.spec import draft, examples
 from nomad_csi.verify import constraints
 from nomad_csi_sandbox.session import tasks
 
@@ -361,3 +363,20 @@ def test_every_setting_together_is_a_valid_job(script):
             checked = jobs.validate(script.agent.client, parsed)
             assert checked.problems == ()
             assert checked.warnings.startswith("1 warning:\n\n* Memory oversubscription is not enabled")
+
+
+LACKING = ('is in nonexistent namespace "storage"', 'Vault "default" not enabled but used in the job')
+"""What the examples ask for and this agent has not."""
+
+
+@pytest.mark.parametrize("example", examples.EXAMPLES, ids=lambda example: example.title)
+def test_every_example_of_the_documentation_is_valid_and_laid_out(script, tmp_path, example):
+    """The agent finds nothing wrong with its jobs, and `nomad fmt` nothing to change."""
+    for plan in storage.plan_document(draft.read_yaml(example.yaml, example.title)).plugins:
+        for job in plan.jobs:
+            text = documents.job_file(job)
+            (tmp_path / f"{job.job_id}.nomad.hcl").write_text(text)
+            checked = jobs.validate(script.agent.client, jobs.parse(script.agent.client, text))
+            assert [problem for problem in checked.problems if not problem.endswith(LACKING)] == []
+
+    assert subprocess.run(["nomad", "fmt", "-check", tmp_path], check=False).returncode == 0
