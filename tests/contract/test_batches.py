@@ -1,11 +1,12 @@
 """Batched registration on both sides: what is stored, what is refused, and what is not written."""
 
 import dataclasses
+from concurrent import futures
 
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import batch_look, batch_register
+from nomad_csi.deploy import batch_look, batch_register, resource, volume_document, volume_registration
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -197,3 +198,22 @@ def test_many_are_read_as_one_by_one(client, documents):
 
     assert found == [volumes.get(client, "default", volume_id) for volume_id in ids]
     assert found[-1] is None
+
+
+def test_creates_of_pulumi_share_requests_and_keep_their_errors(agent, documents):
+    """The engine creates in parallel: the volume that Nomad refuses fails alone."""
+    kind, calls = volume_registration.VolumeRegistration(), []
+    wanted = [volume_document.to_inputs(item) for item in documents(COUNT)]
+    wanted[7] = wanted[7] | {"capabilities": []}
+    connection = nomad.Connection(address=agent.url)
+    with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
+        context = resource.Context(connect=lambda: client)
+        with futures.ThreadPoolExecutor(COUNT) as pool:
+            done = [pool.submit(kind.create, context, news) for news in wanted]
+        failed = [number for number, item in enumerate(done) if item.exception()]
+        there = [volumes.get(client, "default", news["volumeId"]) is not None for news in wanted]
+
+    assert failed == [7]
+    assert "must include at least one capability block" in str(done[7].exception())
+    assert there == [number != 7 for number in range(COUNT)]
+    assert calls.count("PUT") < COUNT
