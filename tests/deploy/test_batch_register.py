@@ -264,6 +264,28 @@ def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted
 
 
 @pytest.mark.usefixtures("absent")
+def test_part_that_nomad_ignores_does_not_hide_that_the_rest_arrived(run, scripted, holds):
+    """It never arrives, however often it is sent."""
+    document = volume(0, context={"tier": "fast"}, required_topologies=({"zone": "a"},))
+    ignored = {"RequestedTopologies": None}
+    holds(document, Context=None, **ignored)
+    original = scripted._take
+
+    def arrives(method, target):
+        if method == "PUT":
+            holds(document, **ignored)
+        return original(method, target)
+
+    scripted._take = arrives
+    scripted.reply("PUT", path(0), 0)
+
+    [outcome], told = run(document)
+
+    assert (outcome.status, len(outcome.ignored), told) == ("updated", 2, [])
+    assert len(sent(scripted)) == 1
+
+
+@pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})

@@ -189,7 +189,10 @@ class _Sender:
         except errors.NomadApiError as error:
             self._patience.tell(f"{error}; what was sent could not be read back")
             return False
-        return all(verdict.kind == "equal" or (verdict.kind == "hidden" and key in self._new) for key, verdict in seen)
+        return all(
+            verdict.kind in {"equal", "ignored", "hidden"} and (key in self._new or not verdict.hidden)
+            for key, verdict in seen
+        )
 
 
 def _again(count: int) -> str:
