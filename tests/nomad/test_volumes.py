@@ -236,6 +236,9 @@ def test_claimed_volume_says_by_whom(agent, client):
         job_id="consumer",
         namespace="default",
         client_status="running",
+        desired_status="run",
+        since_ns=1_795_245_649_422_065_253,
+        changed_ns=1_795_245_658_875_150_682,
     )
 
     assert read(agent, client, "03-volume-get-claimed.json", "v1") == dataclasses.replace(

@@ -29,6 +29,15 @@ class Claim:
     client_status: str
     """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
 
+    desired_status: str = ""
+    """``run``, ``stop`` or ``evict``."""
+
+    since_ns: int = 0
+    """When the allocation was made, in nanoseconds since 1970; the claim is a little younger. 0: not known."""
+
+    changed_ns: int = 0
+    """When the allocation last changed: of one that has ended, about when. 0: not known."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
@@ -177,4 +186,7 @@ def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.No
         job_id=replies.text(allocation, "JobID"),
         namespace=replies.text(allocation, "Namespace"),
         client_status=replies.text(allocation, "ClientStatus"),
+        desired_status=replies.text(allocation, "DesiredStatus"),
+        since_ns=replies.number(allocation, "CreateTime"),
+        changed_ns=replies.number(allocation, "ModifyTime"),
     )

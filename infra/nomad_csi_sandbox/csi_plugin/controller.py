@@ -2,12 +2,13 @@
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi_sandbox.csi_plugin import capability, drivers, ebs_storage, ec2, efs_volume, flags, status
+from nomad_csi_sandbox.csi_plugin import capability, drivers, ebs_storage, ec2, efs_volume, faults, flags, status
 
 GIB = 1 << 30
 DEFAULT_GIB = 100
@@ -51,8 +52,9 @@ class EbsController(ebs_storage.EbsStorage, Controller):
 
     driver = drivers.EBS
 
-    def __init__(self, cloud: ec2.Ec2, found: Mapping[str, str]) -> None:
+    def __init__(self, cloud: ec2.Ec2, found: Mapping[str, str], fault_file: Path | None = None) -> None:
         super().__init__(cloud)
+        self._fault_file = fault_file
         self._extra_tags = dict(pair.split("=", 1) for pair in found.get("extra-tags", "").split(",") if pair)
 
     def _find(self, volume_id: str) -> None:
@@ -80,6 +82,8 @@ class EbsController(ebs_storage.EbsStorage, Controller):
         """Detach. May be repeated."""
         volume_id = capability.given_text(request.volume_id, "Volume ID")
         node_id = capability.given_text(request.node_id, "Node ID")
+        if faults.read(self._fault_file).detach:
+            raise _internal(f'Could not detach volume "{volume_id}" from node "{node_id}": ordered fault')
         try:
             self._cloud.detach(volume_id, node_id)
         except ec2.Ec2Error as error:

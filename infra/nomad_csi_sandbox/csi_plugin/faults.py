@@ -3,21 +3,25 @@ Faults on order, for tests: the JSON file that ``NOMAD_CSI_SANDBOX_FAULT_FILE`` 
 
 Part of the stand-in for the CSI drivers. Keys, all optional::
 
-    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com"}
+    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "detach": "error"}
 
 ``error``: Probe answers FAILED_PRECONDITION; ``hang``: it does not answer; ``not-ready``: it answers ``ready`` false.
-``name``: what GetPluginInfo answers. No file, no fault.
+``name``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers INTERNAL, as when
+EC2 refuses. No file, no fault.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import grpc
 
 from nomad_csi_sandbox.csi_plugin import status
 
 PROBES = frozenset({"", "error", "hang", "not-ready"})
+DETACHES = frozenset({"", "error"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +30,7 @@ class Faults:
 
     probe: str = ""
     name: str = ""
+    detach: str = ""
 
 
 def read(path: Path | None) -> Faults:
@@ -39,6 +44,10 @@ def read(path: Path | None) -> Faults:
     except ValueError as error:
         raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected JSON: {error}") from error
     known = {field.name for field in fields(Faults)}
-    if not isinstance(found, dict) or not found.keys() <= known or found.get("probe", "") not in PROBES:
-        raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected keys probe and name, got {found}")
+    if not isinstance(found, dict) or not found.keys() <= known or not _is_allowed(found):
+        raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected keys probe, name and detach, got {found}")
     return Faults(**found)
+
+
+def _is_allowed(found: Mapping[str, Any]) -> bool:
+    return found.get("probe", "") in PROBES and found.get("detach", "") in DETACHES

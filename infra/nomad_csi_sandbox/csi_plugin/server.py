@@ -67,7 +67,9 @@ def _add_services(
     if command.profile:
         _add_local(server, command, command.profile)
     elif cloud:
-        csi_pb2_grpc.add_ControllerServicer_to_server(controller.EbsController(cloud, command.flags), server)
+        csi_pb2_grpc.add_ControllerServicer_to_server(
+            controller.EbsController(cloud, command.flags, fault_file), server
+        )
     elif command.serves_controller:
         csi_pb2_grpc.add_ControllerServicer_to_server(controller.EfsController(), server)
     if command.machine and command.serves_node and not command.profile:

@@ -75,3 +75,14 @@ def namespace() -> str:
 def flag(name: str) -> bool:
     """Return a boolean of the query, such as ``purge``."""
     return flask.request.args.get(name, "").lower() in {"1", "t", "true"}
+
+
+_GO_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_GO_FALSE = frozenset({"", "0", "f", "F", "FALSE", "false", "False"})
+
+
+def go_bool(text: str, *, refused: str) -> bool:
+    """Return *text* as Go's ``strconv.ParseBool`` reads it, nothing as false. Raises `RefusalError` with *refused*."""
+    if text not in _GO_TRUE | _GO_FALSE:
+        raise refusals.RefusalError(refusals.BAD_REQUEST, refused)
+    return text in _GO_TRUE

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nomad_csi_sandbox.nomad import alloc_runner, clock, csi_supervisor, evaluation, job_store, nodes, state, worker
+from nomad_csi_sandbox.nomad import (
+    alloc_runner,
+    clock,
+    csi_supervisor,
+    evaluation,
+    job_store,
+    nodes,
+    state,
+    volume_store,
+    worker,
+)
 
 Json = dict[str, Any]
 
@@ -119,7 +129,7 @@ class Cluster:
         return alloc_runner.AllocRunner(alloc, self.state, self._host, ended)
 
     def collect_garbage(self) -> None:
-        """Forget stopped jobs and ended allocations, as ``PUT /v1/system/gc`` does."""
+        """Forget stopped jobs and ended allocations, as ``PUT /v1/system/gc`` does, and free what they still claim."""
         with self.state.lock:
             dead = [key for key, record in self.state.jobs.items() if record.spec["Stop"] and self._is_over(key)]
             for key in dead:
@@ -127,6 +137,7 @@ class Cluster:
             gone = [alloc.alloc_id for alloc in self.state.allocs.values() if _is_collectable(self.state, alloc)]
             for alloc_id in gone:
                 del self.state.allocs[alloc_id]
+        volume_store.release_ended(self.state)
 
     def _is_over(self, key: state.Key) -> bool:
         return all(alloc.terminal for alloc in self.state.allocs_of(*key))

@@ -124,13 +124,17 @@ def _shown_before(known: state.State, item: Json) -> Json:
     return shown
 
 
-def deregister(known: state.State, namespace: str, volume_id: str) -> int:
-    """Forget a volume that nobody uses, and return the index. Raises `RefusalError`."""
+def deregister(known: state.State, namespace: str, volume_id: str, *, is_forced: bool = False) -> int:
+    """
+    Forget a volume that nobody uses, and return the index. Raises `RefusalError`.
+
+    Forced, one whose users have all ended or are unknown goes as well; it is not detached.
+    """
     with known.lock:
         record = known.volumes.get((namespace, volume_id))
         if record is None:
             raise refusals.RefusalError(refusals.SERVER_ERROR, f"volume not found: {volume_id}")
-        if record.claims:
+        if record.claims and not (is_forced and all(has_ended(known, alloc_id) for alloc_id in record.claims)):
             raise refusals.RefusalError(refusals.SERVER_ERROR, f"volume in use: {volume_id}")
         del known.volumes[namespace, volume_id]
         return known.commit(TABLE)
@@ -218,30 +222,59 @@ def _attachment(known: state.State, record: state.VolumeRecord, node_id: str) ->
     return sockets, instance["NodeInfo"]["ID"], record.spec
 
 
+def has_ended(known: state.State, alloc_id: str) -> bool:
+    """Tell whether an allocation has ended for good, or is not known any more."""
+    return alloc_id not in known.allocs or known.allocs[alloc_id].terminal
+
+
 def release(known: state.State, alloc: state.Allocation) -> None:
     """
     Detach and free everything that *alloc* has claimed.
 
-    As measured on Nomad, a claim is freed when its allocation is gone even where nobody was left to detach it.
+    As measured on Nomad, a claim is freed when its allocation is gone even where nobody was left to detach it; where
+    the controller could not detach, it stays until garbage is collected and the controller can.
     """
     with known.lock:
         held = [record for record in known.volumes.values() if alloc.alloc_id in record.claims]
     for record in held:
-        _detach(known, record, alloc)
+        _release(known, record, alloc.alloc_id)
+
+
+def release_ended(known: state.State) -> None:
+    """Try again to detach and free what ended and forgotten allocations still claim."""
+    with known.lock:
+        held = [
+            (record, alloc_id)
+            for record in known.volumes.values()
+            for alloc_id in record.claims
+            if has_ended(known, alloc_id)
+        ]
+    for record, alloc_id in held:
+        _release(known, record, alloc_id)
+
+
+def _release(known: state.State, record: state.VolumeRecord, alloc_id: str) -> None:
+    if _is_detached(known, record, alloc_id):
         with known.lock:
-            claims.release(record, alloc.alloc_id)
+            claims.release(record, alloc_id)
             record.spec = record.spec | {"ModifyIndex": known.commit(TABLE)}
 
 
-def _detach(known: state.State, record: state.VolumeRecord, alloc: state.Allocation) -> None:
+def _is_detached(known: state.State, record: state.VolumeRecord, alloc_id: str) -> bool:
+    """Detach the volume from the node of the claim, unless another claim needs it there; tell whether it is."""
     with known.lock:
-        others = [item for key, item in record.claims.items() if key != alloc.alloc_id]
-        shared = any(item["NodeID"] == alloc.node_id for item in others)
-        attach = None if shared else _attachment(known, record, alloc.node_id)
+        if alloc_id not in record.claims:
+            return False  # somebody else freed it meanwhile
+        node_id = record.claims[alloc_id]["NodeID"]
+        others = [item for key, item in record.claims.items() if key != alloc_id]
+        shared = any(item["NodeID"] == node_id for item in others)
+        attach = None if shared else _attachment(known, record, node_id)
     if attach is None:
-        return
-    sockets, node_id, spec = attach
+        return True
+    sockets, storage_node_id, spec = attach
     try:
-        controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), node_id, spec))
+        controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), storage_node_id, spec))
     except csi_client.CsiCallError as error:
         print(f"stand-in for Nomad: volume {spec['ID']} could not be detached from {node_id}: {error}", flush=True)
+        return False
+    return True

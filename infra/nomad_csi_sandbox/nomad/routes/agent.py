@@ -43,10 +43,10 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
             found = known.nodes.get(node_id)
             return answers.missing("node") if found is None else answers.read(found, found["ModifyIndex"])
 
-    @routes.route("/v1/system/gc", methods=["PUT", "POST"])
+    @routes.put("/v1/system/gc")
     def collect_garbage() -> flask.Response:
         cluster.collect_garbage()
-        return flask.Response("", 200)
+        return answers.empty()
 
     _add_namespaces(routes, cluster)
     return routes

@@ -131,7 +131,8 @@ def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
 
     @routes.delete("/v1/volume/csi/<volume_id>")
     def deregister(volume_id: str) -> flask.Response:
-        return answers.forgotten(volume_store.deregister(known, answers.namespace(), volume_id))
+        is_forced = answers.go_bool(flask.request.args.get("force", ""), refused="invalid force value")
+        return answers.forgotten(volume_store.deregister(known, answers.namespace(), volume_id, is_forced=is_forced))
 
 
 def _stored(index: int, shown: list[Json]) -> flask.Response:
