@@ -6,7 +6,8 @@ from nomad_csi.spec import base, driver
 _HEX = r"[0-9a-f]{8,40}"
 _LOG_FLAGS = frozenset(
     {
-        "add_dir_header", "alsologtostderr", "legacy_stderr_threshold_behavior", "log_backtrace_at", "log_dir",
+        "add_dir_header", "alsologtostderr", "alsologtostderrthreshold", "legacy_stderr_threshold_behavior",
+        "log_backtrace_at", "log_dir",
         "log_file", "log_file_max_size", "logtostderr", "one_output", "skip_headers", "skip_log_headers",
         "stderrthreshold", "v", "vmodule",
     }

@@ -17,7 +17,8 @@ STORAGE = "NOMAD_CSI_SANDBOX_STORAGE"
 """The folder in which the sandbox lets drivers keep what their storage systems would hold."""
 
 _KLOG: dict[str, drivers.FlagKind] = {
-    "add_dir_header": "bool", "alsologtostderr": "bool", "legacy_stderr_threshold_behavior": "bool",
+    "add_dir_header": "bool", "alsologtostderr": "bool", "alsologtostderrthreshold": "text",
+    "legacy_stderr_threshold_behavior": "bool",
     "log_backtrace_at": "text", "log_dir": "text", "log_file": "text", "log_file_max_size": "count",
     "logtostderr": "bool", "one_output": "bool", "skip_headers": "bool", "skip_log_headers": "bool",
     "stderrthreshold": "text", "v": "count", "vmodule": "text",
