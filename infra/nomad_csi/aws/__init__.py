@@ -1,1 +1,1 @@
-"""AWS asked over boto3, read-only: what exists under our tags. Everything that is made is made by Pulumi."""
+"""AWS asked over boto3, read-only: what has our tags, and what is attached where. What is made is made by Pulumi."""

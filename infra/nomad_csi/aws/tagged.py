@@ -8,15 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
-import botocore.config
-import botocore.exceptions
-
-from nomad_csi import errors
+from nomad_csi.aws import asking
 from nomad_csi.plan import volumes
-
-DEADLINE_S = 20
-"""Seconds to connect, and again to read, before AWS counts as not answering."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +32,9 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
 
     Credentials and end points are those of the AWS SDK's usual places. Raises `errors.AwsError`.
     """
-    try:
-        session = boto3.session.Session(region_name=aws_region, profile_name=profile)
-        config = botocore.config.Config(
-            connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
-        )
-        found = [*_volumes(session.client("ec2", config=config), owner)]
-        found += _file_systems(session.client("efs", config=config), owner)
-    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
-        raise errors.AwsError(_sentence(error, aws_region)) from None
+    with asking.told(aws_region):
+        found = [*_volumes(asking.client("ec2", aws_region, profile=profile), owner)]
+        found += _file_systems(asking.client("efs", aws_region, profile=profile), owner)
     return tuple(sorted(found, key=lambda item: item.external_id))
 
 
@@ -72,16 +59,3 @@ def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
 
 def _tags(described: Mapping[str, Any]) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
-
-
-def _sentence(error: Exception, aws_region: str) -> str:
-    if isinstance(error, botocore.exceptions.NoCredentialsError | botocore.exceptions.PartialCredentialsError):
-        return "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-    if isinstance(error, botocore.exceptions.ProfileNotFound):
-        return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
-    if isinstance(error, botocore.exceptions.ClientError):
-        said = error.response["Error"]
-        return (
-            f"{error.operation_name} in {aws_region}: {said['Code']}: {said.get('Message', '')[: errors.MESSAGE_LIMIT]}"
-        )
-    return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"

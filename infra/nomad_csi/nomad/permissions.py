@@ -1,8 +1,8 @@
 """
 Which ACL capabilities each call needs, to say so when Nomad answers 403.
 
-Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go`` and
-``acl/policy.go``, 2026-08-21; tried with tokens on Nomad 2.0.6-dev, 2026-08.
+Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go``,
+``nomad/system_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens on Nomad 2.0.6-dev, 2026-08.
 """
 
 import re
@@ -12,6 +12,7 @@ _PLUGIN_READ = 'plugin { policy = "read" } ("write" grants nothing)'
 _NEEDS = (
     (r"GET /v1/plugins?\b.*", _PLUGIN_READ),
     (r"(PUT|POST) /v1/volume.*", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
+    (r"DELETE /v1/volume/.*/detach", f"csi-mount-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
     (r"DELETE /v1/volume/.*", "csi-write-volume in namespace {namespace}"),
     (r"GET /v1/volume/.*", "csi-read-volume in namespace {namespace}"),
     (r"GET /v1/volumes", "csi-list-volume in namespace {namespace}"),
@@ -26,6 +27,7 @@ _NEEDS = (
     (r"GET /v1/job/.*", "read-job in namespace {namespace}"),
     (r"GET /v1/jobs", "list-jobs in namespace {namespace}"),
     (r"GET /v1/nodes?\b.*", 'node { policy = "read" }'),
+    (r"PUT /v1/system/gc", "to be a management token"),
     (r"GET /v1/agent/self", 'agent { policy = "read" }'),
 )
 """Call as a regular expression -> what the token needs. The first that fits counts."""

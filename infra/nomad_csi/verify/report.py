@@ -43,7 +43,7 @@ class Report:
             "ok": self.ok,
             "plugins": [_plugin_json(verdict) for verdict in self.plugins],
             "volumes": [_volume_json(verdict) for verdict in self.volumes],
-            "findings": [_finding_json(finding) for finding in self.findings],
+            "findings": [finding_json(finding) for finding in self.findings],
         }
 
     def as_table(self, width: int = 100, *, colour: bool = False) -> str:
@@ -51,7 +51,7 @@ class Report:
         parts = [part for part in (self._plugins(), self._instances(), self._volumes()) if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
-            texts.append("\n".join(_finding_text(finding, width, colour=colour) for finding in self.findings))
+            texts.append("\n".join(finding_text(finding, width, colour=colour) for finding in self.findings))
         return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
 
     def _plugins(self) -> list[table.Row]:
@@ -89,7 +89,8 @@ def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
     return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by)
 
 
-def _finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
+def finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
+    """Return *finding* as indented text of at most *width* columns where that can be."""
     return "\n".join(_finding_lines(finding, width, colour=colour))
 
 
@@ -123,6 +124,7 @@ def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
     return {name: getattr(verdict, name) for name in names}
 
 
-def _finding_json(finding: findings.Finding) -> dict[str, Any]:
+def finding_json(finding: findings.Finding) -> dict[str, Any]:
+    """Return *finding* as JSON values."""
     names = ("code", "subject", "severity", "expected", "found", "advice")
     return {name: getattr(finding, name) for name in names}

@@ -1,0 +1,45 @@
+"""How AWS is asked: with the SDK's own credentials and end points, once, with a deadline; and what its refusals say."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+from nomad_csi import errors
+
+DEADLINE_S = 20
+"""Seconds to connect, and again to read, before AWS counts as not answering."""
+
+
+def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
+    """Return a client of *service*. Credentials and end points are those of the AWS SDK's usual places."""
+    session = boto3.session.Session(region_name=aws_region, profile_name=profile)
+    config = botocore.config.Config(
+        connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
+    )
+    return session.client(service, config=config)
+
+
+@contextmanager
+def told(aws_region: str) -> Iterator[None]:
+    """Make what goes wrong in the block an `errors.AwsError` of one sentence."""
+    try:
+        yield
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
+        raise errors.AwsError(_sentence(error, aws_region)) from None
+
+
+def _sentence(error: Exception, aws_region: str) -> str:
+    if isinstance(error, botocore.exceptions.NoCredentialsError | botocore.exceptions.PartialCredentialsError):
+        return "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    if isinstance(error, botocore.exceptions.ProfileNotFound):
+        return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
+    if isinstance(error, botocore.exceptions.ClientError):
+        said = error.response["Error"]
+        return (
+            f"{error.operation_name} in {aws_region}: {said['Code']}: {said.get('Message', '')[: errors.MESSAGE_LIMIT]}"
+        )
+    return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"

@@ -1,0 +1,85 @@
+"""Who holds volumes: asked of Nomad, and of EC2 where a region is named. Only reads."""
+
+import functools
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from nomad_csi import nomad
+from nomad_csi.aws import attachments
+from nomad_csi.deploy import gather
+from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.verify import claim_model, claims, claims_report
+
+
+def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = "") -> claims_report.Report:
+    """
+    Return who holds the volumes of *namespace* (``*``: of all that the token may see), and which claims are stuck.
+
+    Args:
+        client: the cluster.
+        namespace: where to look.
+        plugin_id: only volumes of this plugin; empty: of all.
+        aws_region: where to ask EC2 for EBS volumes, claimed or not; empty: it is not asked.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.AwsError: EC2 did not, or may not.
+
+    """
+    listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
+    wanted = [
+        item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
+    ]
+    judged = claims.judge(look(client, _read(client, wanted), aws_region=aws_region))
+    return claims_report.Report(volumes=judged, asked_ec2=bool(aws_region))
+
+
+def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.Found:
+    """Return what there is to know of the claims of *found*. Raises what `report` raises."""
+    seen = tuple(found)
+    claimed = [volume for volume in seen if volume.claims]
+    plugin_ids = sorted({volume.plugin_id for volume in claimed})
+    clients = {node.node_id: node for node in nodes.list_nodes(client)} if claimed else {}
+    if aws_region:
+        clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
+    return claim_model.Found(
+        volumes=seen,
+        nodes=clients,
+        plugins=dict(zip(plugin_ids, gather.in_parallel(_plugin_reads(client, plugin_ids)), strict=True)),
+        ec2=_ec2(seen, clients, aws_region) if aws_region else None,
+        now_ns=time.time_ns(),
+    )
+
+
+def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_model.VolumeClaims:
+    """Return the verdict on *volume*. Raises what `report` raises."""
+    [judged] = claims.judge(look(client, (volume,), aws_region=aws_region))
+    return judged
+
+
+def _read(client: nomad.Nomad, wanted: Iterable[volumes.ListedVolume]) -> Iterator[volumes.Volume]:
+    """Yield the volumes; the list counts claims, and does not say whose they are."""
+    ordered = sorted((item.namespace, item.volume_id) for item in wanted)
+    for namespace, group in itertools.groupby(ordered, key=lambda key: key[0]):
+        found = volumes.get_many(client, namespace, [volume_id for _, volume_id in group])
+        yield from (volume for volume in found if volume is not None)
+
+
+def _plugin_reads(client: nomad.Nomad, plugin_ids: Sequence[str]) -> Iterator[functools.partial[plugins.Plugin | None]]:
+    return (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
+
+
+def _holders(found: Iterable[volumes.Volume]) -> list[str]:
+    return sorted({claim.node_id for volume in found for claim in volume.claims if claim.node_id})
+
+
+def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, nodes.Node]:
+    """Return clients with their attributes, among them the EC2 instance; the list does not show it."""
+    described = gather.in_parallel(functools.partial(nodes.described, client, node) for node in found)
+    return {node.node_id: node for node in described}
+
+
+def _ec2(seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str) -> attachments.Seen:
+    instance_ids = {claims.instance_of(node) for node in clients.values()} - {""}
+    return attachments.look((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

@@ -1,0 +1,124 @@
+"""What is wrong with claims, each with its evidence and the next step. Pure."""
+
+from collections.abc import Iterator
+
+from nomad_csi.aws import attachments
+from nomad_csi.nomad import volumes
+from nomad_csi.verify import claim_model, findings
+
+GRACE_S = 600.0
+"""How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
+
+_GONE = frozenset({"terminated", attachments.MISSING})
+_NS_IN_S = 1_000_000_000
+
+
+def of_claim(
+    found: claim_model.Found, volume: volumes.Volume, item: claim_model.ClaimVerdict
+) -> Iterator[findings.Finding]:
+    """Yield what is wrong with one claim."""
+    subject = f"volume {volume.namespace}/{volume.volume_id}"
+    repair = f"`nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
+    claim = item.claim
+    if item.verdict == "vanished":
+        yield findings.Finding(
+            code="claim-vanished",
+            subject=subject,
+            severity="error",
+            expected="a claim of an allocation that Nomad knows",
+            found=f"a {claim.mode} claim of allocation {claim.alloc_id}, which Nomad does not know",
+            advice=repair,
+        )
+    elif item.verdict == "node-down":
+        yield findings.Finding(
+            code="claim-node-down",
+            subject=subject,
+            severity="error",
+            expected="a claim of an allocation on a client that is up",
+            found=f"{claim_model.holder(claim)}; the client is {item.node_status}{_instance(item)}",
+            advice=f"{_when_down(item)}, then {repair}",
+        )
+    elif item.verdict == "ended":
+        is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
+        yield findings.Finding(
+            code="claim-ended",
+            subject=subject,
+            severity="error" if is_stuck else "warning",
+            expected=f"a claim that goes within {GRACE_S / 60:g} minutes of its allocation's end",
+            found=claim_model.holder(claim),
+            advice=f"look into the logs of the plugin's controller and node task, then {repair}"
+            if is_stuck
+            else "wait: Nomad is letting go, or tries again by itself",
+        )
+
+
+def _instance(item: claim_model.ClaimVerdict) -> str:
+    return f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
+
+
+def _when_down(item: claim_model.ClaimVerdict) -> str:
+    if item.instance_state in _GONE:
+        return "the instance is gone and cannot write any more: start a client in its place, or none"
+    if item.instance_state == "stopped":
+        return "start the client again, or terminate its instance"
+    return "start the client again, or make sure that its machine is off: what runs there may still write"
+
+
+def of_plugin(found: claim_model.Found, volume: volumes.Volume) -> Iterator[findings.Finding]:
+    """Yield that nobody could detach a claimed volume."""
+    plugin = found.plugins.get(volume.plugin_id)
+    is_required = volume.controller_required or (plugin is not None and plugin.controller_required)
+    healthy = [item for item in plugin.controllers if item.healthy] if plugin else []
+    if volume.claims and is_required and not healthy:
+        yield findings.Finding(
+            code="claim-without-controller",
+            subject=f"volume {volume.namespace}/{volume.volume_id}",
+            severity="error",
+            expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is let go",
+            found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
+            advice=f"make plugin {volume.plugin_id} healthy before anything else is stopped, drained or repaired",
+        )
+
+
+def of_storage(
+    volume: volumes.Volume, judged: tuple[claim_model.ClaimVerdict, ...], ebs: attachments.EbsVolume
+) -> Iterator[findings.Finding]:
+    """Yield where EC2 has the volume otherwise than its claims say."""
+    subject = f"volume {volume.namespace}/{volume.volume_id}"
+    holders = {item.instance_id for item in judged}
+    strangers = [place for place in ebs.attachments if place.instance_id not in holders]
+    if ebs.state == attachments.MISSING:
+        yield findings.Finding(
+            code="storage-missing",
+            subject=subject,
+            severity="error",
+            expected=f"{volume.external_id} in EC2",
+            found="no such volume in this region",
+            advice="look whether --aws-region is the volume's region; if it is, the storage is gone",
+        )
+    elif not judged and ebs.attachments:
+        is_leaving = all(place.state == "detaching" for place in ebs.attachments)
+        yield findings.Finding(
+            code="attached-unclaimed",
+            subject=subject,
+            severity="warning" if is_leaving else "error",
+            expected="a volume that is detached when nothing claims it",
+            found=str(ebs),
+            advice="wait until EC2 has detached it" if is_leaving else _when_attached(ebs),
+        )
+    elif strangers and "" not in holders:
+        yield findings.Finding(
+            code="attached-elsewhere",
+            subject=subject,
+            severity="error",
+            expected=f"{volume.external_id} on the instance of its claim, {', '.join(sorted(holders))}",
+            found=str(ebs),
+            advice=_when_attached(ebs),
+        )
+
+
+def _when_attached(ebs: attachments.EbsVolume) -> str:
+    return (
+        "make sure that nothing there has it mounted, then "
+        f"`aws ec2 detach-volume --volume-id {ebs.external_id}`; nothing may claim it before"
+    )

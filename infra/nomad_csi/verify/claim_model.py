@@ -1,0 +1,88 @@
+"""What is known of claims, and the words for it. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi.aws import attachments
+from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.verify import findings
+
+Verdict = Literal["live", "ended", "vanished", "node-down"]
+"""
+``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad does not
+know the allocation any more. ``node-down``: its client is down, out of reach or unknown.
+"""
+
+ENDED = frozenset({"complete", "failed", "lost"})
+"""Client statuses of an allocation that does not come back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was asked of Nomad, and of EC2."""
+
+    volumes: tuple[volumes.Volume, ...]
+    """Claimed ones; where EC2 was asked, also EBS volumes that nothing claims."""
+
+    nodes: Mapping[str, nodes.Node]
+    """All clients by id; described are those that claims name, where EC2 was asked."""
+
+    plugins: Mapping[str, plugins.Plugin | None]
+    """Those of claimed volumes by id."""
+
+    ec2: attachments.Seen | None
+    """``None``: EC2 was not asked."""
+
+    now_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimVerdict:
+    """One claim, and whether it means anything any more."""
+
+    claim: volumes.Claim
+    verdict: Verdict
+
+    node_status: str = ""
+    """Status of the client; ``unknown`` where Nomad has forgotten it, empty where the claim names none."""
+
+    instance_id: str = ""
+    """EC2 instance of the client; empty where it is not known."""
+
+    instance_state: str = ""
+    """Empty where EC2 was not asked."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether Nomad itself counts the allocation as over, whatever became of its client."""
+        return self.verdict == "vanished" or self.claim.client_status in ENDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeClaims:
+    """One volume, and who holds it."""
+
+    volume: volumes.Volume
+    claims: tuple[ClaimVerdict, ...]
+    ebs: attachments.EbsVolume | None
+    """``None``: EC2 was not asked, or this is no EBS volume."""
+
+    findings: tuple[findings.Finding, ...]
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.volume.namespace}/{self.volume.volume_id}"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an allocation uses the volume, or may as far as anybody here can tell."""
+        return not all(item.has_ended for item in self.claims)
+
+
+def holder(claim: volumes.Claim) -> str:
+    """Return who holds a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
+    job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
+    state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
+    return findings.foreign(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")

@@ -1,0 +1,110 @@
+"""Where EC2 has EBS volumes, asked of moto."""
+
+import boto3
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.aws import attachments
+from nomad_csi_sandbox.aws import server
+
+REGION = "us-east-1"
+ZONE = "us-east-1a"
+
+
+@pytest.fixture(scope="module")
+def moto():
+    """AWS."""
+    with server.Moto() as made:
+        made.wait_until_it_answers()
+        yield made
+
+
+@pytest.fixture
+def ec2(moto, monkeypatch):
+    """A client of EC2; the code under test finds the same account in its environment."""
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": moto.url}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    client = boto3.client("ec2", region_name=REGION)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def instance(ec2):
+    """An instance that runs."""
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    return ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"][0]["InstanceId"]
+
+
+@pytest.fixture
+def volume(ec2):
+    """A volume that is attached to nothing."""
+    return ec2.create_volume(AvailabilityZone=ZONE, Size=1)["VolumeId"]
+
+
+def test_free_volume(volume):
+    """Available, and in words."""
+    found = attachments.look([volume], REGION).volumes[volume]
+
+    assert found == attachments.EbsVolume(external_id=volume, state="available")
+    assert (found.is_free, str(found)) == (True, f"{volume} is available")
+
+
+def test_attached_volume_names_its_instance_and_what_that_does(ec2, volume, instance):
+    """The state of the instance says whether anything there can still write."""
+    ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/xvdba")
+
+    running = attachments.look([volume], REGION).volumes[volume]
+    ec2.stop_instances(InstanceIds=[instance])
+    stopped = attachments.look([volume], REGION)
+
+    assert (running.is_free, str(running)) == (
+        False,
+        f"{volume} is in-use: attached to {instance} (running) as /dev/xvdba",
+    )
+    assert stopped.volumes[volume].attachments[0].instance_state == "stopped"
+    assert stopped.instances == {instance: "stopped"}
+
+
+def test_missing_things_do_not_hide_the_others(volume):
+    """EC2 refuses a whole question by id for one id that is gone; asked by filter it does not."""
+    gone = "vol-0123456789abcdef0"
+
+    found = attachments.look([gone, volume, "fs-1:/a"], REGION, instance_ids=["i-0123456789abcdef0"])
+
+    assert {key: item.state for key, item in found.volumes.items()} == {gone: "missing", volume: "available"}
+    assert found.instances == {"i-0123456789abcdef0": "missing"}
+
+
+def test_many_volumes_are_asked_for_in_parts(volume):
+    """A filter takes 200 values."""
+    many = [f"vol-{number:017x}" for number in range(450)]
+
+    found = attachments.look([*many, volume], REGION)
+
+    assert len(found.volumes) == 451
+    assert found.volumes[volume].state == "available"
+
+
+def test_nothing_to_ask_asks_nothing(monkeypatch):
+    """Not even for credentials."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    assert attachments.look(["fs-1"], REGION) == attachments.Seen()
+
+
+def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
+    """With the region."""
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": "http://127.0.0.1:9"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+
+    with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Could not connect"):
+        attachments.look(["vol-0123456789abcdef0"], REGION)
+
+
+@pytest.mark.parametrize(
+    ("external_id", "is_one"), [("vol-12345678", True), ("vol-0123456789abcdef0", True), ("vol-x", False), ("", False)]
+)
+def test_ids_of_ebs_volumes(external_id, is_one):
+    """Eight hexadecimal digits, or seventeen."""
+    assert attachments.is_ebs(external_id) is is_one
