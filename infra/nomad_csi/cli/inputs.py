@@ -97,3 +97,14 @@ def text(path: Path) -> str:
         allowed = "text in UTF-8"
         problem = errors.Problem(path=f"byte {error.start}", got="something else", allowed=allowed)
         raise errors.SpecError((problem,), str(path)) from None
+
+
+def seconds(given: str) -> float:
+    """Return *given* as a positive number of seconds. Raises `argparse.ArgumentTypeError`."""
+    try:
+        value = float(given)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {given!r}")
+    return value
