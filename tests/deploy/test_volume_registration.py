@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import resource, volume_document, volume_registration
+from nomad_csi.deploy import resource, volume_document, volume_registration, volume_removal
 
 VOLUME = volume_registration.VolumeRegistration()
 PATH = "/v1/volume/csi/mysql"
@@ -455,6 +455,44 @@ def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted
 
     for holder in ("prod/db", "9d1b13f5-503d-3e7e-18c5-f969d58b9143", "running", "client-1"):
         assert holder in str(refused.value)
+    assert scripted.sent("DELETE") == []
+
+
+@pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}])
+def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, monkeypatch, state):
+    """A job that was stopped a moment ago needs a moment."""
+    monkeypatch.setattr(volume_removal, "INTERVAL_S", 0.0)
+    [allocation] = CLAIM["Allocations"]
+    for _ in range(3):
+        scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | state]})
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    assert heard["status"] == ["waiting for allocations that end to let go"]
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):
+    """And names them, as if it had not waited."""
+    monkeypatch.setattr(volume_removal, "ENDING_WAIT_S", 0.01)
+    [allocation] = CLAIM["Allocations"]
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
+
+    with pytest.raises(errors.RefusedError, match="complete on node client-1"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_that_waits_can_be_cancelled(context, scripted):
+    """Nothing is deregistered."""
+    [allocation] = CLAIM["Allocations"]
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
+    context.cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="cancelled while prod/mysql was claimed; nothing was deregistered"):
+        VOLUME.delete(context, IDENTITY, NEWS)
     assert scripted.sent("DELETE") == []
 
 

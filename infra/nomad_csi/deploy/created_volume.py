@@ -95,7 +95,7 @@ class CreatedVolume:
         client = context.connect()
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
-            volume_removal.remove(client, volume, outputs)
+            volume_removal.remove(context, client, volume, outputs)
         storage = outputs.get("externalId", "" if volume is None else volume.external_id)
         if storage:
             context.warn(

@@ -94,7 +94,7 @@ class VolumeRegistration:
         client = context.connect()
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
-            volume_removal.remove(client, volume, outputs)
+            volume_removal.remove(context, client, volume, outputs)
 
 
 def _identity(inputs: Mapping[str, Any]) -> str:
