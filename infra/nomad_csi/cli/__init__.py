@@ -19,6 +19,8 @@ COMMANDS = {
     "lint": "judge job files, volume files and IAM policies",
     "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
     "plan": "show what would change in jobs, volumes and files, without changing anything",
+    "deregister": "have Nomad forget volumes that nothing claims, waiting for their claims; the storage stays",
+    "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",

@@ -108,3 +108,11 @@ def seconds(given: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {given!r}")
     return value
+
+
+def volume_key(given: str) -> tuple[str, str]:
+    """Return namespace and id of ``namespace/id``. Raises `argparse.ArgumentTypeError`."""
+    namespace, _, volume_id = given.partition("/")
+    if not namespace or not volume_id or "/" in volume_id or volume_id in {".", ".."}:
+        raise argparse.ArgumentTypeError(f"expected namespace/id, such as default/mysql, got {given!r}")
+    return namespace, volume_id

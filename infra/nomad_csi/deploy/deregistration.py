@@ -1,0 +1,196 @@
+"""Volumes deregistered: waited for until they are free, and what became of each as data. Their storage stays."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.deploy import batch_look, deregistration_outcome
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.verify import claim_model
+
+INTERVAL_S = 1.0
+"""Between two looks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How volumes are deregistered."""
+
+    wait_s: float = 0.0
+    """How long claims, and attachments where EC2 is asked, may take to go."""
+
+    is_forced: bool = False
+    """Whether volumes whose claims did not go are forgotten together with them. Nothing is detached by that."""
+
+    aws_region: str = ""
+    """Where EC2 is asked; empty: it is not."""
+
+
+def deregister(
+    client: nomad.Nomad,
+    keys: Iterable[batch_look.Key],
+    manner: Manner,
+    *,
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> tuple[deregistration_outcome.Outcome, ...]:
+    """
+    Deregister the volumes of *keys*, and return an outcome for each, in their order.
+
+    Args:
+        client: the cluster.
+        keys: namespace and id of each.
+        manner: whether to wait, to force, to ask EC2.
+        tell: told who is waited for.
+        cancelled: set it, and nothing more is sent.
+
+    Raises:
+        errors.NomadApiError: what is there could not be read; nothing was sent.
+        errors.AwsError: EC2 could not be asked; nothing was sent.
+
+    """
+    wanted = tuple(dict.fromkeys(keys))
+    run = _Run(client, manner, tell, cancelled or threading.Event())
+    return run.all(wanted)
+
+
+class _Run:
+    """One deregistration of many volumes."""
+
+    def __init__(
+        self, client: nomad.Nomad, manner: Manner, tell: Callable[[str], None], cancelled: threading.Event
+    ) -> None:
+        self._client = client
+        self._manner = manner
+        self._tell = tell
+        self._cancelled = cancelled
+        self._deadline = time.monotonic() + manner.wait_s
+        self._outcomes: dict[batch_look.Key, deregistration_outcome.Outcome] = {}
+        self._told = ""
+        self._ebs: dict[str, attachments.EbsVolume] = {}
+
+    def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
+        """Look, deregister what is free, and look again until the deadline; then say what is left."""
+        held = self._look(wanted)
+        while True:
+            self._forget(volume for volume in held if self._is_free(volume))
+            held = [volume for volume in held if _key(volume) not in self._outcomes]
+            if not held or not self._waited(held):
+                break
+            held = self._look_again(held)
+        for volume in held:
+            self._end(volume)
+        return tuple(self._outcomes[key] for key in wanted)
+
+    def _look(self, keys: Iterable[batch_look.Key]) -> list[volumes.Volume]:
+        """Return those that are there; note the others as gone. EC2 is asked about all of them."""
+        held = []
+        for key, volume in batch_look.found(self._client, keys):
+            if volume is None:
+                self._note(key, "gone")
+            else:
+                held.append(volume)
+        if self._manner.aws_region and held:
+            self._ebs |= attachments.look((item.external_id for item in held), self._manner.aws_region).volumes
+        return held
+
+    def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
+        """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""
+        try:
+            return self._look(map(_key, held))
+        except (errors.NomadApiError, errors.AwsError) as error:
+            for volume in held:
+                self._note(_key(volume), "failed", str(error))
+            return []
+
+    def _is_free(self, volume: volumes.Volume) -> bool:
+        return not volume.claims and not self._is_attached(volume)
+
+    def _is_attached(self, volume: volumes.Volume) -> bool:
+        ebs = self._ebs.get(volume.external_id)
+        return ebs is not None and bool(ebs.attachments)
+
+    def _waited(self, held: Sequence[volumes.Volume]) -> bool:
+        """Wait a little; return whether there is any use in looking again."""
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            return False
+        told = f"waiting for {', '.join('/'.join(_key(volume)) for volume in held)}"
+        if told != self._told:
+            self._tell(told)
+            self._told = told
+        return not self._cancelled.wait(min(INTERVAL_S, left_s))
+
+    def _forget(self, free: Iterable[volumes.Volume]) -> None:
+        for volume in free:
+            if self._cancelled.is_set():
+                return
+            self._send(volume, lambda item: volumes.deregister(self._client, item.namespace, item.volume_id))
+
+    def _send(self, volume: volumes.Volume, send: Callable[[volumes.Volume], None]) -> None:
+        """Send a deregistration and note what came of it; nothing where somebody has claimed the volume meanwhile."""
+        key = _key(volume)
+        try:
+            send(volume)
+        except errors.NomadApiError as error:
+            if "volume in use" not in error.message:
+                self._note_refusal(volume, error)
+            return
+        self._note(key, "deregistered", "", volume)
+
+    def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
+        """Note why a volume is still registered; after a lost answer, whether it is."""
+        status = deregistration_outcome.OF_KIND[error.kind]
+        if status == "unknown":
+            try:
+                is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None
+            except errors.NomadApiError as again:
+                self._note(_key(volume), "unknown", f"{error}; not seen afterwards: {again}")
+                return
+            status = "failed" if is_there else "deregistered"
+        self._note(_key(volume), status, "" if status == "deregistered" else str(error))
+
+    def _end(self, volume: volumes.Volume) -> None:
+        """Note what is left at the deadline, or force it."""
+        if self._cancelled.is_set():
+            self._note(_key(volume), "failed", "cancelled before it was deregistered")
+            return
+        if self._manner.is_forced:
+            self._force(volume)
+        if _key(volume) in self._outcomes:
+            return
+        if volume.claims:
+            held_by = "; ".join(claim_model.holder(claim) for claim in volume.claims)
+            self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
+        elif self._is_attached(volume):
+            self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
+        else:
+            self._note(_key(volume), "claimed", "somebody claimed it at the last moment: run again", volume)
+
+    def _force(self, volume: volumes.Volume) -> None:
+        """Forget the volume with its claims. Nomad itself refuses that for one that a running allocation holds."""
+        self._send(volume, lambda item: stuck_claims.deregister_by_force(self._client, item.namespace, item.volume_id))
+
+    def _why_not_forced(self) -> str:
+        return "; Nomad forces nothing while one of them has not ended" if self._manner.is_forced else ""
+
+    def _note(
+        self,
+        key: batch_look.Key,
+        status: deregistration_outcome.Status,
+        reason: str = "",
+        volume: volumes.Volume | None = None,
+    ) -> None:
+        namespace, volume_id = key
+        ebs = self._ebs.get(volume.external_id) if volume else None
+        storage = str(ebs) if ebs else ""
+        self._outcomes[key] = deregistration_outcome.Outcome(
+            namespace=namespace, volume_id=volume_id, status=status, reason=reason, storage=storage
+        )
+
+
+def _key(volume: volumes.Volume) -> batch_look.Key:
+    return volume.namespace, volume.volume_id

@@ -1,0 +1,51 @@
+"""What became of a volume that was to be deregistered, as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi import errors
+
+Status = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
+"""
+``gone``: there was none. ``claimed``: somebody holds it. ``attached``: nothing claims it, and EC2 still has it on an
+instance. ``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came.
+"""
+
+OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
+"""What an error of Nomad's makes of a volume."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one volume."""
+
+    namespace: str
+    volume_id: str
+    status: Status
+
+    reason: str = ""
+    """Why it is still registered; empty where it is not."""
+
+    storage: str = ""
+    """What EC2 says of its storage; empty where it was not asked."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether Nomad does not hold the volume any more."""
+        return self.status in {"deregistered", "gone"}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it was not found out, or not done for a reason that may pass."""
+        return self.status in {"failed", "unknown"}
+
+    def as_json(self) -> dict[str, str]:
+        """Return the outcome as data; what is empty is there too."""
+        names = ("namespace", "volume_id", "status", "reason", "storage")
+        return {name: getattr(self, name) for name in names}
