@@ -3,10 +3,14 @@
 import argparse
 import json
 import os
+import sys
+from pathlib import Path
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
-from nomad_csi.deploy import claims
+from nomad_csi.cli import confirm, documents, inputs
+from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
+from nomad_csi.plan import registration
 
 EVERYWHERE = "*"
 
@@ -17,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plugin", default="", metavar="ID", help="only volumes of this plugin")
     add_aws(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    _add_repair(parser.add_argument_group("repair"))
     parser.set_defaults(run=run)
 
 
@@ -26,12 +31,70 @@ def add_aws(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--aws-region", default="", metavar="REGION", help=text)
 
 
+def _add_repair(group: Any) -> None:
+    text = "free this volume of stuck claims, step by step: wait, collect garbage, detach, forget and register again"
+    group.add_argument("--repair", type=inputs.volume_key, metavar="NAMESPACE/ID", help=text)
+    text = "spec, volume file or folder with the registration, for the last step"
+    group.add_argument("--from", type=Path, dest="source", metavar="SPEC|FILE", help=text)
+    documents.add_secrets(group)
+    inputs.add_stack_output(group)
+    text = f"seconds that each step has to show (default: {repair_steps.WAIT_S:g})"
+    group.add_argument("--wait", type=inputs.seconds, default=repair_steps.WAIT_S, metavar="S", help=text)
+    group.add_argument("--yes", action="store_true", help="do not ask before a step that can hurt")
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Look, and print who holds what."""
+    """Look, and print who holds what; or repair one volume."""
+    if arguments.repair:
+        return _repair(arguments)
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or EVERYWHERE
     with inputs.connect(arguments) as nomad:
         found = claims.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
-    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table(), end="")
     if arguments.json:
-        print()
+        print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    else:
+        print(found.as_table(), end="")
     return 0 if found.ok else errors.EXIT_CHANGES
+
+
+def _repair(arguments: argparse.Namespace) -> int:
+    namespace, volume_id = arguments.repair
+    order = repair_steps.Order(
+        namespace=namespace,
+        volume_id=volume_id,
+        document=_document(arguments),
+        source=str(arguments.source or ""),
+        aws_region=arguments.aws_region,
+        wait_s=arguments.wait,
+    )
+    with inputs.connect(arguments) as nomad:
+        done = claim_repair.repair(
+            nomad,
+            order,
+            ask=lambda question: confirm.agreed(question, is_agreed=arguments.yes),
+            tell=lambda line: print(line, file=sys.stderr),
+        )
+    steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
+    shown = json.dumps(done.as_json(), indent=2, ensure_ascii=False)
+    print(shown if arguments.json else f"{order.key}  {done.status}  {done.reason}{steps}")
+    if done.status == "deregistered":
+        return errors.EXIT_ERROR
+    return 0 if done.is_done else errors.EXIT_CHANGES
+
+
+def _document(arguments: argparse.Namespace) -> registration.VolumeRegistration | None:
+    """Return the registration of the volume, with its secrets; ``None`` where none is named."""
+    if arguments.source is None:
+        return None
+    namespace, volume_id = arguments.repair
+    wanted = documents.read([arguments.source], arguments.stack_output, namespace)
+    found = [item for item in wanted.documents if (item.namespace, item.volume_id) == (namespace, volume_id)]
+    if len(found) != 1:
+        problem = errors.Problem(
+            path="", got=f"{len(found)} of them", allowed=f"one registration of {namespace}/{volume_id}"
+        )
+        raise errors.SpecError((problem,), str(arguments.source))
+    key = f"{namespace}/{volume_id}"
+    given = {name: values for name, values in documents.secrets(arguments.secrets).items() if name == key}
+    [filled] = batch_secrets.filled(found, given, {key: wanted.needed.get(key, ())})
+    return filled

@@ -1,0 +1,168 @@
+"""
+Stuck claims of one volume, repaired: wait, collect garbage, detach, forget and register again. One step at a time.
+
+Each step is taken only while the one before it did not help, and each that can hurt is asked for. Nothing is forced
+while an allocation that has not ended holds the volume, while EC2 has it on an instance, or without a registration to
+put in the place of the one that Nomad would forget: Nomad shows neither its secrets nor its mount flags.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import claim_replacement, claims, repair_steps, volume_removal
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.verify import claim_model
+
+Order = repair_steps.Order
+Repaired = repair_steps.Repaired
+
+
+def repair(
+    client: nomad.Nomad,
+    order: Order,
+    *,
+    ask: Callable[[str], bool],
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> Repaired:
+    """
+    Walk the ladder until nothing claims the volume, and return how far it went.
+
+    Args:
+        client: the cluster. Garbage is collected for a management token only.
+        order: the volume.
+        ask: told what a step does; returns whether it is wanted.
+        tell: told what is done, and why a step cannot be taken.
+        cancelled: ends the repair between two steps with `errors.CancelledError`.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell. Nothing was forced.
+        errors.AwsError: EC2 could not be asked. Nothing was forced.
+
+    """
+    ladder = _Ladder(client, order, ask, tell, cancelled or threading.Event())
+    try:
+        ladder.climb()
+    except repair_steps.EndError as end:
+        return Repaired(
+            namespace=order.namespace,
+            volume_id=order.volume_id,
+            status=end.status,
+            reason=end.reason,
+            steps=tuple(ladder.steps),
+        )
+
+
+class _Ladder:
+    """One repair. Its steps return where they did not help, and raise `repair_steps.EndError` where it is over."""
+
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        order: Order,
+        ask: Callable[[str], bool],
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
+        self._client = client
+        self._order = order
+        self._ask = ask
+        self._tell = tell
+        self._cancelled = cancelled
+        self.steps: list[str] = []
+
+    def climb(self) -> NoReturn:
+        """Take one step after the other."""
+        self._judged()
+        self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
+        self._collect()
+        self._detach()
+        self._replace()
+
+    def _judged(self) -> claim_model.VolumeClaims:
+        """Return the verdict on the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
+        volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
+        if volume is None:
+            raise repair_steps.EndError("refused", "Nomad has no such volume")
+        judged = claims.look_at(self._client, volume, aws_region=self._order.aws_region)
+        if not volume.claims:
+            raise self._freed(judged)
+        if judged.is_held:
+            raise repair_steps.EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
+        for finding in judged.findings:
+            if finding.code == "claim-without-controller":
+                raise repair_steps.EndError("refused", f"{finding.found}; {finding.advice}")
+        return judged
+
+    def _freed(self, judged: claim_model.VolumeClaims) -> repair_steps.EndError:
+        """Return the good end; not so good where EC2 has the volume on an instance."""
+        if judged.ebs is not None and judged.ebs.attachments:
+            return repair_steps.EndError(
+                "attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it"
+            )
+        asked = f"; {judged.ebs}" if judged.ebs else ""
+        return repair_steps.EndError("free", f"nothing claims it{asked}")
+
+    def _wait(self, step: str, told: str) -> None:
+        """Wait for the claims to go."""
+        self._tell(told)
+        self.steps.append(step)
+        volume = self._judged().volume
+        volume_removal.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
+        self._judged()
+
+    def _collect(self) -> None:
+        self._agree(repair_steps.COLLECT)
+        try:
+            stuck_claims.collect_garbage(self._client)
+        except errors.NomadApiError as error:
+            if error.kind == "retry":
+                raise
+            self._tell(f"garbage was not collected, as far as is known: {error}")
+            if error.kind == "refused":
+                return
+        self._wait("gc", "waiting for what the collection frees")
+
+    def _detach(self) -> None:
+        for node_id, name in _nodes(self._judged()):
+            self._agree(repair_steps.DETACH.format(volume=self._order.key, node=name))
+            try:
+                is_able = stuck_claims.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
+            except errors.NomadApiError as error:
+                self._tell(f"not detached from {name}: {error}")
+                continue
+            if not is_able:
+                self._tell("this version of Nomad cannot detach by hand: it looks for an allocation that is not named")
+                return
+            self._wait("detach", f"waiting for {name} to let go")
+
+    def _replace(self) -> NoReturn:
+        """Forget the volume and register it again, where that cannot let two write to it."""
+        replacement = claim_replacement.Replacement(self._client, self._order)
+        judged = self._judged()
+        document = replacement.checked(judged)
+        self._agree(replacement.question(judged, document))
+        replacement.refuse_attached(self._judged())
+        replacement.forget()
+        self.steps.append("force")
+        replacement.register(document)
+        self.steps.append("register")
+        raise repair_steps.EndError("registered", f"registered again from {self._order.source}, without the claims")
+
+    def _agree(self, question: str) -> None:
+        if self._cancelled.is_set():
+            raise errors.CancelledError(f"cancelled; done so far: {', '.join(self.steps) or 'nothing'}")
+        if not self._ask(question):
+            raise repair_steps.EndError("declined", f"not wanted: {question.partition('.')[0]}")
+
+
+def _running(judged: claim_model.VolumeClaims) -> str:
+    return "; ".join(claim_model.holder(item.claim) for item in judged.claims if not item.has_ended)
+
+
+def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:
+    """Yield id and name of each client that is up and holds a claim; of a vanished one nobody knows where it was."""
+    up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.verdict == "ended"}
+    yield from sorted(up.items())

@@ -1,0 +1,111 @@
+"""The last step of a repair: a volume forgotten together with its claims, and registered again."""
+
+import dataclasses
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.deploy import repair_steps, volume_verdict
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.plan import registration
+from nomad_csi.verify import claim_model
+
+
+class Replacement:
+    """A volume of which Nomad is to hold the registration, and not the claims. Raises `repair_steps.EndError`."""
+
+    def __init__(self, client: nomad.Nomad, order: repair_steps.Order) -> None:
+        self._client = client
+        self._order = order
+
+    def checked(self, judged: claim_model.VolumeClaims) -> registration.VolumeRegistration:
+        """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
+        document = self._order.document
+        if document is None:
+            raise repair_steps.EndError(
+                "refused",
+                "what is left is to forget the volume and register it again, and Nomad shows neither its secrets nor "
+                "its mount flags: name a spec or volume file of it with --from",
+            )
+        unclaimed = dataclasses.replace(judged.volume, claims=(), access_mode="", attachment_mode="")
+        wanted = volume_verdict.in_order_of(document, unclaimed)
+        found = volume_verdict.verdict(wanted, unclaimed)
+        if found.differences or not document.external_id:
+            told = "; ".join(map(str, found.differences)) or "it has no external id"
+            raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {told}")
+        if attachments.is_ebs(document.external_id) and not self._order.aws_region:
+            raise repair_steps.EndError(
+                "refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached"
+            )
+        self.refuse_attached(judged)
+        return wanted
+
+    def refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
+        """End the repair where EC2 has the volume on an instance, or does not have it at all."""
+        ebs = judged.ebs
+        if ebs is not None and not ebs.attachments and not ebs.is_free:
+            raise repair_steps.EndError("refused", f"{ebs} in {self._order.aws_region}; look what became of it first")
+        if ebs is not None and ebs.attachments:
+            raise repair_steps.EndError(
+                "refused",
+                f"{ebs}; make sure that nothing there uses it, detach it with "
+                f"`aws ec2 detach-volume --volume-id {ebs.external_id}`, and run this again",
+            )
+
+    def question(self, judged: claim_model.VolumeClaims, document: registration.VolumeRegistration) -> str:
+        """Return what the step does, and what EC2 says of the volume."""
+        storage = (
+            f"EC2: {judged.ebs}" if judged.ebs else repair_steps.NOT_ASKED.format(external_id=document.external_id)
+        )
+        return repair_steps.FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
+
+    def forget(self) -> None:
+        """Make Nomad forget the volume with its claims. Ends the repair where it does not."""
+        namespace, volume_id = self._order.namespace, self._order.volume_id
+        try:
+            stuck_claims.deregister_by_force(self._client, namespace, volume_id)
+        except errors.NomadApiError as error:
+            if error.kind == "ambiguous" and self._is_forgotten(error):
+                return
+            status: repair_steps.Status = "held" if "volume in use" in error.message else "refused"
+            raise repair_steps.EndError(status, str(error)) from error
+
+    def _is_forgotten(self, error: errors.NomadApiError) -> bool:
+        """Return whether a deregistration whose answer was lost took place."""
+        try:
+            return volumes.get(self._client, self._order.namespace, self._order.volume_id) is None
+        except errors.NomadApiError as again:
+            reason = f"nobody knows whether Nomad has forgotten it: {error}; not seen afterwards: {again}"
+            raise repair_steps.EndError("deregistered", reason) from again
+
+    def _check_detached(self, document: registration.VolumeRegistration) -> None:
+        """Ask EC2 once more: from here on anybody could claim it."""
+        if not attachments.is_ebs(document.external_id):
+            return
+        try:
+            seen = attachments.look([document.external_id], self._order.aws_region)
+        except errors.AwsError as error:
+            raise self._left(f"EC2 did not say whether it is free: {error}") from error
+        ebs = seen.volumes[document.external_id]
+        if not ebs.is_free:
+            raise self._left(str(ebs))
+
+    def register(self, document: registration.VolumeRegistration) -> None:
+        """Register the volume, if EC2 still says that it is free. Ends the repair where it is not, or Nomad refuses."""
+        self._check_detached(document)
+        try:
+            volumes.register(self._client, (document,))
+        except errors.NomadApiError as error:
+            if error.kind != "ambiguous" or not self._is_there():
+                raise self._left(str(error)) from error
+
+    def _is_there(self) -> bool:
+        try:
+            return volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None
+        except errors.NomadApiError:
+            return False
+
+    def _left(self, why: str) -> repair_steps.EndError:
+        then = f"`nomad-csi register {self._order.source}` when that is settled"
+        return repair_steps.EndError(
+            "deregistered", f"Nomad has forgotten it, and it is not registered again: {why}; {then}"
+        )

@@ -1,0 +1,89 @@
+"""What is to be repaired, what became of it, and the words of its questions. Pure."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi.plan import registration
+
+WAIT_S = 30.0
+"""How long each step has to show."""
+
+Status = Literal["free", "registered", "held", "attached", "declined", "refused", "deregistered"]
+"""
+``free``: nothing claims it any more. ``registered``: anew, without the claims. ``held``: an allocation that has not
+ended holds it. ``attached``: nothing claims it, and EC2 still has it on an instance. ``declined``: a step was not
+wanted. ``refused``: a step is not safe, or not possible. ``deregistered``: Nomad has forgotten it, and it could not be
+registered again.
+"""
+
+COLLECT = (
+    "step 2: have Nomad collect garbage. It tries again to detach and free what ended allocations claim, in the whole "
+    "cluster; it also forgets all ended jobs and allocations, with their logs and events"
+)
+DETACH = (
+    "step 3: have Nomad unmount {volume} on client {node} and detach it there. A task that still uses it there loses it"
+)
+FORCE = (
+    "step 4: have Nomad forget {volume} together with its claims, and register it again from {source}. Nothing is "
+    "unmounted or detached by that; from then on any job may claim it. {storage}"
+)
+NOT_ASKED = (
+    "Nobody here can ask whether its storage {external_id} is still attached or mounted somewhere: make sure of it"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be repaired, and with what."""
+
+    namespace: str
+    volume_id: str
+
+    document: registration.VolumeRegistration | None = None
+    """The registration with secrets and mount flags; ``None``: the last step cannot be taken."""
+
+    source: str = ""
+    """Where the registration comes from."""
+
+    aws_region: str = ""
+    """Where EC2 is asked; empty: it is not."""
+
+    wait_s: float = WAIT_S
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+
+class EndError(Exception):
+    """The repair ends here."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repaired:
+    """What became of a volume with stuck claims."""
+
+    namespace: str
+    volume_id: str
+    status: Status
+    reason: str
+    """In a sentence, with what to do next."""
+
+    steps: tuple[str, ...] = ()
+    """What was done, in order: ``wait``, ``gc``, ``detach``, ``force``, ``register``."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the volume may be claimed again."""
+        return self.status in {"free", "registered"}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as data."""
+        names = ("namespace", "volume_id", "status", "reason")
+        return {name: getattr(self, name) for name in names} | {"steps": list(self.steps)}
