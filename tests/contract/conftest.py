@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import json
 import random
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi_sandbox.aws import server as moto
+from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 
 
 def _module(name):
@@ -194,6 +196,58 @@ def _world(kind, moto_url, ec2):
         for job_id in ("user", "plain-user", "zoned-user"):
             agent.until_status(job_id, "running")
         yield World(agent=agent, history=history, healthy_after_s=healthy_after_s, ebs_volume=external)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sticky:
+    """An agent of its own with plugin ``ebs``, where claims stick and garbage may be collected."""
+
+    agent: object
+    fault_file: Path
+    """Where a fault of the plugin's controller is ordered."""
+
+
+@contextlib.contextmanager
+def _sticky(kind, moto_url, ec2):
+    placed = {"Placement": {"AvailabilityZone": agents.ZONE}}
+    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
+    folder = agents.short_folder()
+    environment = agents.task_environment(moto_url, instance["InstanceId"])
+    socket = "--endpoint=${CSI_ENDPOINT}"
+    try:
+        with agents.started(kind, environment | {FAULT_FILE: str(folder / "faults.json")}) as agent:
+            for role, kind_of_job in (("node", "system"), ("controller", "service")):
+                words = ["--driver", "aws-ebs", role, socket]
+                agent.run(write_plugin(agent, f"plugin-{role}", "ebs", role, words, kind=kind_of_job))
+            agent.until(
+                lambda: agent.get("/v1/plugin/csi/ebs"),
+                lambda found: found["ControllersHealthy"] and found["NodesHealthy"],
+            )
+            yield Sticky(agent=agent, fault_file=folder / "faults.json")
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def stand_in_sticky(moto_url, ec2):
+    """The stand-in."""
+    with _sticky(agents.StandIn, moto_url, ec2) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def real_sticky(moto_url, ec2):
+    """The real agent; the tests that want it are skipped where there can be none."""
+    if why := agents.obstacle():
+        pytest.skip(why)
+    with _sticky(agents.Real, moto_url, ec2) as made:
+        yield made
+
+
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+def sticky(request):
+    """One side of the contract, where claims can be made to stick."""
+    return request.getfixturevalue("real_sticky" if request.param == "real" else "stand_in_sticky")
 
 
 @pytest.fixture(scope="session")

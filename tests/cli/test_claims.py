@@ -1,0 +1,302 @@
+"""``nomad-csi claims`` and ``nomad-csi deregister``: exit codes, words and data, and nothing done unasked."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+CANARY = "canary-3e88"
+GHOST = "62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1"
+FILE_SYSTEM = "fs-0123456789abcdef0"
+PLUGIN = """job "plugin" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "aws-efs0"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+VOLUME_FILE = f"""type = "csi"
+id = "a"
+name = "a"
+external_id = "{FILE_SYSTEM}"
+plugin_id = "aws-efs0"
+
+capability {{
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}}
+"""
+
+
+def document(volume_id):
+    return registration.VolumeRegistration(
+        volume_id=volume_id,
+        name=volume_id,
+        external_id=FILE_SYSTEM,
+        plugin_id="aws-efs0",
+        capabilities=(registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system"),),
+        secrets={"password": CANARY},
+    )
+
+
+@pytest.fixture
+def served(short_folder):
+    """A stand-in agent with volumes ``a`` and ``b``, which have a secret; nothing claims them."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"})
+    made = cluster.Cluster(settings)
+    serving = agent.Server(made)
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        volumes.register(client, [document("a"), document("b")])
+    yield made, serving.url
+    serving.close()
+
+
+@pytest.fixture
+def stick(served):
+    """Let a volume be claimed by an allocation that nobody knows."""
+    made, _ = served
+
+    def claim(volume_id):
+        with made.state.lock:
+            made.state.volumes["default", volume_id].claims[GHOST] = {"Mode": "write", "NodeID": "gone"}
+
+    return claim
+
+
+@pytest.fixture
+def run(served, capsys):
+    """Run a command; return its exit code, what it printed, and what it told beside it."""
+
+    def words(*given):
+        code = cli.main([*given, "--address", served[1]])
+        found = code, *capsys.readouterr()
+        assert CANARY not in found[1] + found[2]
+        return found
+
+    return words
+
+
+@pytest.fixture
+def writes(served):
+    """Return every request that was no read, since the volumes were registered."""
+    made, _ = served
+    before = len(made.requests)
+    return lambda: [
+        f"{item['method']} {item['path']}" for item in list(made.requests)[before:] if item["method"] != "GET"
+    ]
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Somebody at a terminal who types: ``terminal("yes")``."""
+
+    def types(line):
+        typed = io.StringIO(f"{line}\n")
+        typed.isatty = lambda: True
+        monkeypatch.setattr(sys, "stdin", typed)
+
+    return types
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch):
+    """Nobody is at a terminal."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+
+def test_nothing_claimed_exits_0(run, writes):
+    """In a line, and without a write."""
+    assert run("claims") == (0, "0 claims, no findings; EC2 was not asked (--aws-region)\n", "")
+    assert writes() == []
+
+
+def test_stuck_claim_exits_1(run, stick, writes):
+    """With what to type next."""
+    stick("a")
+
+    code, out, _ = run("claims")
+
+    assert code == 1
+    assert f"default/a  vanished  -       -      write  -      {GHOST}  -" in out
+    assert "advice    `nomad-csi claims --repair default/a`" in out
+    assert writes() == []
+
+
+def test_report_is_data(run, stick):
+    """The same as JSON."""
+    stick("a")
+
+    code, out, _ = run("claims", "--json", "--plugin", "aws-efs0")
+
+    found = json.loads(out)
+    assert (code, found["ok"], found["asked_ec2"]) == (1, False, False)
+    assert [(item["volume_id"], item["claims"][0]["verdict"]) for item in found["volumes"]] == [("a", "vanished")]
+    assert [item["code"] for item in found["findings"]] == ["claim-vanished"]
+
+
+@pytest.mark.parametrize("words", [["--plugin", "other"], ["--namespace", "other"]])
+def test_elsewhere_nothing_is_stuck(run, stick, words):
+    """Only where it was looked."""
+    stick("a")
+
+    assert run("claims", *words)[0] == 0
+
+
+def test_cluster_that_cannot_be_asked_exits_2(capsys):
+    """Nothing was found out."""
+    assert cli.main(["claims", "--address", "http://127.0.0.1:9"]) == 2
+    assert "no connection" in capsys.readouterr().err
+
+
+def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
+    """The step is told; nothing is sent."""
+    stick("a")
+
+    code, _, err = run("claims", "--repair", "default/a", "--wait", "0.01")
+
+    assert code == 1
+    assert "step 2: have Nomad collect garbage" in err
+    assert "refused: nobody is at a terminal to be asked; answer beforehand with --yes" in err
+    assert writes() == []
+
+
+@pytest.mark.parametrize(("line", "status", "code"), [("yes", "free", 0), ("y", "free", 0), ("", "declined", 1)])
+def test_repair_asks(run, stick, terminal, line, status, code):
+    """An empty line is a no."""
+    stick("a")
+    terminal(line)
+
+    found, out, _ = run("claims", "--repair", "default/a", "--wait", "0.01")
+
+    assert (found, out.split()[:2]) == (code, ["default/a", status])
+
+
+def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
+    """As data, with the steps."""
+    stick("a")
+
+    code, out, _ = run("claims", "--repair", "default/a", "--yes", "--wait", "0.01", "--json")
+
+    assert code == 0
+    assert json.loads(out) == {
+        "namespace": "default",
+        "volume_id": "a",
+        "status": "free",
+        "reason": "nothing claims it",
+        "steps": ["wait", "gc"],
+    }
+    assert writes() == ["PUT /v1/system/gc"]
+
+
+def test_repair_needs_the_registration_of_that_volume(run, stick, tmp_path, writes):
+    """Before anything is done."""
+    stick("b")
+    path = tmp_path / "a.volume.hcl"
+    path.write_text(VOLUME_FILE)
+
+    code, _, err = run("claims", "--repair", "default/b", "--from", str(path), "--yes")
+
+    assert code == 2
+    assert "expected one registration of default/b, got 0 of them" in err
+    assert writes() == []
+
+
+def test_free_volumes_are_deregistered(run, writes):
+    """What is gone is done."""
+    code, out, err = run("deregister", "default/a", "default/nobody")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "volume          outcome       remarks",
+        "default/a       deregistered  -",
+        "default/nobody  gone          -",
+        "2 volumes: 1 deregistered, 1 gone; EC2 was not asked whether they are detached (--aws-region)",
+    ]
+    assert writes() == ["DELETE /v1/volume/csi/a"]
+
+
+def test_claimed_volume_exits_1(run, stick, writes):
+    """The other one goes."""
+    stick("a")
+
+    code, out, _ = run("deregister", "default/a", "default/b", "--wait", "0.01", "--json")
+
+    first, second = json.loads(out)["volumes"]
+    assert (code, first["status"], second["status"]) == (1, "claimed", "deregistered")
+    assert first["reason"] == f"held by a job that is gone (write, allocation {GHOST}, node unknown)"
+    assert writes() == ["DELETE /v1/volume/csi/b"]
+
+
+def test_force_explains_itself_and_asks(run, stick, writes):
+    """And does nothing where nobody answers."""
+    stick("a")
+
+    code, _, err = run("deregister", "default/a", "--force")
+
+    assert code == 1
+    assert "does not detach them from their instances" in err
+    assert writes() == []
+
+
+def test_force_that_was_declined(run, stick, terminal, writes):
+    """Nothing is sent."""
+    stick("a")
+    terminal("no")
+
+    assert run("deregister", "default/a", "--force")[::2][0] == 1
+    assert writes() == []
+
+
+def test_force_that_was_agreed_to(run, stick, writes):
+    """After the normal way."""
+    stick("a")
+
+    code, out, _ = run("deregister", "default/a", "--force", "--yes")
+
+    assert (code, out.splitlines()[1].split()[1]) == (0, "deregistered")
+    assert writes() == ["DELETE /v1/volume/csi/a"]
+
+
+def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
+    """Nothing was sent."""
+    assert cli.main(["deregister", "default/a", "--address", "http://127.0.0.1:9"]) == 2
+    assert "no connection" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["deregister"],
+        ["deregister", "mysql"],
+        ["deregister", "a/b/c"],
+        ["deregister", "default/.."],
+        ["deregister", "default/a", "--wait", "soon"],
+        ["claims", "--repair", "mysql"],
+    ],
+)
+def test_wrong_usage_exits_64(words, capsys):
+    """A volume is named with its namespace: the same id may be there twice."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err

@@ -1,0 +1,104 @@
+"""The commands of docs/claims.md work as written, and it names every verdict and finding."""
+
+import re
+import shlex
+import typing
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration
+from nomad_csi.verify import claim_findings, claim_model
+from nomad_csi_sandbox.aws import server as moto
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+PAGE = (Path(__file__).parents[2] / "docs/claims.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+PLUGIN = """job "plugin" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def _account(monkeypatch):
+    """An account of AWS without anything in it."""
+    with moto.Moto() as made:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        yield
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """A stand-in agent with the volume of the page, and its file in the current folder."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    serving = agent.Server(made)
+    monkeypatch.setenv("NOMAD_ADDR", serving.url)
+    monkeypatch.chdir(tmp_path)
+    mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+    external_id = "vol-0123456789abcdef0"
+    (tmp_path / "mysql.volume.hcl").write_text(
+        f'type = "csi"\nid = "mysql"\nname = "mysql"\nexternal_id = "{external_id}"\nplugin_id = "ebs"\n'
+        'capability {\n  access_mode = "single-node-writer"\n  attachment_mode = "file-system"\n}\n'
+    )
+    document = registration.VolumeRegistration(
+        volume_id="mysql", name="mysql", external_id=external_id, plugin_id="ebs", capabilities=(mode,)
+    )
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
+        volumes.register(found, [document])
+        yield found
+    serving.close()
+
+
+@pytest.mark.usefixtures("_account")
+def test_commands_run_as_written(client, capsys):
+    """One after the other: the EBS volume is not in this account, which is a finding; then Nomad has no volume left."""
+    codes = [cli.main(shlex.split(line)[1:]) for line in COMMANDS]
+
+    out = capsys.readouterr().out
+    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "claims"]] * 3 + [["nomad-csi", "deregister"]]
+    assert codes == [0, 1, 0, 0], out
+    assert "storage-missing" in out
+    assert volumes.get(client, "default", "mysql") is None
+
+
+def test_every_verdict_and_finding_is_explained():
+    """A new one needs a line."""
+    told = set(re.findall(r"`([a-z-]+)`", PAGE))
+    codes = set(re.findall(r'code="([a-z-]+)"', Path(claim_findings.__file__).read_text()))
+
+    assert {*typing.get_args(claim_model.Verdict), *codes} <= told
+    assert len(codes) == 7
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))
+def test_every_option_exists(option, capsys):
+    """As the page spells it."""
+    texts = []
+    for command in ("claims", "deregister"):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        texts.append(capsys.readouterr().out)
+
+    assert any(option in text for text in texts)
