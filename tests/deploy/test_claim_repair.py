@@ -243,7 +243,7 @@ def test_token_that_may_not_collect_goes_on(repair, cluster):
 
     told = "\n".join(repair.said["told"])
     assert "garbage was not collected" in told
-    assert "no token was given: set NOMAD_TOKEN to one that has to be a management token" in told
+    assert "no token was given: set NOMAD_TOKEN to one that has management rights" in told
 
 
 def test_last_step_forgets_and_registers_again(repair, cluster):

@@ -175,6 +175,12 @@ def test_refusal_says_what_to_do(text, advice):
             'csi-write-volume in namespace storage, and plugin { policy = "read" } ("write" grants nothing)',
         ),
         ("DELETE", "/v1/volume/csi/v1", "csi-write-volume in namespace storage"),
+        (
+            "DELETE",
+            "/v1/volume/csi/v1/detach",
+            'csi-mount-volume in namespace storage, and plugin { policy = "read" } ("write" grants nothing)',
+        ),
+        ("PUT", "/v1/system/gc", "management rights"),
         ("GET", "/v1/volume/csi/v1", "csi-read-volume in namespace storage"),
         ("GET", "/v1/volumes", "csi-list-volume in namespace storage"),
         ("POST", "/v1/jobs/parse", "parse-job in namespace storage"),

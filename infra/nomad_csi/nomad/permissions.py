@@ -27,7 +27,7 @@ _NEEDS = (
     (r"GET /v1/job/.*", "read-job in namespace {namespace}"),
     (r"GET /v1/jobs", "list-jobs in namespace {namespace}"),
     (r"GET /v1/nodes?\b.*", 'node { policy = "read" }'),
-    (r"PUT /v1/system/gc", "to be a management token"),
+    (r"PUT /v1/system/gc", "management rights"),
     (r"GET /v1/agent/self", 'agent { policy = "read" }'),
 )
 """Call as a regular expression -> what the token needs. The first that fits counts."""
