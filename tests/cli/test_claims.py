@@ -220,6 +220,24 @@ def test_repair_needs_the_registration_of_that_volume(run, stick, tmp_path, writ
     assert writes() == []
 
 
+def test_last_step_takes_registration_and_secrets_from_files(run, served, stick, tmp_path, monkeypatch, writes):
+    """No secret is shown, and none is lost."""
+    made, _ = served
+    monkeypatch.setattr(made, "collect_garbage", lambda: None)
+    stick("a")
+    (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
+    (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\ndefault/other:\n  password: {CANARY}\n")
+
+    words = ["--repair", "default/a", "--yes", "--wait", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
+    code, out, err = run("claims", *words, "--secrets", str(tmp_path / "secrets.yaml"))
+
+    assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
+    assert f"its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it" in err
+    assert writes() == ["PUT /v1/system/gc", "DELETE /v1/volume/csi/a", "PUT /v1/volume/csi/a"]
+    record = made.state.volumes["default", "a"]
+    assert (record.claims, record.spec["Secrets"]) == ({}, {"password": CANARY})
+
+
 def test_free_volumes_are_deregistered(run, writes):
     """What is gone is done."""
     code, out, err = run("deregister", "default/a", "default/nobody")

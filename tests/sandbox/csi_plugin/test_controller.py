@@ -286,3 +286,21 @@ def test_efs_says_what_it_does_not_play(start):
     error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
     assert "the stand-in does not play" in error.message
     controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)
+
+
+def test_detaching_fails_on_order(start, new_volume, instances, ec2, tmp_path):
+    """As when EC2 refuses: the volume stays where it is, until the fault is taken back."""
+    file = tmp_path / "faults.json"
+    connection = start("aws-ebs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
+    volume_id, node_id = new_volume(), instances["us-east-1a"]
+    publish(connection, volume_id, node_id)
+    file.write_text('{"detach": "error"}')
+
+    error = refused(unpublish, connection, volume_id, node_id)
+    before = ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"]
+    file.unlink()
+    unpublish(connection, volume_id, node_id)
+
+    assert error.message == f'INTERNAL: Could not detach volume "{volume_id}" from node "{node_id}": ordered fault'
+    assert before == "in-use"
+    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"
