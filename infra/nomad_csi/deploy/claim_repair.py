@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
 from nomad_csi.deploy import claim_replacement, claims, repair_steps, volume_removal
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.verify import claim_model
@@ -103,6 +104,8 @@ class _Ladder:
                 "attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it"
             )
         asked = f"; {judged.ebs}" if judged.ebs else ""
+        if not asked and attachments.is_ebs(judged.volume.external_id):
+            asked = "; EC2 was not asked whether it is detached (--aws-region)"
         return repair_steps.EndError("free", f"nothing claims it{asked}")
 
     def _wait(self, step: str, told: str) -> None:
