@@ -94,7 +94,7 @@ def test_all_problems_of_a_spec_are_told_before_anything_is_started(sandbox):
     assert (done.returncode, done.stdout) == (2, "")
     head, *lines = done.stderr.splitlines()
     assert head == "error: Pulumi.sandbox.yaml: 3 problems"
-    assert lines[0].startswith("  plugins[0].contoller: expected one of adopt, aws_region, controller, ")
+    assert lines[0].startswith("  plugins[0].contoller: expected one of adopt, availability_zone, aws_region, ")
     assert lines[0].endswith(", got an unknown key; did you mean controller")
     assert lines[1:] == [
         "  volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",

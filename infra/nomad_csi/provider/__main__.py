@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import os
+import signal
 import sys
+import threading
 from concurrent import futures
 
 import grpc.aio
@@ -11,6 +13,9 @@ from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from nomad_csi.provider import hosting, servicer
+
+END_S = 10.0
+"""How long the end may take."""
 
 THREADS = 64
 """More than the engine's steps at a time (4 per core by default): a waiting step must not hold up others."""
@@ -37,10 +42,27 @@ async def _serve(arguments: list[str], engine_address: str) -> None:
     await server.start()
     print(port, flush=True)  # noqa: T201  # how the engine learns the port
     try:
-        await server.wait_for_termination()
+        await _interrupted()
     finally:
         plugin.interrupt()
+        _end_in_time()
         await server.stop(None)
+
+
+async def _interrupted() -> None:
+    """Wait for a signal to end. Where the system has no such handlers, Python's KeyboardInterrupt ends the wait."""
+    asked = asyncio.Event()
+    with contextlib.suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, asked.set)
+    await asked.wait()
+
+
+def _end_in_time() -> None:
+    """End the process after `END_S`, whatever still waits: once, on a busy machine, gRPC's own thread did."""
+    timer = threading.Timer(END_S, os._exit, args=(0,))
+    timer.daemon = True
+    timer.start()
 
 
 if __name__ == "__main__":
