@@ -182,6 +182,13 @@ ANSWERS = (
 
 MANNERS = (
     Manner(
+        what="a plugin that is stopped before its first probe",
+        real="by chance also reads Plugin became unhealthy and Restarting: the end of the task ends the wait for its "
+        "health too, and Go takes either (client/allocrunner/taskrunner/plugin_supervisor_hook.go)",
+        stand_in="only ends",
+        why="both end the same way; nothing of ours looks at the events of a job that it stopped",
+    ),
+    Manner(
         what="how soon a plugin reads healthy after its job's registration",
         real="after about 12 s: asked every 5 s until it is ready, then told to the server with the client's next update",
         stand_in="after 1 to 2 s: asked every 0.5 s",

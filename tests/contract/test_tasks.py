@@ -101,7 +101,7 @@ def test_plugin_that_ends_is_said_to_be_unhealthy_too(until_told, told):
 
 
 def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, fresh, told):
-    """Nothing is said of its health."""
+    """Of its health a real agent speaks by chance: see what is said of a stop before the first probe in `MANNERS`."""
     job_id = fresh("plugin-brief")
     block = f'csi_plugin {{\n id = "{job_id}"\n type = "node"\n}}'
     ran(job_id, job(job_id, kind="system", task=block))
@@ -112,7 +112,9 @@ def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, f
     agent.until_status(job_id, "complete")
     [allocation] = jobs.allocations(client, "default", job_id)
     types = [kind for kind, _ in told(allocation)]
-    assert types == ["Received", "Task Setup", "Started", "Killing", "Terminated", "Killed"]
+    by_chance = ["Plugin became unhealthy", "Restarting"] if "Restarting" in types else []
+    assert sorted(types) == sorted(["Received", "Task Setup", "Started", "Killing", "Terminated", "Killed", *by_chance])
+    assert types[:4] == ["Received", "Task Setup", "Started", "Killing"]
 
 
 @pytest.mark.parametrize(

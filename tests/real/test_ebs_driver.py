@@ -5,6 +5,7 @@ Proven here is what the catalogue says of the driver's roles. Not proven: EC2 it
 is needed, a loop device has its name), the driver's own image under Docker, an instance role's permissions.
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -77,6 +78,13 @@ def cloud():
             client.close()
 
 
+def _with_keys(planned):
+    """Nomad keeps AWS keys of its own environment from tasks, and a spec takes none: these, of moto, are no secret."""
+    keys = {"AWS_ACCESS_KEY_ID": account.CREDENTIAL, "AWS_SECRET_ACCESS_KEY": account.CREDENTIAL}
+    jobs = (dataclasses.replace(job, environment={**job.environment, **keys}) for job in planned.jobs)
+    return dataclasses.replace(planned, jobs=tuple(jobs))
+
+
 @pytest.fixture(scope="module")
 def plan(agent, cloud):
     """Plan the plugin with volumes, as a spec says them."""
@@ -88,10 +96,7 @@ def plan(agent, cloud):
             "aws_region": REGION,
             "controller": {"count": 1},
             "task_driver": {"name": "raw_exec", "command": COMMAND, "client_data_dir": str(agent.folder)},
-            # Nomad keeps AWS keys of its own environment from tasks, so they stand in the job.
             "environment": {
-                "AWS_ACCESS_KEY_ID": account.CREDENTIAL,
-                "AWS_SECRET_ACCESS_KEY": account.CREDENTIAL,
                 "AWS_EC2_ENDPOINT": cloud.ec2_url,
                 "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.metadata_url,
             },
@@ -105,7 +110,8 @@ def plan(agent, cloud):
             }
             for volume_id, external_id in external_ids.items()
         ]
-        return storage.plan_document({"plugins": [plugin], "volumes": wanted})
+        planned = storage.plan_document({"plugins": [plugin], "volumes": wanted})
+        return dataclasses.replace(planned, plugins=tuple(_with_keys(item) for item in planned.plugins))
 
     return make
 

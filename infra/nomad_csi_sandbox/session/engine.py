@@ -89,7 +89,7 @@ def _forget_locks_of_the_dead(place: folder.Folder) -> None:
     """
     for lock in place.backend.glob(".pulumi/locks/**/*.json"):
         pid = json.loads(lock.read_text())["pid"]
-        if not Path(f"/proc/{pid}").exists():
+        if not processes.runs(pid):
             print(f"forgetting the lock of pulumi's process {pid}, which has ended", flush=True)
             lock.unlink()
 

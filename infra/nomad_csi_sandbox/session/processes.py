@@ -90,6 +90,11 @@ def log_end(place: folder.Folder, name: str) -> str:
     return "\n".join(path.read_text(errors="replace").splitlines()[-8:]) if path.exists() else "it left no log"
 
 
+def runs(pid: int) -> bool:
+    """Return whether a process *pid* runs. One that has ended and that nobody has asked about yet does not."""
+    return bool(_start_time(pid))
+
+
 def alive(process: folder.Process) -> bool:
     """Return whether *process* still runs, and is the one that was started."""
     return bool(process.started) and _start_time(process.pid) == process.started
