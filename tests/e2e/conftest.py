@@ -180,13 +180,17 @@ def sandbox(tmp_path):
 
 @pytest.fixture
 def alone(sandbox):
-    """Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet."""
+    """
+    Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet.
 
-    def ask(plugin, volumes):
+    *player* names the stand-in where the plugin describes a driver of its own.
+    """
+
+    def ask(plugin, volumes, player=""):
         task = {
             "name": "raw_exec",
             "command": "nomad-csi-sandbox-csi-plugin",
-            "arguments": ["--driver", plugin["driver"]],
+            "arguments": ["--driver", player or plugin["driver"]],
             "client_data_dir": str(sandbox.data_dir),
         }
         whole = copy.deepcopy(plugin) | {"task_driver": task, "verify": {"stable_s": 0.5}}
