@@ -6,7 +6,11 @@ Source: hashicorp/nomad, ``drivers/docker/config.go``, ``drivers/rawexec/driver.
 ``client/taskenv/env.go``, 2026-08-21; hashicorp/nomad-driver-podman, ``config.go``, 2026-07-14.
 """
 
+import difflib
 import re
+from collections.abc import Iterable, Iterator
+
+from nomad_csi.hcl import values
 
 CONFIG_KEYS = {
     "docker": frozenset(
@@ -57,6 +61,15 @@ _FROM_CLIENT = re.compile(
     r"|env\.\w+"
 )
 _ASKED = re.compile(r"(?<!\$)\$\{([^}]*)\}?|(?<!%)%\{([^}]*)\}?")
+
+
+def unknown_keys(driver: str, config: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each key of *config* that the task driver does not have, with the likely one as a fix, or empty text."""
+    known = CONFIG_KEYS.get(driver)
+    for key in config if known is not None else ():
+        if key not in (known or ()) and key != values.LABELS:
+            close = difflib.get_close_matches(key, known or (), n=1)
+            yield key, f"did you mean {close[0]}" if close else ""
 
 
 def strange_questions(text: str, known: frozenset[str]) -> list[str]:

@@ -1,6 +1,5 @@
 """What is wrong with the task of a plugin, but for its arguments: image, privilege, network, folders, config."""
 
-import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,15 +87,9 @@ def _environment(plugin: Plugin) -> Iterator[Hit]:
 
 
 def _config_keys(plugin: Plugin) -> Iterator[Hit]:
-    known = task_drivers.CONFIG_KEYS.get(plugin.task.driver)
-    if known is None:
-        return
-    for key in plugin.task.config:
-        if key not in known and key != values.LABELS:
-            close = difflib.get_close_matches(key, known, n=1)
-            fix = f"did you mean {close[0]}" if close else ""
-            found = f"{key!a} in the config of {plugin.task.driver}"
-            yield Hit(code="config-key-unknown", line=plugin.task.config.at(key), found=found, fix=fix)
+    for key, fix in task_drivers.unknown_keys(plugin.task.driver, plugin.task.config):
+        found = f"{key!a} in the config of {plugin.task.driver}"
+        yield Hit(code="config-key-unknown", line=plugin.task.config.at(key), found=found, fix=fix)
 
 
 def _questions(plugin: Plugin) -> Iterator[Hit]:

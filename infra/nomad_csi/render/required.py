@@ -5,7 +5,6 @@ A template may add to a file, and say in another way what Nomad is to reserve or
 makes a plugin work (its id, its role, its privileges, its arguments), nor change where it runs.
 """
 
-import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -131,13 +130,9 @@ def _task(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
 
 def _config(task: jobs.Task) -> Iterator[errors.Problem]:
     """Yield what the task driver would not take: Nomad's own validation does not look into its config."""
-    known = task_drivers.CONFIG_KEYS.get(task.driver)
-    for key in task.config if known is not None else ():
-        if key not in (known or ()) and key != values.LABELS:
-            close = difflib.get_close_matches(key, known or (), n=1)
-            fix = f"did you mean {close[0]}" if close else "remove it"
-            allowed = f"a key of the task driver {task.driver}"
-            yield errors.Problem(path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix)
+    for key, fix in task_drivers.unknown_keys(task.driver, task.config):
+        allowed = f"a key of the task driver {task.driver}"
+        yield errors.Problem(path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix or "remove it")
 
 
 def _listed(path: str, found: Sequence[Any], wanted: Sequence[str]) -> Iterator[errors.Problem]:
