@@ -55,7 +55,7 @@ class CsiVolume(pulumi.ComponentResource):
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,
-            **_without_context(volume.document_inputs(plan, plugin_id, args.get("secrets"))),
+            **volume.document_inputs(plan, plugin_id, args.get("secrets")),
             capacity_min_bytes=plan.source.capacity_min_bytes,
             capacity_max_bytes=plan.source.capacity_max_bytes,
             clone_id=plan.source.clone_id or None,
@@ -67,8 +67,3 @@ class CsiVolume(pulumi.ComponentResource):
             content = documents.volume_file(plan.registration, plan.source, templates=args.get("templates"))
             resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
         return made
-
-
-def _without_context(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return *inputs* without the context, which the plugin writes of what it makes."""
-    return {name: value for name, value in inputs.items() if name != "context"}

@@ -88,6 +88,7 @@ def register(  # noqa: PLR0917  # called by our own components only
     registration = resources.VolumeRegistration(
         name,
         external_id=external_id,
+        context=dict(plan.registration.context),
         **document_inputs(plan, plugin_id, args.get("secrets")),
         opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
     )
@@ -101,7 +102,7 @@ def register(  # noqa: PLR0917  # called by our own components only
 def document_inputs(
     plan: model.VolumePlan, plugin_id: pulumi.Input[str], secrets: pulumi.Input[Mapping[str, Any]] | None
 ) -> dict[str, Any]:
-    """Return the registration of *plan* as arguments of a resource class, without the external id."""
+    """Return the registration of *plan* as arguments of a resource class, without what a plugin writes itself."""
     document = plan.registration
     return {
         "volume_id": document.volume_id,
@@ -117,7 +118,6 @@ def document_inputs(
         },
         "required_topologies": [{"segments": dict(segments)} for segments in document.required_topologies],
         "parameters": dict(document.parameters),
-        "context": dict(document.context),
         "secrets": secrets,
         "adopt": plan.adopt,
     }
