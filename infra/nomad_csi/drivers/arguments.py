@@ -5,14 +5,6 @@ from collections.abc import Iterable
 ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
 """Flags that say where the socket is to be."""
 
-KLOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
-        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Source: k8s.io/klog v2, ``klog.go`` (``InitFlags``), 2026-08."""
-
 WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
 """Flags that a driver declares and does nothing with. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
 

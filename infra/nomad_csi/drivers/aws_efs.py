@@ -1,19 +1,9 @@
 """The AWS EFS CSI driver (``efs.csi.aws.com``)."""
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import klog, model
 from nomad_csi.spec import base, driver
 
 _HEX = r"[0-9a-f]{8,40}"
-_LOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "alsologtostderrthreshold", "legacy_stderr_threshold_behavior",
-        "log_backtrace_at", "log_dir",
-        "log_file", "log_file_max_size", "logtostderr", "one_output", "skip_headers", "skip_log_headers",
-        "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Those of k8s.io/klog v2.140.0, which ``go.mod`` of v3.4.1 names."""
-
 _UNFIT_FLAGS = {
     "version": "the driver prints its version and ends, so Nomad would restart it forever",
 }
@@ -44,7 +34,7 @@ DRIVER = model.Driver(
         "node": model.Role(
             job_type="system",
             arguments=("--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"),
-            flags=_LOG_FLAGS
+            flags=klog.V2_140
             | {
                 "adaptive-retry-mode",
                 "debug-logs",

@@ -1,18 +1,9 @@
 """The CSI hostpath driver (``hostpath.csi.k8s.io``): folders of one client, for trying things out."""
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import klog, model
 from nomad_csi.spec import driver
 
-_LOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "alsologtostderrthreshold", "legacy_stderr_threshold_behavior",
-        "log_backtrace_at", "log_dir", "log_file", "log_file_max_size", "logtostderr", "one_output", "skip_headers",
-        "skip_log_headers", "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Those of k8s.io/klog v2.140.0, which ``go.mod`` of v1.18.0 names."""
-
-_FLAGS = _LOG_FLAGS | {
+_FLAGS = klog.V2_140 | {
     "accepted-mutable-parameter-names",
     "attach-limit",
     "automaxprocs",

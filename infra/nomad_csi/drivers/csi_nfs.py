@@ -1,17 +1,9 @@
 """The CSI NFS driver of Kubernetes' storage group (``nfs.csi.k8s.io``): folders of an NFS server that exists."""
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import klog, model
 from nomad_csi.spec import driver
 
-_LOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
-        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Those of k8s.io/klog v2.130.1, which ``go.mod`` of v4.13.4 names."""
-
-_FLAGS = _LOG_FLAGS | {
+_FLAGS = klog.V2_130 | {
     "default-ondelete-policy",
     "enable-snapshot-compression",
     "endpoint",

@@ -1,19 +1,9 @@
 """The Compute Engine persistent disk CSI driver (``pd.csi.storage.gke.io``)."""
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import klog, model
 from nomad_csi.spec import access, base, driver
 
-_LOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "alsologtostderrthreshold", "legacy_stderr_threshold_behavior",
-        "log_backtrace_at", "log_dir",
-        "log_file", "log_file_max_size", "logtostderr", "one_output", "skip_headers", "skip_log_headers",
-        "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Those of k8s.io/klog v2.140.0, which ``go.mod`` of v1.26.4 names."""
-
-_COMMON_FLAGS = _LOG_FLAGS | {
+_COMMON_FLAGS = klog.V2_140 | {
     "enable-otel-tracing",
     "endpoint",
     "grpc-log-char-cap",

@@ -41,7 +41,16 @@ EBS_FLAGS: Mapping[str, Mapping[str, FlagKind]] = {
 
 EBS_COMMON_FLAGS = _EBS_COMMON
 
-EFS_FLAGS: Mapping[str, FlagKind] = {
+KLOG_FLAGS: dict[str, FlagKind] = {
+    "add_dir_header": "bool", "alsologtostderr": "bool", "alsologtostderrthreshold": "text",
+    "legacy_stderr_threshold_behavior": "bool",
+    "log_backtrace_at": "text", "log_dir": "text", "log_file": "text", "log_file_max_size": "count",
+    "logtostderr": "bool", "one_output": "bool", "skip_headers": "bool", "skip_log_headers": "bool",
+    "stderrthreshold": "text", "v": "count", "vmodule": "text",
+}  # fmt: skip
+"""Of v2.140.0, which most of the drivers have."""
+
+EFS_FLAGS: Mapping[str, FlagKind] = KLOG_FLAGS | {
     "adaptive-retry-mode": "bool", "debug-logs": "bool", "delete-access-point-root-dir": "bool",
     "efs-cloudwatch-log-enabled": "bool", "efs-utils-conf-overrides": "text", "efs-utils-config-dir-path": "text",
     "efs-utils-config-legacy-dir-path": "text", "efs-utils-static-files-path": "text", "endpoint": "text",
@@ -51,11 +60,6 @@ EFS_FLAGS: Mapping[str, FlagKind] = {
     "s3files-utils-conf-overrides": "text", "tags": "text", "unmount-timeout": "duration", "version": "bool",
     "vol-metrics-fs-rate-limit": "int", "vol-metrics-opt-in": "bool", "vol-metrics-refresh-period": "float",
     "volume-attach-limit": "int", "volume-attach-limit-opt-in": "bool",
-    "add_dir_header": "bool", "alsologtostderr": "bool", "alsologtostderrthreshold": "text",
-    "legacy_stderr_threshold_behavior": "bool",
-    "log_backtrace_at": "text", "log_dir": "text", "log_file": "text", "log_file_max_size": "count",
-    "logtostderr": "bool", "one_output": "bool", "skip_headers": "bool", "skip_log_headers": "bool",
-    "stderrthreshold": "text", "v": "count", "vmodule": "text",
 }  # fmt: skip
 """Its own, and those of klog."""
 

@@ -16,14 +16,7 @@ from nomad_csi_sandbox.csi_plugin import command, drivers, flags, profiles
 STORAGE = "NOMAD_CSI_SANDBOX_STORAGE"
 """The folder in which the sandbox lets drivers keep what their storage systems would hold."""
 
-_KLOG: dict[str, drivers.FlagKind] = {
-    "add_dir_header": "bool", "alsologtostderr": "bool", "alsologtostderrthreshold": "text",
-    "legacy_stderr_threshold_behavior": "bool",
-    "log_backtrace_at": "text", "log_dir": "text", "log_file": "text", "log_file_max_size": "count",
-    "logtostderr": "bool", "one_output": "bool", "skip_headers": "bool", "skip_log_headers": "bool",
-    "stderrthreshold": "text", "v": "count", "vmodule": "text",
-}  # fmt: skip
-_HOSTPATH: dict[str, drivers.FlagKind] = _KLOG | {
+_HOSTPATH: dict[str, drivers.FlagKind] = drivers.KLOG_FLAGS | {
     "accepted-mutable-parameter-names": "text", "attach-limit": "int", "automaxprocs": "bool", "capacity": "text",
     "check-volume-lifecycle": "bool", "disable-controller-expansion": "bool", "disable-node-expansion": "bool",
     "drivername": "text", "enable-attach": "bool", "enable-controller-modify-volume": "bool",
@@ -32,12 +25,12 @@ _HOSTPATH: dict[str, drivers.FlagKind] = _KLOG | {
     "max-volume-size-node": "int", "maxvolumespernode": "int", "node-expand-required": "bool", "nodeid": "text",
     "proxy-endpoint": "text", "snapshot-metadata-block-type": "text", "statedir": "text", "version": "bool",
 }  # fmt: skip
-_NFS: dict[str, drivers.FlagKind] = _KLOG | {
+_NFS: dict[str, drivers.FlagKind] = drivers.KLOG_FLAGS | {
     "default-ondelete-policy": "text", "drivername": "text", "enable-snapshot-compression": "bool", "endpoint": "text",
     "mount-permissions": "count", "nodeid": "text", "remove-archived-volume-path": "bool",
     "use-tar-command-in-snapshot": "bool", "vol-stats-cache-expire-in-minutes": "int", "working-mount-dir": "text",
 }  # fmt: skip
-_GCE: dict[str, drivers.FlagKind] = _KLOG | {
+_GCE: dict[str, drivers.FlagKind] = drivers.KLOG_FLAGS | {
     "attach-disk-backoff-cap": "duration", "attach-disk-backoff-duration": "duration",
     "attach-disk-backoff-factor": "float", "attach-disk-backoff-jitter": "float", "attach-disk-backoff-steps": "int",
     "backoff-initial-duration-ms": "int", "backoff-max-duration-ms": "int", "cloud-config": "text",
