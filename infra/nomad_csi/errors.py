@@ -73,7 +73,15 @@ class NomadApiError(NomadCsiError):
     """
 
     def __init__(
-        self, method: str, path: str, message: str, *, status: int | None = None, kind: ReplyKind, advice: str = ""
+        self,
+        method: str,
+        path: str,
+        message: str,
+        *,
+        status: int | None = None,
+        kind: ReplyKind,
+        advice: str = "",
+        is_connected: bool = True,
     ) -> None:
         self.method = method
         self.path = path
@@ -82,6 +90,8 @@ class NomadApiError(NomadCsiError):
         self.message = message[:MESSAGE_LIMIT]
         self.kind = kind
         self.advice = advice
+        self.is_connected = is_connected
+        """Whether anybody was there: false where no connection came about, as with a wrong address."""
         status_text = f" status {status}:" if status is not None else ""
         super().__init__(f"{method} {path}:{status_text} {self.message}{f'; {advice}' if advice else ''}")
 

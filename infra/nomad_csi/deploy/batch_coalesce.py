@@ -66,7 +66,13 @@ class Coalescer:
         if error is not None:
             # A copy: one error may be the answer to many callers, and each raises its own.
             raise errors.NomadApiError(
-                error.method, error.path, error.message, status=error.status, kind=error.kind, advice=error.advice
+                error.method,
+                error.path,
+                error.message,
+                status=error.status,
+                kind=error.kind,
+                advice=error.advice,
+                is_connected=error.is_connected,
             ) from error
 
     def _gather(self, place: tuple[str, str], group: list[_Waiting]) -> None:

@@ -135,7 +135,7 @@ def _by_key(
 def _looked(
     client: nomad.Nomad, wanted: Mapping[batch_look.Key, registration.VolumeRegistration], patience: batch_send.Patience
 ) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
-    """Return what registering each would do; asked again where Nomad itself asks to try later."""
+    """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
     attempt = 0
     while True:
         attempt += 1
@@ -143,7 +143,7 @@ def _looked(
             looked = batch_look.verdicts(client, wanted, frozenset())
             return {key: (document, found) for key, document, found in looked}
         except errors.NomadApiError as error:
-            if error.kind != "retry" or error.status is None or not patience.wait(error, attempt):
+            if error.kind != "retry" or not error.is_connected or not patience.wait(error, attempt):
                 raise
 
 

@@ -149,7 +149,9 @@ class Transport:
                 return self._lost(call, "the connection broke: " + _cause(error))
 
     def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
-        return errors.NomadApiError(call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice)
+        return errors.NomadApiError(
+            call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice, is_connected=False
+        )
 
     def _lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
         verdict = classify.unanswered(call)

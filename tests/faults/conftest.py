@@ -1,0 +1,289 @@
+"""A stand-in agent, a proxy in front of it that breaks what a test says, and the command `register` through it."""
+
+import contextlib
+import http.server
+import json
+import shutil
+import socket
+import struct
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import urllib3
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.deploy import batch_register
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+
+FILE_SYSTEM = "fs-0123456789abcdef0"
+WAIT_S = 0.01
+"""The pause before the second attempt, in these tests."""
+
+PLUGIN = """job "plugin" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver       = "raw_exec"
+      kill_timeout = "200ms"
+      csi_plugin {
+        id   = "aws-efs0"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
+
+
+@dataclass
+class Proxy:
+    """Passes requests on to an agent, but for those that a test has a fault for."""
+
+    target: str
+    address: str = ""
+    faults: list = field(default_factory=list)
+    """Faults that wait for their request: method, part of the path, what to do, how often still."""
+
+    requests: list = field(default_factory=list)
+    """Method and path of every request that arrived."""
+
+    connections: int = 0
+    """Connections that are open."""
+
+    limit: int = 0
+    """Connections that may be open; 0: any number."""
+
+    over_limit: bytes = b""
+    """What the next connection is answered before it is closed."""
+
+    when_full: object = None
+    """Called when a connection was turned away."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def fault(self, method, act, *, path="", times=1):
+        """Have *act* called in place of passing on the next *times* requests of *method* with *path* in their path."""
+        self.faults.append([method, path, act, times])
+
+    def sent(self, method):
+        """Return the paths of the requests of *method*, without their queries."""
+        return [path.partition("?")[0] for verb, path in self.requests if verb == method]
+
+    def take(self, method, path):
+        """Return what to do with a request: the first fault that is for it, or nothing."""
+        with self.lock:
+            self.requests.append((method, path))
+            for found in self.faults:
+                if found[0] == method and found[1] in path and found[3] > 0:
+                    found[3] -= 1
+                    return found[2]
+        return None
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """One connection. What a fault may do: `reset`, `forward`, `answer`."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def _serve(self):
+        self.content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        act = self.server.proxy.take(self.command, self.path)
+        if act is None:
+            self.answer(*self.forward())
+        else:
+            act(self)
+
+    def forward(self):
+        """Pass the request on; return status, content and headers of the answer."""
+        headers = {name: value for name, value in self.headers.items() if name.startswith(("X-", "Content-Type"))}
+        reply = self.server.pool.request(
+            self.command, self.server.proxy.target + self.path, body=self.content or None, headers=headers
+        )
+        return reply.status, reply.data, {name: reply.headers[name] for name in reply.headers if name.startswith("X-")}
+
+    def answer(self, status, content=b"", headers=None):
+        """Answer."""
+        text = content.encode() if isinstance(content, str) else content
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def reset(self):
+        """End the connection with a TCP reset."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.hang_up()
+
+    def hang_up(self):
+        """End the connection without an answer."""
+        self.close_connection = True
+
+    def log_message(self, *_):
+        """Stay silent."""
+
+    do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815  # http.server's names
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Counts connections, and turns away those above a limit."""
+
+    request_queue_size = 256
+    daemon_threads = True
+
+    def verify_request(self, request, _client):
+        proxy = self.proxy
+        with proxy.lock:
+            proxy.connections += 1
+            if not proxy.limit or proxy.connections <= proxy.limit:
+                return True
+        with contextlib.suppress(OSError):
+            request.sendall(proxy.over_limit)
+            request.shutdown(socket.SHUT_WR)
+            request.settimeout(1.0)
+            while request.recv(2**16):
+                """Read what it sent: else the kernel answers with a reset, which may overtake the answer."""
+        if proxy.when_full is not None:
+            proxy.when_full()
+        return False
+
+    def shutdown_request(self, request):
+        with self.proxy.lock:
+            self.proxy.connections -= 1
+        # No orderly end: http.server would end the sending side first, and so hide a reset.
+        request.close()
+
+
+@contextlib.contextmanager
+def proxied(target):
+    """Run a proxy to the agent at *target*."""
+    serving = _Server(("127.0.0.1", 0), Handler)
+    serving.pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=30.0)
+    serving.proxy = Proxy(target=target, address=f"http://127.0.0.1:{serving.server_port}")
+    thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield serving.proxy
+    finally:
+        serving.shutdown()
+        thread.join()
+        serving.server_close()
+        serving.pool.clear()
+
+
+@pytest.fixture
+def short_folder():
+    """A folder whose name leaves room for the path of a socket."""
+    path = Path(tempfile.mkdtemp(prefix="ncf", dir="/tmp"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def make_agent(short_folder):
+    """Start a stand-in agent with one client: ``make_agent(token="...")``; return its cluster."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**settings):
+            specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+            pace = csi_supervisor.Pace(start_s=0.05, watch_s=0.05)
+            made = cluster.Cluster(cluster.Settings(data_dir=short_folder / "d", nodes=specs, pace=pace, **settings))
+            made.url = stack.enter_context(server.Server(made)).url
+            return made
+
+        yield start
+
+
+@pytest.fixture
+def agent(make_agent):
+    """A stand-in agent with a plugin that takes any volume, because it never was healthy."""
+    made = make_agent(environment={"PATH": "/usr/bin:/bin"})
+    with nomad.Nomad(nomad.Connection(address=made.url)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+    return made
+
+
+@pytest.fixture
+def proxy(agent):
+    """A proxy to `agent`."""
+    with proxied(agent.url) as made:
+        yield made
+
+
+@pytest.fixture
+def held(agent):
+    """Return the external ids of all volumes that Nomad holds, by ``namespace/id``."""
+
+    def look():
+        with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
+            found = volumes.list_volumes(client, "*")
+            return {
+                f"{each.namespace}/{each.volume_id}": volumes.get(client, each.namespace, each.volume_id).external_id
+                for each in found
+            }
+
+    return look
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """Write a spec of EFS volumes that exist: ``spec("a", "b", namespace="x", ...)``; return its path."""
+    return lambda *ids, **fields: write_spec(tmp_path / "storage.yaml", *ids, **fields)
+
+
+def write_spec(path, *ids, **fields):
+    """Write a spec to *path*; return it as text."""
+    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+    found = [
+        {"id": each, "plugin_id": "aws-efs0", "existing": {"external_id": f"{FILE_SYSTEM}:/{each}"}} | fields
+        for each in ids
+    ]
+    path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": found}))
+    return str(path)
+
+
+@pytest.fixture
+def ids():
+    """Return ids of volumes, and where they are: ``ids(2) == {"default/v0": "fs-...:/v0", ...}``."""
+    return lambda count: {f"default/v{number}": f"{FILE_SYSTEM}:/v{number}" for number in range(count)}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the command left: exit code, outcomes, and what it said beside them."""
+
+    code: int
+    outcomes: dict
+    """Status and reason by ``namespace/id``."""
+
+    said: str
+
+    @property
+    def statuses(self):
+        return {status for status, _ in self.outcomes.values()}
+
+
+@pytest.fixture
+def register(capsys, monkeypatch):
+    """Run ``nomad-csi register --json`` at an address: ``register(proxy.address, path)``."""
+    monkeypatch.setattr(batch_register, "WAIT_S", WAIT_S)
+
+    def run(address, *words):
+        code = cli.main(["register", *words, "--address", address, "--json"])
+        out, err = capsys.readouterr()
+        shown = json.loads(out)["volumes"] if out else []
+        outcomes = {f"{item['namespace']}/{item['volume_id']}": (item["status"], item["reason"]) for item in shown}
+        return Run(code, outcomes, err)
+
+    return run

@@ -1,0 +1,265 @@
+"""Connections that break: before a request is read, behind it, within an answer; servers that are slow or full."""
+
+import contextlib
+import socket
+import threading
+
+import pytest
+
+from nomad_csi.nomad import volumes
+
+AGAIN = "; trying again in 0.01 s (attempt 2 of 5)\n"
+
+
+def finished(register, agent, path):
+    """Return whether another run, without the fault, finds everything as it is wanted and sends nothing."""
+    again = register(agent.url, path)
+    return (again.code, again.statuses, again.said) == (0, {"unchanged"}, "")
+
+
+def registrations(agent):
+    """Return how many registrations the agent has seen."""
+    return len([1 for request in agent.requests if request["method"] == "PUT" and "/v1/volume" in request["path"]])
+
+
+def test_request_that_is_reset_before_it_is_read_is_sent_again(register, proxy, agent, spec, held, ids):
+    """After a read that shows that it did not arrive."""
+    path = spec("v0", "v1")
+    proxy.fault("PUT", lambda handler: handler.reset())
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said == f"PUT /v1/volumes: {proxy.address}: the connection broke: Connection reset by peer{AGAIN}"
+    assert held() == ids(2)
+    assert registrations(agent) == 1
+    assert finished(register, agent, path)
+
+
+def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, proxy, agent, spec, held, ids):
+    """A read shows that it is in force, so nothing is told: it was registered once."""
+
+    def swallow(handler):
+        handler.forward()
+        handler.reset()
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", swallow)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.statuses, done.said) == (0, {"registered"}, "")
+    assert held() == ids(2)
+    assert registrations(agent) == 1
+    assert finished(register, agent, path)
+
+
+def test_answer_that_ends_in_the_middle_is_read_back(register, proxy, agent, spec, held, ids):
+    """Half an answer says nothing."""
+
+    def cut(handler):
+        status, content, _ = handler.forward()
+        handler.wfile.write(f"HTTP/1.1 {status} OK\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content[:20])
+        handler.hang_up()
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", cut)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.statuses, done.said) == (0, {"registered"}, "")
+    assert held() == ids(2)
+    assert registrations(agent) == 1
+    assert finished(register, agent, path)
+
+
+def test_connection_that_always_breaks_is_given_up_and_told(register, proxy, agent, spec, held, ids):
+    """Nobody claims to know: reads are asked again, what was sent is unknown, and the next run finds it out."""
+    path = spec("v0", "v1")
+    proxy.fault("PUT", lambda handler: handler.reset(), times=99)
+
+    done = register(proxy.address, path)
+
+    broke = f"PUT /v1/volumes: {proxy.address}: the connection broke: Connection reset by peer"
+    assert done.code == 2
+    assert done.outcomes == dict.fromkeys(ids(2), ("unknown", broke))
+    assert done.said.count("trying again in ") == 4
+    assert (held(), registrations(agent)) == ({}, 0)
+    assert register(agent.url, path).statuses == {"registered"}
+    assert held() == ids(2)
+
+
+def test_read_that_breaks_is_asked_again(register, proxy, agent, spec, held, ids):
+    """Many reads go over one connection, then one by one; where all of them break, all are asked once more."""
+    path = spec("v0", "v1")
+    proxy.fault("GET", lambda handler: handler.reset(), times=3)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.statuses) == (0, {"registered"})
+    [line] = done.said.splitlines(keepends=True)
+    assert line.startswith("GET /v1/volume/csi/v")
+    assert line.endswith(f": {proxy.address}: the connection broke: Connection reset by peer{AGAIN}")
+    assert held() == ids(2)
+    assert finished(register, agent, path)
+
+
+def test_nobody_there_is_told_at_once(register, spec):
+    """A wrong address is not asked five times."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+    done = register(address, spec("v0"))
+
+    assert (done.code, done.outcomes) == (2, {})
+    assert done.said == (
+        f"error: GET /v1/volume/csi/v0: {address}: no connection: Connection refused; "
+        f"look at NOMAD_ADDR ({address}) and whether an agent listens there\n"
+    )
+
+
+def test_empty_body_is_a_success(register, proxy, agent, spec, held, ids):
+    """Nomad before 1.10.5 answers a registration so; other clients fail there with "EOF"."""
+
+    def empty(handler):
+        status, _, headers = handler.forward()
+        handler.answer(status, b"", headers)
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", empty)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.statuses, done.said) == (0, {"registered"}, "")
+    assert held() == ids(2)
+    assert finished(register, agent, path)
+
+
+SENTENCE = "Your IP is issuing too many concurrent connections, please rate limit your calls"
+TOO_MANY = (
+    "HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain\r\nConnection: close\r\n"
+    f"Content-Length: {len(SENTENCE) + 1}\r\n\r\n{SENTENCE}\n"
+).encode()
+
+
+@pytest.fixture
+def crowd(proxy):
+    """Hold all 100 connections that the proxy takes; they go at the first one that it turns away, or ``crowd()``."""
+    proxy.limit = 100
+    with contextlib.ExitStack() as stack:
+        for _ in range(proxy.limit):
+            stack.enter_context(socket.create_connection(("127.0.0.1", int(proxy.address.rpartition(":")[2]))))
+        yield stack.close
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            TOO_MANY,
+            f"status 429: {SENTENCE}; use fewer connections at a time; a Nomad agent takes 100 of one address",
+        ),
+        (b"", "{address}: the connection broke: Remote end closed connection without response"),
+    ],
+    ids=["429", "silent-close"],
+)
+def test_connection_number_101_is_tried_again(register, proxy, agent, spec, held, ids, crowd, answer, told):
+    """Others of the same address hold all that an agent takes; when they go, the run goes on."""
+    path = spec("v0")
+    proxy.over_limit = answer
+    proxy.when_full = crowd
+
+    done = register(proxy.address, path)
+
+    told = told.format(address=proxy.address)
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said == f"GET /v1/volume/csi/v0: {told}{AGAIN}"
+    assert held() == ids(1)
+    assert finished(register, agent, path)
+
+
+@pytest.mark.usefixtures("crowd")
+def test_agent_that_stays_full_is_told_and_nothing_was_sent(register, proxy, agent, spec, held):
+    """With what to do about it."""
+    path = spec("v0")
+    proxy.over_limit = TOO_MANY
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.outcomes) == (2, {})
+    assert done.said.splitlines()[-1] == (
+        f"error: GET /v1/volume/csi/v0: status 429: {SENTENCE}; use fewer connections at a time; a Nomad agent takes 100 of one address"
+    )
+    assert (held(), registrations(agent)) == ({}, 0)
+    assert register(agent.url, path).statuses == {"registered"}
+
+
+def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, spec, held, ids, monkeypatch):
+    """A deadline does not stop the server: the volumes are there when they are looked for."""
+    monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 0.3)
+    is_over = threading.Event()
+
+    def slow(handler):
+        handler.forward()
+        is_over.wait(30)
+        handler.hang_up()
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", slow)
+
+    done = register(proxy.address, path)
+    is_over.set()
+
+    assert (done.code, done.statuses, done.said) == (0, {"registered"}, "")
+    assert held() == ids(2)
+    assert registrations(agent) == 1
+    assert finished(register, agent, path)
+
+
+def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy, agent, spec, held, ids, monkeypatch):
+    """Sent a second time because nothing was there; then the first arrives as well, and changes nothing."""
+    monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 0.3)
+    may_go_on, has_arrived = threading.Event(), threading.Event()
+
+    def late(handler):
+        may_go_on.wait(30)
+        handler.forward()
+        has_arrived.set()
+        handler.hang_up()
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", late)
+
+    done = register(proxy.address, path)
+    may_go_on.set()
+    assert has_arrived.wait(30)
+
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said == f"PUT /v1/volumes: {proxy.address}: no answer within 0.3 s{AGAIN}"
+    assert held() == ids(2)
+    assert registrations(agent) == 2
+    assert finished(register, agent, path)
+
+
+def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, agent, spec, held, ids, monkeypatch):
+    """Whatever a server does, the command ends in time and says what it does not know."""
+    monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 60.0)
+    is_over = threading.Event()
+
+    def hang(handler):
+        is_over.wait(30)
+        handler.hang_up()
+
+    path = spec("v0", "v1")
+    proxy.fault("PUT", hang, times=99)
+
+    done = register(proxy.address, path, "--deadline-s", "0.5")
+    is_over.set()
+
+    assert done.code == 2
+    assert {status for status, _ in done.outcomes.values()} == {"unknown"}
+    reasons = {reason for _, reason in done.outcomes.values()}
+    assert all(reason.startswith(f"PUT /v1/volumes: {proxy.address}: no answer within 0.") for reason in reasons)
+    assert held() == {}
+    assert register(agent.url, path).statuses == {"registered"}
+    assert held() == ids(2)
