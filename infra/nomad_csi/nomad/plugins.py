@@ -4,7 +4,7 @@ CSI plugins as Nomad sees them. They are global: no namespace.
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 2026-08-21.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +39,9 @@ class Instance:
     supports: frozenset[str]
     """Capabilities as Nomad names them: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
 
+    storage_node_id: str = ""
+    """How the storage provider calls the client, such as an EC2 instance id; empty for a controller."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
@@ -61,6 +64,9 @@ class Plugin:
     """Nomad's own count. 0 right after a system job is registered: never a measure of health on its own."""
 
     nodes_expected: int
+
+    jobs: frozenset[tuple[str, str]] = frozenset()
+    """Namespace and id of the jobs that Nomad expects instances of."""
 
 
 def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
@@ -85,7 +91,16 @@ def _plugin(item: replies.Node) -> Plugin:
         nodes=_instances(item, "Nodes", "node"),
         controllers_expected=replies.number(item, "ControllersExpected"),
         nodes_expected=replies.number(item, "NodesExpected"),
+        jobs=frozenset(_jobs(item)),
     )
+
+
+def _jobs(item: replies.Node) -> Iterator[tuple[str, str]]:
+    """Yield the jobs of both roles: ``{"ControllerJobs": {NAMESPACE: {JOB: {"Expected": 1}}}}``."""
+    for key in ("ControllerJobs", "NodeJobs"):
+        namespaces = replies.table(item, key)
+        for namespace in namespaces:
+            yield from ((namespace, job_id) for job_id in replies.table(namespaces, namespace))
 
 
 def _instances(item: replies.Node, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
@@ -106,6 +121,7 @@ def _instance(item: replies.Node, node_id: str, role: Literal["controller", "nod
         segments=replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
         max_volumes=max_volumes if 0 < max_volumes < _UNLIMITED else None,
         supports=_supports(info),
+        storage_node_id=replies.text(info, "ID"),
     )
 
 

@@ -1,0 +1,68 @@
+"""
+EBS volumes as they are: zone, encryption, tags.
+
+Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2 API reference, ``Volume`` and
+``CreateTags``, 2026-08.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi.aws import asking, attachments, batches
+from nomad_csi.plan import volumes
+
+_TAGGED_AT_ONCE = 500
+"""Resources of one ``CreateTags``; 1,000 are allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EbsVolume:
+    """A volume of EBS."""
+
+    external_id: str
+    zone: str
+    encrypted: bool
+    kms_key_arn: str
+    """Key that it is encrypted with; empty: it is not."""
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def look(external_ids: Iterable[str], aws_region: str) -> dict[str, EbsVolume]:
+    """Return those of the EBS volumes among *external_ids* that EC2 knows, by id. Raises `errors.AwsError`."""
+    wanted = {item for item in external_ids if attachments.is_ebs(item)}
+    if not wanted:
+        return {}
+    with asking.told(aws_region):
+        ec2 = asking.client("ec2", aws_region)
+        found = batches.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
+    return {item["VolumeId"]: _volume(item) for item in found}
+
+
+def ours(aws_region: str) -> dict[str, EbsVolume]:
+    """Return all EBS volumes with a tag of this package, by id. Raises `errors.AwsError`."""
+    wanted = {"Name": "tag-key", "Values": [volumes.OWNER_TAG, volumes.VOLUME_TAG]}
+    with asking.told(aws_region):
+        pages = asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=[wanted])
+        found = [item for page in pages for item in page["Volumes"]]
+    return {item["VolumeId"]: _volume(item) for item in found if item["State"] not in {"deleting", "deleted"}}
+
+
+def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
+    """Give the volumes a tag; other tags stay. Raises `errors.AwsError`; volumes of earlier parts are tagged then."""
+    with asking.told(aws_region):
+        ec2 = asking.client("ec2", aws_region)
+        for start in range(0, len(external_ids), _TAGGED_AT_ONCE):
+            part = list(external_ids[start : start + _TAGGED_AT_ONCE])
+            ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
+
+
+def _volume(item: Mapping[str, Any]) -> EbsVolume:
+    return EbsVolume(
+        external_id=item["VolumeId"],
+        zone=item["AvailabilityZone"],
+        encrypted=bool(item.get("Encrypted")),
+        kms_key_arn=item.get("KmsKeyId") or "",
+        tags={tag["Key"]: tag["Value"] for tag in item.get("Tags") or ()},
+    )

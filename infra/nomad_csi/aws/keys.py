@@ -1,0 +1,37 @@
+"""
+Keys of KMS that volumes are encrypted with.
+
+Needs ``kms:DescribeKey`` and ``kms:GetKeyPolicy`` on them. Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi.aws import asking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key."""
+
+    arn: str
+    state: str
+    """``Enabled``, ``Disabled``, ``PendingDeletion``, ``PendingImport``, ``Unavailable`` ..."""
+
+    is_customers: bool
+    """Whether the account manages it; a key that AWS manages grants EBS what it needs by itself."""
+
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """Its key policy; empty where AWS manages it."""
+
+
+def look(arn: str, aws_region: str) -> Key:
+    """Return the key. Raises `errors.AwsError`."""
+    with asking.told(aws_region):
+        kms = asking.client("kms", aws_region)
+        found = kms.describe_key(KeyId=arn)["KeyMetadata"]
+        is_customers = found["KeyManager"] == "CUSTOMER"
+        text = kms.get_key_policy(KeyId=arn, PolicyName="default")["Policy"] if is_customers else "{}"
+    return Key(arn=found["Arn"], state=found["KeyState"], is_customers=is_customers, policy=json.loads(text))

@@ -1,0 +1,118 @@
+"""
+What the role of an instance may do: simulated by IAM where the caller may, else its policies, to be read.
+
+Needs ``iam:GetInstanceProfile``, and ``iam:SimulatePrincipalPolicy`` or ``iam:ListAttachedRolePolicies``,
+``iam:GetPolicy``, ``iam:GetPolicyVersion``, ``iam:ListRolePolicies`` and ``iam:GetRolePolicy``.
+Source: AWS IAM API reference, 2026-08. A simulation knows permissions boundaries and the organization's policies;
+what is read here does not.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib import parse
+
+import botocore.exceptions
+
+from nomad_csi import errors
+from nomad_csi.aws import asking
+
+_PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One simulation: may the role do *actions* on *resources*."""
+
+    actions: tuple[str, ...]
+    resources: tuple[str, ...] = ("*",)
+    context: Mapping[str, str] = field(default_factory=dict)
+    """Condition keys and their values; a key that is not there is not set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """A role of instances, with its policies or with answers."""
+
+    name: str
+    arn: str
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Its policies by name; empty where IAM simulated."""
+
+    answers: tuple[frozenset[str], ...] | None = None
+    """Actions that are allowed, for each question; ``None``: IAM did not simulate."""
+
+    why_read: str = ""
+    """Why IAM did not simulate."""
+
+    boundary: str = ""
+    """ARN of its permissions boundary, which was not read; empty: it has none, or IAM simulated."""
+
+
+def role_of(profile_arn: str, aws_region: str) -> tuple[str, str, str]:
+    """Return name, ARN and permissions boundary of the role in an instance profile. Raises `errors.AwsError`."""
+    found = _PROFILE.fullmatch(profile_arn)
+    if found is None:
+        raise errors.AwsError(f"{profile_arn} is no instance profile")
+    with asking.told(aws_region):
+        iam = asking.client("iam", aws_region)
+        roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
+    if not roles:
+        raise errors.AwsError(f"instance profile {found[1]} holds no role")
+    boundary = (roles[0].get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn", "")
+    return roles[0]["RoleName"], roles[0]["Arn"], boundary
+
+
+def look(profile_arn: str, aws_region: str, questions: Sequence[Question]) -> Role:
+    """Return the role in the instance profile with IAM's answers to *questions*, or its policies. `errors.AwsError`."""
+    name, arn, boundary = role_of(profile_arn, aws_region)
+    try:
+        with asking.told(aws_region):
+            iam = asking.client("iam", aws_region)
+            return Role(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
+    except errors.AwsError as error:
+        why = str(error)
+    with asking.told(aws_region):
+        iam = asking.client("iam", aws_region)
+        return Role(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
+
+
+def _simulated(iam: Any, arn: str, question: Question) -> frozenset[str]:
+    entries = [
+        {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
+        for key, value in question.context.items()
+    ]
+    allowed: set[str] = set()
+    try:
+        pages = iam.get_paginator("simulate_principal_policy").paginate(
+            PolicySourceArn=arn,
+            ActionNames=list(question.actions),
+            ResourceArns=list(question.resources),
+            ContextEntries=entries,
+        )
+        for page in pages:
+            allowed |= {
+                item["EvalActionName"] for item in page["EvaluationResults"] if item["EvalDecision"] == "allowed"
+            }
+    except botocore.parsers.ResponseParserError:
+        raise ValueError("IAM's answer to SimulatePrincipalPolicy cannot be read") from None
+    return frozenset(allowed)
+
+
+def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for page in iam.get_paginator("list_attached_role_policies").paginate(RoleName=role_name):
+        for item in page["AttachedPolicies"]:
+            version = iam.get_policy(PolicyArn=item["PolicyArn"])["Policy"]["DefaultVersionId"]
+            found = iam.get_policy_version(PolicyArn=item["PolicyArn"], VersionId=version)
+            yield item["PolicyName"], _document(found["PolicyVersion"]["Document"])
+    for page in iam.get_paginator("list_role_policies").paginate(RoleName=role_name):
+        for name in page["PolicyNames"]:
+            found = iam.get_role_policy(RoleName=role_name, PolicyName=name)
+            yield name, _document(found["PolicyDocument"])
+
+
+def _document(found: Any) -> Mapping[str, Any]:
+    """Return a policy as data; botocore decodes what IAM sends as quoted JSON."""
+    return json.loads(parse.unquote(found)) if isinstance(found, str) else found
