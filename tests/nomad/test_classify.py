@@ -148,6 +148,7 @@ def test_read_is_never_ambiguous(status, text, kind):
             "volume external ID cannot be updated",
             "deregister the volume and register it again; its data is not touched",
         ),
+        ("volume identity cannot be updated: v1", "somebody else registered other storage under this id meanwhile; "),
         (NOT_FOUND, "look whether the EBS volume exists in the region of the plugin"),
         ("ACL token not found or invalid workload identity", "look at NOMAD_TOKEN: "),
         ("No path to region", "correct NOMAD_REGION"),

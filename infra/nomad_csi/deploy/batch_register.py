@@ -1,5 +1,6 @@
 """Many volumes registered: compared first, sent in batches, and what became of each as data."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +23,9 @@ Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unk
 ``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
 ``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
 """
+
+_TAKEN = "cannot be updated"
+"""Part of a refusal that says of a volume that was not there a moment ago: somebody else was faster."""
 
 _OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
 
@@ -111,6 +115,9 @@ def register(
     answers = {
         batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
     }
+    taken = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
+    with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
+        seen |= _looked(client, taken, patience)
     return tuple(_outcome(key, seen[key][1], answers) for key in wanted)
 
 

@@ -78,6 +78,11 @@ _SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
         "refused",
         "deregister the volume and register it again; its data is not touched",
     ),
+    (
+        "volume identity cannot be updated",
+        "refused",
+        "somebody else registered other storage under this id meanwhile; look at it, then run again",
+    ),
     ("cannot be updated", "refused", "deregister the volume and register it again; its data is not touched"),
     (
         "plugin has no controller",

@@ -86,7 +86,7 @@ def store(known: state.State, items: list[Json]) -> tuple[int, list[Json]]:
     """Write *items*, and return the index and what was there before. Raises `VolumeError`, and writes none then."""
     with known.lock:
         index = known.commit(TABLE)
-        seen: dict[state.Key, Json] = {}
+        seen = {key: record.spec for key, record in known.volumes.items()}
         for item in items:
             key = (item["Namespace"], item["ID"])
             if item["Namespace"] not in known.namespaces:

@@ -1,0 +1,228 @@
+"""Answers that are none of the volume's fault: nested errors, no leader, a right taken away, no such namespace."""
+
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import resource, volume_registration
+
+REFUSED = "failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused"
+
+
+def finished(register, agent, path):
+    """Return whether another run, without the fault, finds everything as it is wanted and sends nothing."""
+    again = register(agent.url, path)
+    return (again.code, again.statuses, again.said) == (0, {"unchanged"}, "")
+
+
+def failing(status, text, *, after=False):
+    """Return a fault: answer *status* and *text*, in place of the agent or *after* it did what was asked."""
+
+    def act(handler):
+        if after:
+            handler.forward()
+        handler.answer(status, text)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "is_told"),
+    [
+        (f"rpc error: {REFUSED}", False, True),
+        ("rpc error: rpc error: No cluster leader", False, True),
+        ("rpc error: Not ready to serve consistent reads", False, True),
+        ("rpc error: EOF", False, True),
+        ("rpc error: EOF", True, False),
+        ("rpc error: rpc error: leadership lost while committing log", True, False),
+        ("rpc error: stream closed", True, False),
+    ],
+)
+def test_nested_error_is_understood_by_its_end(register, proxy, agent, spec, held, ids, text, after, is_told):
+    """What did not reach a leader is sent again; what may have is read back first, and sent once where it arrived."""
+    path = spec("v0", "v1")
+    proxy.fault("PUT", failing(500, text, after=after))
+
+    done = register(proxy.address, path)
+
+    told = f"PUT /v1/volumes: status 500: {text}; trying again in 0.01 s (attempt 2 of 5)\n"
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said == (told if is_told else "")
+    assert held() == ids(2)
+    assert len([each for each in agent.requests if each["method"] == "PUT" and "volume" in each["path"]]) == 1
+    assert finished(register, agent, path)
+
+
+def test_lost_leader_is_waited_for(register, proxy, agent, spec, held, ids):
+    """Reads and writes are answered so while servers elect another; both are asked again, and told."""
+    path = spec("v0")
+    proxy.fault("GET", failing(500, "No cluster leader"), times=2)
+    proxy.fault("PUT", failing(500, f"rpc error: {REFUSED}"), times=2)
+
+    done = register(proxy.address, path)
+
+    again = [f"; trying again in {delay} s (attempt {attempt} of 5)" for delay, attempt in (("0.01", 2), ("0.02", 3))]
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said.splitlines() == [
+        *(f"GET /v1/volume/csi/v0: status 500: No cluster leader{words}" for words in again),
+        *(f"PUT /v1/volume/csi/v0: status 500: rpc error: {REFUSED}{words}" for words in again),
+    ]
+    assert held() == ids(1)
+    assert finished(register, agent, path)
+
+
+def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, proxy, agent, spec, held, ids):
+    """It failed, and was not refused: exit code 2, and nothing is registered."""
+    path = spec("v0")
+    proxy.fault("PUT", failing(500, "No cluster leader"), times=99)
+
+    done = register(proxy.address, path)
+
+    assert done.code == 2
+    assert done.outcomes == {"default/v0": ("failed", "PUT /v1/volume/csi/v0: status 500: No cluster leader")}
+    assert held() == {}
+    assert register(agent.url, path).statuses == {"registered"}
+    assert held() == ids(1)
+
+
+@pytest.fixture
+def step(proxy, tmp_path):
+    """A registration as Pulumi declares it: the class, the context of a step, and its inputs."""
+    kind = volume_registration.VolumeRegistration()
+    mode = {"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}
+    given = {"volumeId": "v0", "externalId": "fs-0123456789abcdef0:/v0", "pluginId": "aws-efs0"}
+    news, failures = kind.check(given | {"capabilities": [mode]})
+    assert failures == ()
+    with nomad.Nomad(nomad.Connection(address=proxy.address)) as client:
+        yield kind, resource.Context(connect=lambda: client, root=tmp_path, cancelled=threading.Event()), news
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (failing(500, "No cluster leader"), "status 500: No cluster leader"),
+        (failing(500, "rpc error: EOF"), "status 500: rpc error: EOF"),
+        (lambda handler: handler.reset(), "ADDRESS: the connection broke: Connection reset by peer"),
+        (
+            failing(403, "Permission denied"),
+            "status 403: Permission denied; no token was given: set NOMAD_TOKEN to one that has csi-write-volume in "
+            'namespace default, and plugin { policy = "read" } ("write" grants nothing)',
+        ),
+    ],
+    ids=["no-leader", "eof", "reset", "denied"],
+)
+def test_up_that_fails_registers_in_the_next_one(step, proxy, held, ids, fault, told):
+    """Pulumi's step is one attempt; it fails with the reason, and done again it finds its way."""
+    kind, context, news = step
+    proxy.fault("PUT", fault)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        kind.create(context, news)
+
+    assert str(caught.value) == f"PUT /v1/volume/csi/v0: {told.replace('ADDRESS', proxy.address)}"
+    assert held() == {}
+    assert kind.create(context, news)[0] == "default/v0"
+    assert held() == ids(1)
+
+
+def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
+    """A read shows that the volume is there; it is sent once."""
+    kind, context, news = step
+    proxy.fault("PUT", failing(500, "rpc error: EOF", after=True))
+
+    assert kind.create(context, news)[0] == "default/v0"
+
+    assert proxy.sent("PUT") == ["/v1/volume/csi/v0"]
+    assert held() == ids(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (
+            "Permission denied",
+            "no token was given: set NOMAD_TOKEN to one that has csi-write-volume in namespace two, and "
+            'plugin { policy = "read" } ("write" grants nothing)',
+        ),
+        ("ACL token not found", "look at NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+    ],
+)
+def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(
+    register, proxy, agent, tmp_path, held, ids, text, advice
+):
+    """Nothing is tried again; with the right back, the next run sends only what is missing."""
+    with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
+        client.request("PUT", "/v1/namespace", body={"Name": "two"})
+    path = two_namespaces(tmp_path)
+    proxy.fault("PUT", failing(403, text), path="namespace=two", times=99)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.said) == (1, "")
+    assert done.outcomes["default/v0"] == done.outcomes["default/v1"] == ("registered", "")
+    reason = f"PUT /v1/volumes: status 403: {text}; {advice}"
+    assert done.outcomes["two/v0"] == done.outcomes["two/v1"] == ("refused", reason)
+    assert held() == ids(2)
+    again = register(agent.url, path)
+    assert [status for status, _ in again.outcomes.values()] == ["unchanged", "unchanged", "registered", "registered"]
+    assert len(held()) == 4
+
+
+def test_read_that_is_denied_sends_nothing(register, proxy, agent, spec, held):
+    """Without a comparison nobody knows what to send."""
+    path = spec("v0")
+    proxy.fault("GET", failing(403, "Permission denied"), times=99)
+
+    done = register(proxy.address, path)
+
+    assert (done.code, done.outcomes) == (2, {})
+    assert done.said == (
+        "error: GET /v1/volume/csi/v0: status 403: Permission denied; no token was given: set NOMAD_TOKEN to one that "
+        "has csi-read-volume in namespace default\n"
+    )
+    assert (held(), proxy.sent("PUT")) == ({}, [])
+    assert register(agent.url, path).statuses == {"registered"}
+
+
+def test_namespace_that_is_not_there_is_named_and_the_others_go_in(register, agent, tmp_path, held, ids):
+    """With the command that makes it; then the next run sends what is missing."""
+    path = two_namespaces(tmp_path)
+
+    done = register(agent.url, path)
+
+    assert (done.code, done.said) == (1, "")
+    assert done.outcomes["default/v0"] == ("registered", "")
+    assert done.outcomes["two/v0"] == (
+        "refused",
+        "PUT /v1/volumes: status 500: volume v0 is in nonexistent namespace two; make it first with "
+        "`nomad namespace apply`, or name another",
+    )
+    assert held() == ids(2)
+    with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
+        client.request("PUT", "/v1/namespace", body={"Name": "two"})
+    assert register(agent.url, path).statuses == {"unchanged", "registered"}
+    assert len(held()) == 4
+
+
+VOLUME = """type = "csi"
+id = "{volume_id}"
+namespace = "{namespace}"
+external_id = "fs-0123456789abcdef0:/{volume_id}"
+plugin_id = "aws-efs0"
+
+capability {{
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}}
+"""
+
+
+def two_namespaces(folder):
+    """Write two volumes for each of two namespaces; return the folder of their files."""
+    for namespace in ("default", "two"):
+        for volume_id in ("v0", "v1"):
+            path = folder / f"volumes/{namespace}-{volume_id}.volume.hcl"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(VOLUME.format(volume_id=volume_id, namespace=namespace))
+    return str(folder / "volumes")
