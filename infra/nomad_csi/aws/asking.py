@@ -1,4 +1,8 @@
-"""How AWS is asked: with the SDK's own credentials and end points, once, with a deadline; and what its refusals say."""
+"""
+How AWS is asked: with the SDK's own credentials and end points, with a deadline; and what its refusals say.
+
+A call that AWS throttles is sent again, and each time said so (`throttled`). No other is.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +13,7 @@ import botocore.config
 import botocore.exceptions
 
 from nomad_csi import errors
+from nomad_csi.aws import throttled
 
 DEADLINE_S = 20
 """Seconds to connect, and again to read, before AWS counts as not answering."""
@@ -20,7 +25,7 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     config = botocore.config.Config(
         connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
     )
-    return session.client(service, config=config)
+    return throttled.asked_again(session.client(service, config=config), aws_region)
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from typing import Self
 import urllib3
 from werkzeug import serving
 
+from nomad_csi_sandbox.aws import throttle
+
 HOST = "127.0.0.1"
 
 SETTINGS = {
@@ -41,7 +43,7 @@ class Moto:
         self._server = serving.make_server(
             HOST,
             port,
-            werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app),
+            throttle.Throttle(werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)),
             threaded=True,
             request_handler=werkzeug_app.MotoRequestHandler,
         )

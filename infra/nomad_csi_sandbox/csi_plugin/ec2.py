@@ -6,7 +6,9 @@ made here, so that the sandbox shows them: a volume attached elsewhere, and an i
 One limit of moto stays: it remembers one attachment of a volume, also where multi-attach allows more.
 """
 
+import logging
 import string
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +19,16 @@ import botocore.config
 from botocore import exceptions
 
 from nomad_csi import errors
+from nomad_csi.aws import throttled
 from nomad_csi_sandbox.aws import process, session
 
 NAME_TAG = "CSIVolumeName"
+
+ATTEMPTS = 50
+"""Times a throttled call is sent at most. Source: aws-ebs-csi-driver, ``pkg/cloud/retry_manager.go``, v1.64."""
+
+LOG = logging.getLogger("nomad_csi_sandbox.csi_plugin")
+"""The driver tells of what it sends again in its SDK's debug log only."""
 
 DEVICES = tuple(f"/dev/xvd{first}{second}" for first in "abcd" for second in string.ascii_lowercase)[:102]
 """Device names in the driver's order. Source: aws-ebs-csi-driver, ``pkg/cloud/devicemanager/device_names.go``."""
@@ -69,7 +78,7 @@ def connect(region: str, environment: Mapping[str, str]) -> "Ec2":
         raise errors.RefusedError(f"no AWS credentials: set {names}, whose role is played")
     settings = botocore.config.Config(connect_timeout=2, read_timeout=10, retries={"total_max_attempts": 1}, proxies={})
     client = session.isolated(key, secret).client("ec2", region_name=region, endpoint_url=url, config=settings)
-    return Ec2(client)
+    return Ec2(throttled.asked_again(client, region, attempts=ATTEMPTS, tell=LOG.debug))
 
 
 class Ec2:
@@ -101,6 +110,7 @@ class Ec2:
             if there:
                 return there[0]
             self._refuse_what_moto_lets_pass(volume_id, instance)
+            self._cards(instance["InstanceType"])
             device = next(name for name in DEVICES if name not in devices)
             self.call("AttachVolume", VolumeId=volume_id, InstanceId=instance_id, Device=device)
             return device
@@ -156,6 +166,13 @@ class Ec2:
     def _instance(self, instance_id: str) -> Mapping[str, Any]:
         [reservation] = self.call("DescribeInstances", InstanceIds=[instance_id])["Reservations"]
         return dict(reservation["Instances"][0])
+
+    def _cards(self, instance_type: str) -> None:
+        """Ask how many EBS cards the type has, as the driver before it chooses a device: a refusal is only logged."""
+        try:
+            self.call("DescribeInstanceTypes", InstanceTypes=[instance_type])
+        except Ec2Error as error:
+            print(f'E "Failed to describe instance type, falling back to static table" err="{error}"', file=sys.stderr)
 
     def _refuse_what_moto_lets_pass(self, volume_id: str, instance: Mapping[str, Any]) -> None:
         by_id = [{"Name": "volume-id", "Values": [volume_id]}]
