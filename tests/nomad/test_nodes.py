@@ -22,6 +22,24 @@ def test_nodes_of_a_real_agent(agent, client):
             draining=False,
             drivers={"exec": True, "mock_driver": True, "qemu": False, "java": True, "raw_exec": True, "docker": False},
             modify_index=10,
+            version="2.0.6-dev",
+            driver_attributes={
+                "driver.exec": "true",
+                "driver.java": "true",
+                "driver.java.runtime": "OpenJDK Runtime Environment (build 17.0.15+6-Debian-1deb12u1)",
+                "driver.java.version": "17.0.15",
+                "driver.java.vm": "OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)",
+                "driver.mock_driver": "true",
+                "driver.raw_exec": "true",
+            },
+            driver_health={
+                "exec": "Healthy",
+                "mock_driver": "Healthy",
+                "qemu": "",
+                "java": "Healthy",
+                "raw_exec": "Healthy",
+                "docker": "Failed to connect to docker daemon",
+            },
         ),
     )
 
@@ -48,6 +66,20 @@ def test_forgotten_node_stays_as_it_was_listed(agent, client):
     [listed] = nodes.list_nodes(client)
 
     assert nodes.described(client, listed) == listed
+
+
+def test_many_nodes_are_described_together(agent, client):
+    """Also one that Nomad has forgotten meanwhile."""
+    agent.recorded("00-nodes.json", path="/v1/nodes")
+    agent.recorded("00-node.json", path="/v1/node/e4e7c740-a693-6393-61e0-c39b1899619e")
+    agent.answer("GET", "/v1/node/gone", "node not found", status=404)
+    [listed] = nodes.list_nodes(client)
+    gone = dataclasses.replace(listed, node_id="gone")
+
+    found = list(nodes.all_described(client, [gone, listed, gone]))
+
+    assert [bool(node.attributes) for node in found] == [False, True, False]
+    assert found[0] == gone
 
 
 def test_node_that_takes_no_work(agent, client):

@@ -36,7 +36,9 @@ EBS = plugins.Plugin(
     nodes=(),
     controllers_expected=1,
     nodes_expected=0,
+    jobs=frozenset({("default", "ebs-controller")}),
 )
+EBS_JOBS = frozenset({("default", "ebs-controller"), ("default", "ebs-node")})
 NEW = plugins.Plugin(
     plugin_id="hostpath",
     provider="",
@@ -88,10 +90,13 @@ def test_healthy_monolith(agent, client, file):
         segments={"topology.hostpath.csi/node": "vm"},
         max_volumes=None,
         supports=frozenset({"Condition", "Expand", "StageVolume", "Stats"}),
+        storage_node_id="vm",
     )
     controller_supports = {"Clone", "Condition", "CreateDelete", "CreateDeleteSnapshot", "Expand", "Get"}
     controller_supports |= {"GetCapacity", "ListSnapshots", "ListVolumes"}
-    controller = dataclasses.replace(instance, role="controller", segments={}, supports=frozenset(controller_supports))
+    controller = dataclasses.replace(
+        instance, role="controller", segments={}, supports=frozenset(controller_supports), storage_node_id=""
+    )
 
     assert read(agent, client, file, "hostpath") == plugins.Plugin(
         plugin_id="hostpath",
@@ -102,6 +107,7 @@ def test_healthy_monolith(agent, client, file):
         nodes=(instance,),
         controllers_expected=1,
         nodes_expected=1,
+        jobs=frozenset({("default", "hostpath")}),
     )
 
 
@@ -114,6 +120,7 @@ def test_plugin_right_after_its_job_was_stopped(agent, client):
         controller_required=True,
         controllers_expected=1,
         nodes_expected=1,
+        jobs=frozenset({("default", "hostpath")}),
     )
 
 
@@ -135,10 +142,11 @@ def test_ebs_controller_with_a_node(agent, client):
         segments=EBS_SEGMENTS,
         max_volumes=20,
         supports=frozenset({"StageVolume"}),
+        storage_node_id="i-b6a610e67205223de",
     )
 
     assert read(agent, client, "07-ebs-plugin-full.json", "aws-ebs") == dataclasses.replace(
-        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1
+        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1, jobs=EBS_JOBS
     )
 
 
@@ -156,10 +164,11 @@ def test_real_ebs_driver_in_both_roles(agent, client):
         segments=EBS_SEGMENTS,
         max_volumes=26,
         supports=frozenset({"Expand", "StageVolume", "Stats"}),
+        storage_node_id="i-b6a610e67205223de",
     )
 
     assert read(agent, client, "07-ebs-plugin-real-node-and-controller.json", "aws-ebs") == dataclasses.replace(
-        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1
+        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1, jobs=EBS_JOBS
     )
 
 
