@@ -26,6 +26,7 @@ _NEEDS = (
     (r"DELETE /v1/job/.*", "submit-job in namespace {namespace}"),
     (r"GET /v1/job/.*", "read-job in namespace {namespace}"),
     (r"GET /v1/jobs", "list-jobs in namespace {namespace}"),
+    (r"GET /v1/client/fs/logs/.*", "read-logs in namespace {namespace}"),
     (r"GET /v1/nodes?\b.*", 'node { policy = "read" }'),
     (r"PUT /v1/system/gc", "management rights"),
     (r"GET /v1/agent/self", 'agent { policy = "read" }'),

@@ -29,7 +29,7 @@ class Reply:
     """``X-Nomad-Index``; 0 where the reply has none."""
 
     data: Any
-    """The decoded JSON; ``None`` for an empty body."""
+    """The decoded JSON; ``None`` for an empty body, and where plain text was asked for."""
 
     text: str
     """The body as it came."""
@@ -81,12 +81,14 @@ class Nomad:
         body: Any = None,
         timeout_s: float | None = None,
         secrets: Iterable[str] = (),
+        plain: bool = False,
     ) -> Reply:
         """
         Send one request, once, and return the reply.
 
         *path* comes from `path_of`; namespace and region of the connection are added to *query* where it has none;
-        *body* is sent as JSON; *secrets* are those of its texts that no error may show, even where Nomad repeats them.
+        *body* is sent as JSON; *secrets* are those of its texts that no error may show, even where Nomad repeats them;
+        *plain*: the answer is a text of somebody else, such as a task's log, and is not read as JSON.
         Raises `errors.NomadApiError` for everything but a success, and `errors.RefusedError` for a volume *delete*:
         on a volume in use, Nomad lets the driver delete the data first and refuses afterwards (tried on Nomad
         2.0.6-dev, 2026-08).
@@ -103,7 +105,7 @@ class Nomad:
             call, f"{path}?{parse.urlencode(wanted)}", content, self._timeout_s if timeout_s is None else timeout_s
         )
         own = (self.connection.token, self.connection.http_auth)
-        return self._reply(call, answer, (*own, *secrets))
+        return self._reply(call, answer, (*own, *secrets), plain=plain)
 
     def read_many(
         self, paths: Sequence[str], *, query: Mapping[str, str] | None = None, timeout_s: float | None = None
@@ -135,14 +137,16 @@ class Nomad:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
-    def _reply(self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str]) -> Reply:
+    def _reply(
+        self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
+    ) -> Reply:
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             verdict = classify.answered(call, answer.status, text)
             # Before it is cut: half a secret would not be found any more.
             raise _error(call, answer.status, masking.without_secrets(_sentence(text), secrets), verdict)
         try:
-            data = json.loads(text) if text.strip() else None
+            data = json.loads(text) if text.strip() and not plain else None
         except ValueError as error:
             verdict = classify.Verdict(
                 kind="refused" if classify.changes_nothing(call) else "ambiguous",

@@ -33,7 +33,7 @@ class Host:
     environment: Mapping[str, str]
     """The agent's own: raw_exec tasks inherit it."""
 
-    node_environment: Mapping[str, Mapping[str, str]]
+    node_environment: dict[str, Mapping[str, str]]
     """What tasks inherit besides, by node id."""
 
     pace: csi_supervisor.Pace
@@ -139,8 +139,9 @@ class AllocRunner:
         """Derive the allocation's status from its tasks, and end the siblings of a failed one."""
         with self._known.lock:
             alloc = self._alloc
-            status = _client_status(alloc)
-            alloc.client_status, alloc.client_description = status, _DESCRIPTIONS[status]
+            if alloc.client_status != "lost":  # a client that is down says nothing any more
+                status = _client_status(alloc)
+                alloc.client_status, alloc.client_description = status, _DESCRIPTIONS[status]
             alloc.modify_ns = clock.now_ns()
             alloc.modify_index = self._known.commit(ALLOCS)
             failed = any(task.failed and task.state == "dead" for task in alloc.tasks.values())

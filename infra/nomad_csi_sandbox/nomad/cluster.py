@@ -15,6 +15,7 @@ from nomad_csi_sandbox.nomad import (
     csi_supervisor,
     evaluation,
     job_store,
+    node_changes,
     nodes,
     state,
     volume_store,
@@ -61,23 +62,52 @@ class Cluster:
         self._host = alloc_runner.Host(
             data_dir=settings.data_dir,
             environment=settings.environment,
-            node_environment={spec.node_id: _inherited(spec, settings.data_dir) for spec in settings.nodes},
+            node_environment={},
             pace=settings.pace,
         )
-        self._join_nodes()
         self._worker = worker.Worker(self._evaluate)
         self._worker.start()
+        self._join_nodes()
         self._unblocker = threading.Thread(target=self._unblock, name="unblocker", daemon=True)
         self._unblocker.start()
 
     def _join_nodes(self) -> None:
         default = {"Description": "Default shared namespace", "Name": "default"}
         self.state.namespaces["default"] = namespace(default, index=1)
-        now = clock.rfc3339(clock.now_ns())
         for spec in self.settings.nodes:
-            node = nodes.document(spec, http_address=self.address, now=now)
+            self.join(spec)
+
+    def join(self, spec: nodes.NodeSpec) -> None:
+        """Let another client join; jobs that want it are placed on it."""
+        self._host.node_environment[spec.node_id] = _inherited(spec, self.settings.data_dir)
+        node = nodes.document(spec, http_address=self.address, now=clock.rfc3339(clock.now_ns()))
+        with self.state.lock:
             index = self.state.commit("nodes", "csi_plugins")
             self.state.nodes[spec.node_id] = node | {"CreateIndex": index, "ModifyIndex": index}
+        self._evaluate_system_jobs()
+
+    def drain(self, node_id: str, *, ignore_system: bool = False) -> None:
+        """Drain a client: what it runs ends, or goes elsewhere."""
+        self._end(node_changes.drain(self.state, node_id, ignore_system=ignore_system))
+        node_changes.finish_drains(self.state)
+
+    def lose(self, node_id: str) -> None:
+        """Let a client be gone as if its machine were: its tasks are killed, and the servers call it down."""
+        self._end(node_changes.lose(self.state, node_id))
+
+    def _end(self, allocations: Sequence[state.Allocation]) -> None:
+        with self._runners_lock:
+            for alloc in allocations:
+                if alloc.alloc_id in self._runners:
+                    self._runners[alloc.alloc_id].stop()
+        for key in {(alloc.namespace, alloc.job_id) for alloc in allocations}:
+            self.evaluate_soon(*key)
+
+    def _evaluate_system_jobs(self) -> None:
+        with self.state.lock:
+            keys = [key for key, record in self.state.jobs.items() if record.spec["Type"] == "system"]
+        for key in keys:
+            self.evaluate_soon(*key)
 
     def serve_at(self, address: str) -> None:
         """Note the *address* (``127.0.0.1:4646``) at which the cluster is served."""
@@ -123,6 +153,7 @@ class Cluster:
     def _run(self, alloc: state.Allocation) -> alloc_runner.AllocRunner:
         def ended() -> None:
             job_store.refresh_status(self.state, alloc.namespace, alloc.job_id)
+            node_changes.finish_drains(self.state)
             self.evaluate_soon(alloc.namespace, alloc.job_id)
             self._evaluate_blocked()
 

@@ -99,7 +99,7 @@ def summary(record: state.JobRecord, allocs: list[state.Allocation]) -> Json:
 
 def _group_summary(record: state.JobRecord, group: str, allocs: list[state.Allocation]) -> Json:
     counts = dict.fromkeys(("Complete", "Failed", "Lost", "Running", "Starting", "Unknown"), 0)
-    words = {"pending": "Starting", "running": "Running", "complete": "Complete", "failed": "Failed"}
+    words = {"pending": "Starting", "running": "Running", "complete": "Complete", "failed": "Failed", "lost": "Lost"}
     for one in allocs:
         if one.group["Name"] == group:
             counts[words[one.client_status]] += 1

@@ -24,7 +24,10 @@ def decision(known: state.State, job: Json) -> scheduler.Decision:
         own = [alloc for alloc in known.allocs_of(job["Namespace"], job["ID"]) if _counts(alloc, job)]
         existing = [_existing(alloc) for alloc in own]
         nodes = [node for node in known.nodes.values() if _ready(node)]
-        return scheduler.decide(job, nodes, existing, lambda node, group: claims.problem(known, node, job, group))
+        closed = frozenset(node["ID"] for node in known.nodes.values() if node not in nodes)
+        return scheduler.decide(
+            job, nodes, existing, lambda node, group: claims.problem(known, node, job, group), closed=closed
+        )
 
 
 def _ready(node: Json) -> bool:

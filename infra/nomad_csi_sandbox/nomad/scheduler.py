@@ -73,12 +73,23 @@ class Decision:
     groups: dict[str, GroupDecision]
 
 
-def decide(job: Json, nodes: Sequence[Json], existing: Sequence[Existing], volume_problem: VolumeCheck) -> Decision:
-    """Return what to start and stop so that *job* runs as it says. *nodes* are the ready and eligible ones."""
+def decide(
+    job: Json,
+    nodes: Sequence[Json],
+    existing: Sequence[Existing],
+    volume_problem: VolumeCheck,
+    *,
+    closed: frozenset[str] = frozenset(),
+) -> Decision:
+    """
+    Return what to start and stop so that *job* runs as it says.
+
+    *nodes* are the ready and eligible ones, *closed* the ids of the others: nothing is placed there, what runs stays.
+    """
     groups: dict[str, GroupDecision] = {}
     for group in job["TaskGroups"] or []:
         own = [item for item in existing if item.group == group["Name"]]
-        decision = _group(job, group, nodes, own, volume_problem)
+        decision = _group(job, group, nodes, own, volume_problem, closed=closed)
         if decision is not None:
             groups[group["Name"]] = decision
     for item in existing:
@@ -88,7 +99,13 @@ def decide(job: Json, nodes: Sequence[Json], existing: Sequence[Existing], volum
 
 
 def _group(
-    job: Json, group: Json, nodes: Sequence[Json], own: Sequence[Existing], check: VolumeCheck
+    job: Json,
+    group: Json,
+    nodes: Sequence[Json],
+    own: Sequence[Existing],
+    check: VolumeCheck,
+    *,
+    closed: frozenset[str],
 ) -> GroupDecision | None:
     """Return the decision; null for a group of a system job that has no node to look at, and nothing to stop."""
     decision = GroupDecision()
@@ -100,7 +117,7 @@ def _group(
         return None
     problems = {node["ID"]: constraints.violation(node, job, group) or check(node, group) for node in candidates}
     decide_group = _system if job["Type"] in {"system", "sysbatch"} else _service
-    decide_group(_Task(job=job, group=group, nodes=candidates, problems=problems, own=own), decision)
+    decide_group(_Task(job=job, group=group, nodes=candidates, problems=problems, own=own, closed=closed), decision)
     return decision
 
 
@@ -113,6 +130,7 @@ class _Task:
     nodes: Sequence[Json]
     problems: dict[str, str]
     own: Sequence[Existing]
+    closed: frozenset[str]
 
     def feasible(self) -> list[str]:
         """Return the ids of the nodes without a problem."""
@@ -154,7 +172,8 @@ def _sort_running(task: _Task, item: Existing, decision: GroupDecision, *, fits:
 def _system(task: _Task, decision: GroupDecision) -> None:
     feasible = task.feasible()
     for item in task.own:
-        if item.node_id in feasible or not _filtered(task.problems.get(item.node_id, "gone")):
+        stays = item.node_id in task.closed or not _filtered(task.problems.get(item.node_id, "gone"))
+        if item.node_id in feasible or stays:
             _sort_running(task, item, decision, fits=item.node_id in feasible)
         else:
             decision.stop.append(item.alloc_id)

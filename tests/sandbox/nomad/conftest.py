@@ -44,7 +44,7 @@ def start(data_dir):
         pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
         own = {"data_dir": data_dir, "nodes": specs, "pace": pace} | settings
         serving = server.Server(cluster.Cluster(cluster.Settings(**own)))
-        api = Api(serving.url)
+        api = Api(serving.url, serving.cluster)
         started.append((serving, api))
         return api
 
@@ -63,8 +63,9 @@ def api(start):
 class Api:
     """Calls an agent, and waits for what it will say."""
 
-    def __init__(self, url):
+    def __init__(self, url, cluster):
         self.url = url
+        self.cluster = cluster
         self.pool = urllib3.PoolManager(retries=False)
 
     def call(self, method, path, body=None, headers=None):

@@ -4,7 +4,7 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, nodes, refusals
+from nomad_csi_sandbox.nomad import answers, node_changes, node_filter, nodes, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
 
 Json = dict[str, Any]
@@ -34,8 +34,10 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
 
     @routes.get("/v1/nodes")
     def list_nodes() -> flask.Response:
+        is_wanted = node_filter.of(flask.request.args.get("filter", ""))
         with known.lock:
-            return answers.read([nodes.stub(node) for node in known.nodes.values()], known.table_index["nodes"])
+            wanted = [nodes.stub(node) for node in known.nodes.values() if is_wanted(node)]
+            return answers.read(wanted, known.table_index["nodes"])
 
     @routes.get("/v1/node/<node_id>")
     def get_node(node_id: str) -> flask.Response:
@@ -48,8 +50,39 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
         cluster.collect_garbage()
         return answers.empty()
 
+    _add_node_changes(routes, cluster)
     _add_namespaces(routes, cluster)
     return routes
+
+
+def _add_node_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
+    known = cluster.state
+
+    @routes.route("/v1/node/<node_id>/eligibility", methods=["PUT", "POST"])
+    def eligibility(node_id: str) -> flask.Response:
+        _must_exist(cluster, node_id)
+        index = node_changes.set_eligibility(known, node_id, answers.body().get("Eligibility") or "")
+        return answers.written(_changed(index), index)
+
+    @routes.route("/v1/node/<node_id>/drain", methods=["PUT", "POST"])
+    def drain(node_id: str) -> flask.Response:
+        _must_exist(cluster, node_id)
+        body = answers.body()
+        if body.get("DrainSpec"):
+            cluster.drain(node_id, ignore_system=bool(body["DrainSpec"].get("IgnoreSystemJobs")))
+        elif body.get("MarkEligible"):
+            node_changes.set_eligibility(known, node_id, "eligible")
+        return answers.written(_changed(known.index), known.index)
+
+
+def _must_exist(cluster: clusters.Cluster, node_id: str) -> None:
+    with cluster.state.lock:
+        if node_id not in cluster.state.nodes:
+            raise refusals.RefusalError(refusals.NOT_FOUND, "node not found")
+
+
+def _changed(index: int) -> Json:
+    return {"EvalCreateIndex": 0, "EvalIDs": None, "Index": index, "NodeModifyIndex": index}
 
 
 def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:

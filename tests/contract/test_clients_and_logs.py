@@ -1,0 +1,91 @@
+"""Lists of clients by what they say of themselves, and the last lines of a task's log."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import jobs, logs, node_values, nodes
+
+TALKS = ("-c", "echo said; echo wrong >&2; exec sleep 60")
+
+
+@pytest.fixture
+def talker(agent, client, fresh, ran, job):
+    """A running task that wrote a line to each stream: its allocation."""
+    job_id = fresh("talker")
+    ran(job_id, job(job_id, command="/bin/sh", args=TALKS))
+    agent.until_status(job_id, "running")
+    [allocation] = jobs.allocations(client, "default", job_id)
+    return allocation
+
+
+@pytest.mark.parametrize(("stream", "line"), [("stdout", "said\n"), ("stderr", "wrong\n")])
+def test_tail_of_a_log_is_its_last_bytes(agent, client, talker, stream, line):
+    """From the end, as text."""
+
+    def read(length=100):
+        return logs.tail(client, "default", talker.alloc_id, "t", stream=stream, length=length)
+
+    assert agent.until(read, bool) == line
+    assert read(length=3) == line[-3:]
+
+
+def test_log_outlives_its_task(agent, client, fresh, ran, job):
+    """What ended can still be explained."""
+    job_id = fresh("brief")
+    ran(job_id, job(job_id, kind="batch", command="/bin/sh", args=("-c", "echo bye >&2")))
+    agent.until_status(job_id, "complete")
+    [allocation] = jobs.allocations(client, "default", job_id)
+
+    assert logs.tail(client, "default", allocation.alloc_id, "t") == "bye\n"
+
+
+@pytest.mark.parametrize(
+    ("alloc_id", "task", "status", "sentence"),
+    [
+        ("", "other", 400, 'unknown task name "other"'),
+        (
+            "00000000-0000-0000-0000-000000000000",
+            "t",
+            404,
+            'Unknown allocation "00000000-0000-0000-0000-000000000000"',
+        ),
+    ],
+)
+def test_rejects_logs_of_what_is_not_there(client, talker, alloc_id, task, status, sentence):
+    """Both say what they do not know."""
+    with pytest.raises(errors.NomadApiError) as caught:
+        logs.tail(client, "default", alloc_id or talker.alloc_id, task)
+
+    assert (caught.value.status, caught.value.message) == (status, sentence)
+
+
+def test_clients_are_found_by_an_attribute(client):
+    """Those that have the value, and those that lack the key."""
+    [node] = nodes.list_nodes(client)
+    kernel = nodes.described(client, node).attributes["kernel.name"]
+
+    assert node_values.ids_where(client, "attr", "kernel.name", kernel) == {node.node_id}
+    assert node_values.ids_where(client, "attr", "kernel.name", "plan9") == frozenset()
+    assert node_values.ids_where(client, "attr", "no.such", None) == {node.node_id}
+    assert node_values.ids_where(client, "meta", "no-such", "x") == frozenset()
+    assert node_values.ids_where(client, "meta", "no-such", None) == {node.node_id}
+
+
+def test_ineligible_client_keeps_what_it_runs(agent, client):
+    """It only gets nothing new."""
+    [node] = nodes.list_nodes(client)
+
+    def running():
+        found = jobs.allocations(client, "default", "plugin-efs")
+        return {item.alloc_id for item in found if item.desired_status == "run"}
+
+    before = running()
+
+    agent.call("POST", f"/v1/node/{node.node_id}/eligibility", {"Eligibility": "ineligible"})
+    [closed] = nodes.list_nodes(client)
+    after = running()
+    agent.call("POST", f"/v1/node/{node.node_id}/eligibility", {"Eligibility": "eligible"})
+    [opened] = nodes.list_nodes(client)
+
+    assert (closed.eligible, closed.draining, opened.eligible) == (False, False, True)
+    assert after == before

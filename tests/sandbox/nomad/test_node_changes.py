@@ -1,0 +1,85 @@
+"""Clients come and go: what runs on them, and what Nomad then says of their plugins."""
+
+import urllib.parse
+
+from nomad_csi_sandbox.nomad import nodes
+
+
+def node_ids(api):
+    """Return the ids of clients by name."""
+    return {node["Name"]: node["ID"] for node in api.get("/v1/nodes")}
+
+
+def states(api):
+    """Return node name, desired and client status of each allocation of job ``nodes``."""
+    found = api.get("/v1/job/nodes/allocations")
+    return sorted((item["NodeName"], item["DesiredStatus"], item["ClientStatus"]) for item in found)
+
+
+def test_ineligible_client_keeps_its_plugin(api, plugin_job):
+    """Nothing new is placed there, and nothing is taken away."""
+    api.run(plugin_job("nodes", "system", "node"))
+    api.until_healthy(0, 2)
+
+    status, _, _ = api.call("POST", f"/v1/node/{node_ids(api)['one']}/eligibility", {"Eligibility": "ineligible"})
+    api.call("PUT", "/v1/job/nodes", {"Job": api.get("/v1/job/nodes")})  # evaluated again
+
+    assert status == 200
+    found = {node["Name"]: node["SchedulingEligibility"] for node in api.get("/v1/nodes")}
+    assert found == {"one": "ineligible", "two": "eligible"}
+    assert states(api) == [("one", "run", "running"), ("two", "run", "running")]
+
+
+def test_drained_client_loses_its_plugin(api, plugin_job):
+    """The drain ends by itself and leaves the client ineligible; the instance is gone from the record."""
+    api.run(plugin_job("nodes", "system", "node"))
+    api.until_healthy(0, 2)
+    one = node_ids(api)["one"]
+
+    api.call("POST", f"/v1/node/{one}/drain", {"DrainSpec": {"Deadline": -1, "IgnoreSystemJobs": False}})
+
+    api.until(lambda: states(api), lambda found: ("one", "stop", "complete") in found)
+    api.until(lambda: api.get(f"/v1/node/{one}"), lambda node: not node["Drain"])
+    assert api.get(f"/v1/node/{one}")["SchedulingEligibility"] == "ineligible"
+    assert one not in api.get("/v1/plugin/csi/p")["Nodes"]
+
+
+def test_lost_client_takes_its_instances_along(start, plugin_job):
+    """What ran on a client that is down is lost, whatever its processes still do."""
+    api = start()
+    api.run(plugin_job("nodes", "system", "node"))
+    api.until_healthy(0, 2)
+
+    api.cluster.lose(node_ids(api)["one"])
+
+    assert states(api) == [("one", "stop", "lost"), ("two", "run", "running")]
+    assert {node["Name"]: node["Status"] for node in api.get("/v1/nodes")} == {"one": "down", "two": "ready"}
+    assert list(api.get("/v1/plugin/csi/p")["Nodes"]) == [node_ids(api)["two"]]
+
+
+def test_joining_client_gets_its_instance(start, plugin_job):
+    """A system job reaches a client that came later."""
+    api = start()
+    api.run(plugin_job("nodes", "system", "node"))
+    api.until_healthy(0, 2)
+
+    api.cluster.join(nodes.NodeSpec(name="three", zone="us-east-1a", instance_id="i-3"))
+
+    api.until_healthy(0, 3)
+
+
+def test_filter_finds_clients_by_an_attribute(api):
+    """One call says which clients have a value, however many there are."""
+    key = "platform.aws.placement.availability-zone"
+    quoted = urllib.parse.quote(f'Attributes["{key}"] == "us-east-1b"')
+    absent = urllib.parse.quote('"storage" not in Meta')
+
+    assert [node["Name"] for node in api.get(f"/v1/nodes?filter={quoted}")] == ["two"]
+    assert [node["Name"] for node in api.get(f"/v1/nodes?filter={absent}")] == ["one", "two"]
+
+
+def test_other_filters_are_refused_by_name(api):
+    """A stand-in does not guess."""
+    status, text, _ = api.call("GET", "/v1/nodes?filter=Name+matches+x")
+
+    assert (status, text.rpartition(": ")[2]) == (400, "the stand-in takes no Name matches x")
