@@ -23,6 +23,7 @@ COMMANDS = {
     "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
+    "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
     "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
     "drivers": "show what the CSI drivers need, how they surprise, and how far each was proven",

@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import descriptor_pb2 as _descriptor_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf import wrappers_pb2 as _wrappers_pb2
 from google.protobuf.internal import containers as _containers
@@ -10,6 +11,8 @@ from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+CSI_SECRET_FIELD_NUMBER: _ClassVar[int]
+csi_secret: _descriptor.FieldDescriptor
 
 class GetPluginInfoRequest(_message.Message):
     __slots__ = ()

@@ -1,0 +1,95 @@
+"""``nomad-csi csi``: each RPC of CSI as a command."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, inputs
+from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
+
+ENDPOINT = "CSI_ENDPOINT"
+"""Environment variable with the endpoint: the one that CSI itself names, and that Nomad gives to plugins."""
+
+TIMEOUT_S = 60.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the services, and below each its commands."""
+    services = parser.add_subparsers(metavar="SERVICE", required=True)
+    for service, commands in csi_commands.SERVICES.items():
+        named = services.add_parser(service, help=csi_commands.SUMMARIES[service])
+        below = named.add_subparsers(metavar="COMMAND", required=True)
+        for name, command in commands.items():
+            _add(below.add_parser(name, help=command.summary, description=f"{command.summary}."), command)
+
+
+def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None:
+    for add in command.arguments:
+        add(parser)
+    text = f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})"
+    parser.add_argument("--endpoint", default=os.environ.get(ENDPOINT, ""), help=text)
+    text = f"seconds for each call (default: {TIMEOUT_S:g})"
+    parser.add_argument("--timeout-s", type=inputs.seconds, default=TIMEOUT_S, metavar="S", help=text)
+    text = "before the call, wait so many seconds until the plugin is there and ready (default: not)"
+    parser.add_argument("--wait-s", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    text = "JSON or YAML of the request with CSI's own field names, - for standard input; options go before it"
+    parser.add_argument("--request", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--show-request", action="store_true", help="print the request first, without its secrets")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    if command.rpc.takes_secrets:
+        csi_secrets.add(parser)
+    if command.question:
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.set_defaults(run=run, command=command)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Call the RPC, print the answer, and return 0, or 100 and the number of the gRPC code that refused it."""
+    command: csi_commands.Command = arguments.command
+    given = csi_secrets.read(arguments) if command.rpc.takes_secrets else {}
+    document = csi_arguments.document(arguments, command.fields(arguments), given)
+    request = rpc.request_of(command.rpc, document, str(arguments.request or ""))
+    output = csi_output.Output(secrets=tuple(document.get(rpc.SECRETS, {}).values()), as_json=arguments.json)
+    if not arguments.endpoint:
+        raise errors.CsiError("--endpoint", f"expected {endpoint.FORMS}, got nothing", advice=f"or set {ENDPOINT}")
+    if arguments.show_request:
+        output.show(rpc.document_of(request), sys.stderr)
+    if command.question and not confirm.agreed(command.question, is_agreed=arguments.yes):
+        raise errors.RefusedError("nothing was asked of the plugin")
+    try:
+        reply = command.shown(_answer(arguments, command, request))
+    except errors.CsiError as error:
+        output.fail(explain.explained(error, command.rpc.name) if error.code else error)
+        return explain.exit_code(error)
+    output.show(reply, sys.stdout)
+    return 0 if command.is_good(reply) else errors.EXIT_CHANGES
+
+
+def _answer(arguments: argparse.Namespace, command: csi_commands.Command, request: Any) -> rpc.Document:
+    """Return the reply as a document; of a list, all its pages as one."""
+    with forward.reached(arguments.endpoint) as reached:
+        where = endpoint.parse(reached.local)
+        try:
+            if arguments.wait_s:
+                waiting.until_ready(where, wait_s=arguments.wait_s)
+            endpoint.check(where)
+            with channel.connect(where, attempt_s=arguments.timeout_s + 0.5) as connection:
+                found = list(_replies(connection, arguments, command, request))
+        except errors.CsiError as error:
+            raise reached.renamed(error) from error
+    entries = {"entries": [entry for page in found for entry in page["entries"]]} if command.is_list else {}
+    return found[-1] | entries
+
+
+def _replies(
+    connection: channel.Connection, arguments: argparse.Namespace, command: csi_commands.Command, request: Any
+) -> Iterator[rpc.Document]:
+    if command.is_list and not arguments.one_page:
+        for page in rpc.pages(connection, command.rpc, request, timeout_s=arguments.timeout_s):
+            yield rpc.document_of(page)
+    else:
+        yield rpc.document_of(rpc.call(connection, command.rpc, request, timeout_s=arguments.timeout_s))

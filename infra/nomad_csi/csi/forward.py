@@ -1,0 +1,157 @@
+"""
+Sockets on other machines: ``ssh://user@host/run/csi.sock``, forwarded by the system's ``ssh`` for as long as needed.
+
+Everything about the connection (keys, jumps, known hosts) is what ``ssh`` itself does by its own configuration; it is
+never asked for a password. The socket must be open to the user there, which for plugins of Nomad means root.
+Source: OpenSSH 9.2, ssh(1) (``-L local_socket:remote_socket``), ssh_config(5) (``ExitOnForwardFailure``).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.csi import endpoint
+
+PROGRAM = "ssh"
+SCHEME = "ssh://"
+FORM = "ssh://USER@HOST[:PORT]/run/csi.sock"
+CONNECT_S = 15.0
+"""How long the connection may take to come up, in seconds."""
+
+END_S = 5.0
+"""How long ``ssh`` has to end after it was told to, in seconds, before it is killed."""
+
+_POLL_S = 0.05
+_WORDS = 400
+"""Characters kept of what ``ssh`` says."""
+
+_PLACE = re.compile(
+    r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._][A-Za-z0-9._-]*)"
+    r"(?::(?P<port>\d{1,5}))?(?P<path>/[^/].*)"
+)
+_EXPLAINED = (
+    ("Could not resolve hostname", "the SSH host is not known: correct its name, or give it a Host entry"),
+    ("Host key verification failed", "the host's key is not known or has changed: log in once by hand and look at it"),
+    ("Permission denied", "the host does not let this user in without a password: load a key, see ssh-add"),
+    ("Connection refused", "no SSH server listens there"),
+    ("Connection timed out", "the host cannot be reached"),
+    ("No route to host", "the host cannot be reached"),
+)
+_NOT_FORWARDED = (
+    "the host took the connection and did not reach the socket there: the plugin does not run, the path is another, "
+    "the user may not open it (only root may enter the folders of Nomad's plugins), or sshd forbids the forwarding "
+    "(AllowStreamLocalForwarding)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """An endpoint that can be asked from here."""
+
+    text: str
+    """As it was written."""
+
+    local: str
+    """What `endpoint.parse` reads: the same, or the near end of a forwarded socket."""
+
+    said: Path | None = None
+    """Where ``ssh`` writes what it has to say; ``None``: nothing is forwarded."""
+
+    def why_broken(self) -> str:
+        """Return what may have broken a call over a forwarded socket, with the words of ``ssh``; empty: no idea."""
+        words = _words(self.said) if self.said else ""
+        return f"{_NOT_FORWARDED}; ssh says: {words}" if "open failed" in words else ""
+
+    def renamed(self, error: errors.CsiError) -> errors.CsiError:
+        """Return *error* with the endpoint as it was written, and what broke the forwarding as advice."""
+        why = self.why_broken() if error.code == "UNAVAILABLE" else ""
+        return errors.CsiError(self.text, error.message, code=error.code, advice=why or error.advice)
+
+
+@contextmanager
+def reached(text: str, *, connect_s: float = CONNECT_S, cancelled: threading.Event | None = None) -> Iterator[Reached]:
+    """
+    Hold what makes the endpoint *text* askable from here; for all but ``ssh://`` that is nothing.
+
+    Raises `errors.CsiError` for a text that is no endpoint, and when the connection does not come up;
+    `errors.CancelledError` when *cancelled* is set before that.
+    """
+    if not text.lower().startswith(SCHEME):
+        endpoint.parse(text)
+        yield Reached(text=text, local=text)
+        return
+    place = _PLACE.fullmatch(text)
+    if place is None:
+        raise errors.CsiError(text, f"expected {FORM}, got {text!r}")
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise errors.CsiError(text, "no `ssh` on PATH", advice="install OpenSSH's client")
+    with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:  # mode 0700: nobody else gets through
+        near, said = Path(folder) / "csi.sock", Path(folder) / "said"
+        endpoint.parse(str(near))
+        with _running([program, *_arguments(place, near)], said) as process:
+            _wait(text, process, near, said, _Until(deadline=time.monotonic() + connect_s, cancelled=cancelled))
+            yield Reached(text=text, local=str(near), said=said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Until:
+    deadline: float
+    cancelled: threading.Event | None
+
+
+def _arguments(place: re.Match[str], near: Path) -> list[str]:
+    user = ["-l", place["user"]] if place["user"] else []
+    port = ["-p", place["port"]] if place["port"] else []
+    options = ("BatchMode=yes", "ExitOnForwardFailure=yes", "ControlMaster=no", "ControlPath=none")
+    switches = [word for option in options for word in ("-o", option)]
+    forwarding = ["-L", f"{near}:{place['path']}"]
+    return ["-N", "-T", *switches, *user, *port, *forwarding, "--", place["host"].strip("[]")]
+
+
+@contextmanager
+def _running(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run ``ssh`` in a process group of its own, so that an interrupt at the keyboard is ours to handle."""
+    with said.open("wb") as log:
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=os.environ.copy()
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path, until: _Until) -> None:
+    """Return when the near end of the socket is there."""
+    pause = until.cancelled or threading.Event()
+    while not near.is_socket():
+        if process.poll() is not None:
+            words = _words(said)
+            advice = next((sentence for mark, sentence in _EXPLAINED if mark in words), "try the same `ssh` by hand")
+            raise errors.CsiError(
+                text, f"ssh ended with {process.returncode}: {words or 'without a word'}", advice=advice
+            )
+        if time.monotonic() > until.deadline:
+            raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")
+        if pause.wait(_POLL_S):
+            raise errors.CancelledError(f"{text}: interrupted while ssh was connecting")
+
+
+def _words(said: Path) -> str:
+    lines = (" ".join(line.split()) for line in said.read_text(encoding="utf-8", errors="replace").splitlines())
+    return "; ".join(dict.fromkeys(filter(None, lines)))[-_WORDS:]

@@ -1,0 +1,137 @@
+"""
+Any RPC of CSI, by its name: requests and replies as plain documents with CSI's own field names.
+
+What the specification marks as secret (``csi_secret``) is never in a document that is shown.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf import descriptor, json_format, message_factory
+
+from nomad_csi import errors
+from nomad_csi.csi import channel
+from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+
+Document = dict[str, Any]
+"""JSON values by field name, in snake case; 64-bit numbers are numbers, points in time RFC 3339."""
+
+HIDDEN = "[secret]"
+
+SECRETS = "secrets"
+"""The one field that CSI marks as secret, in every request that has it."""
+
+PAGES_MAX = 100_000
+"""Pages that are read at most: a plugin whose tokens never end is broken."""
+
+_WRAPPED_NUMBERS = {"google.protobuf.Int64Value"}
+_LONG = {descriptor.FieldDescriptor.CPPTYPE_INT64, descriptor.FieldDescriptor.CPPTYPE_UINT64}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rpc:
+    """One RPC."""
+
+    service: str
+    """``Identity``, ``Controller`` or ``Node``."""
+
+    name: str
+    request_type: Callable[..., Any]
+    """The generated class of its request."""
+
+    @property
+    def takes_secrets(self) -> bool:
+        """Whether a request can carry secrets."""
+        return any(_is_secret(field) for field in self.request_type.DESCRIPTOR.fields)  # type: ignore[attr-defined]
+
+
+RPCS: Mapping[str, Rpc] = {
+    method.name: Rpc(
+        service=service.name, name=method.name, request_type=message_factory.GetMessageClass(method.input_type)
+    )
+    for service in csi_pb2.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+"""All that `proto/csi.proto` has, by name."""
+
+
+def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
+    """
+    Return *document* as the request message of *rpc*.
+
+    Raises `errors.SpecError`, which names *source*, where it is none; it tells no secret.
+    """
+    name = source or f"the request of {rpc.name}"
+    secrets = document.get(SECRETS, {})
+    if not isinstance(secrets, Mapping) or not all(isinstance(part, str) for pair in secrets.items() for part in pair):
+        problem = errors.Problem(path=SECRETS, got=HIDDEN, allowed="a mapping of names to texts")
+        raise errors.SpecError((problem,), name)
+    try:
+        return json_format.ParseDict(dict(document), rpc.request_type())
+    except json_format.ParseError as error:
+        said = " ".join(str(error).split())
+        allowed = f"the fields of CSI's {rpc.name}Request"
+        raise errors.SpecError((errors.Problem(path="", got="", allowed=allowed, fix=said),), name) from None
+
+
+def call(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: float) -> Any:
+    """Call *rpc* once and return the reply message. Errors: those of `channel.call`."""
+    stub = getattr(csi_pb2_grpc, f"{rpc.service}Stub")(connection.channel)
+    return channel.call(connection, getattr(stub, rpc.name).future, request, timeout_s=timeout_s)
+
+
+def pages(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: float) -> Iterator[Any]:
+    """
+    Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for each.
+
+    Raises what `call` raises, and `errors.CsiError` for a plugin that gives the same token twice.
+    """
+    asked = rpc.request_type()
+    asked.CopyFrom(request)
+    seen = {asked.starting_token}
+    for _ in range(PAGES_MAX):
+        reply = call(connection, rpc, asked, timeout_s=timeout_s)
+        yield reply
+        if not reply.next_token:
+            return
+        if reply.next_token in seen:
+            break
+        seen.add(reply.next_token)
+        asked.starting_token = reply.next_token
+    raise errors.CsiError(connection.endpoint.text, f"{rpc.name}: the pages never end: a token came twice")
+
+
+def document_of(message: Any) -> Document:
+    """Return *message* with all fields that are given or have a default; what is secret reads `HIDDEN`."""
+    found: Document = json_format.MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    return _shown(message.DESCRIPTOR, found)
+
+
+def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
+    """Return *document* with its fields in the order of their numbers: protobuf's own differs from call to call."""
+    fields = sorted(kind.fields, key=lambda field: field.number)
+    return {field.name: _value(field, document[field.name]) for field in fields if field.name in document}
+
+
+def _value(field: Any, value: Any) -> Any:
+    if _is_secret(field):
+        return dict.fromkeys(value, HIDDEN) if isinstance(value, Mapping) else HIDDEN
+    if isinstance(value, list):
+        return [_single(field, item) for item in value]
+    return _single(field, value)
+
+
+def _single(field: Any, value: Any) -> Any:
+    if field.cpp_type in _LONG or (field.message_type and field.message_type.full_name in _WRAPPED_NUMBERS):
+        return int(value)  # JSON of protobuf writes 64-bit numbers as text
+    is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
+    if is_message and isinstance(value, Mapping):
+        return _shown(field.message_type, value)
+    return value
+
+
+def _is_secret(field: Any) -> bool:
+    return bool(field.GetOptions().Extensions[csi_pb2.csi_secret])

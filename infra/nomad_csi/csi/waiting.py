@@ -1,0 +1,57 @@
+"""
+Waiting until a plugin is ready, as the side-cars of Kubernetes do before their first call.
+
+Source: kubernetes-csi/csi-lib-utils, ``rpc/common.go`` (``ProbeForever``), 2026-08: it goes on after "not ready" and
+after a deadline, and takes every other error as final; what is not there yet is waited for when it connects.
+"""
+
+import threading
+import time
+
+from nomad_csi import errors
+from nomad_csi.csi import channel, endpoint, identity
+
+PAUSE_S = 0.5
+"""Between two looks, in seconds."""
+
+PROBE_TIMEOUT_S = 5.0
+"""For one Probe, in seconds; Nomad's own."""
+
+_MAY_PASS = frozenset({"DEADLINE_EXCEEDED", "UNAVAILABLE"})
+
+
+def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading.Event | None = None) -> None:
+    """
+    Return once the plugin at *where* answers Probe and is ready.
+
+    Raises `errors.CsiError`: with code ``DEADLINE_EXCEEDED`` and the last obstacle after *wait_s* seconds, or at once
+    with what no waiting heals; `errors.CancelledError` soon after *cancelled* is set.
+    """
+    deadline = time.monotonic() + wait_s
+    pause = cancelled or threading.Event()
+    while True:
+        obstacle = _obstacle(where, max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05), cancelled)
+        if not obstacle:
+            return
+        if time.monotonic() + PAUSE_S >= deadline:
+            raise errors.CsiError(where.text, f"not ready within {wait_s:.3g} s: {obstacle}", code="DEADLINE_EXCEEDED")
+        if pause.wait(PAUSE_S):
+            raise errors.CancelledError(f"{where.text}: interrupted while the plugin was not ready: {obstacle}")
+
+
+def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> str:
+    """Return why the plugin is not ready yet; empty: it is."""
+    found = endpoint.obstacle(where)
+    if found and found.kind != "missing":
+        endpoint.check(where)
+    if found:
+        return found.message
+    try:
+        # A channel of its own for each look: one that failed would wait before it connects again.
+        with channel.connect(where, attempt_s=timeout_s, cancelled=cancelled) as connection:
+            readiness = identity.probe(connection, timeout_s=timeout_s)
+    except errors.CsiError as error:
+        if error.code not in _MAY_PASS:
+            raise
+        return error.message
+    return "" if readiness.ready else "the plugin says that it is still starting"

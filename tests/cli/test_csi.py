@@ -1,0 +1,301 @@
+"""``nomad-csi csi``: every RPC as a command, JSON in and out, and no secret anywhere."""
+
+import json
+import re
+import threading
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import csi_commands
+from nomad_csi_sandbox.csi_plugin import arguments, server
+
+USE = "single-node-writer,file-system,ext4,noatime"
+WITHOUT_COMMAND = {
+    *("DeleteVolume", "DeleteSnapshot"),  # behind the claims, in a command of their own
+    *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
+}
+
+
+@pytest.fixture
+def hostpath(short_folder, monkeypatch):
+    """A hostpath plugin, named by CSI_ENDPOINT; call it to order a fault."""
+    environment = {server.FAULT_FILE: str(short_folder / "faults.json")}
+    words = ["--driver", "csi-hostpath", "--nodeid=client-1", f"--statedir={short_folder}/state"]
+    command = arguments.read([*words, f"--endpoint=unix://{short_folder}/csi.sock"], environment)
+    monkeypatch.setenv("CSI_ENDPOINT", f"unix://{short_folder}/csi.sock")
+
+    def order(**faults):
+        (short_folder / "faults.json").write_text(json.dumps(faults))
+
+    with server.served(command, environment):
+        yield order
+
+
+@pytest.fixture
+def call(capsys):
+    """Run a command; return exit code, the answer as data, and what stands on standard error."""
+
+    def run(*words, code=0):
+        assert cli.main(["csi", *words, "--json"]) == code
+        printed = capsys.readouterr()
+        return (json.loads(printed.out) if printed.out else None), printed.err
+
+    return run
+
+
+@pytest.fixture
+def made(request, call):
+    """The id of a volume that a plugin made."""
+    request.getfixturevalue("hostpath")
+    words = ("--name", "data", "--capability", USE, "--required-size", "1GiB", "--parameter", "a=b")
+    answer, _ = call("controller", "create", *words)
+    return answer["volume"]["volume_id"]
+
+
+def test_every_rpc_is_a_command_or_left_out_on_purpose():
+    """A new RPC in `proto/csi.proto` needs a decision."""
+    from nomad_csi.csi import rpc  # noqa: PLC0415
+
+    commands = {command.rpc.name for group in csi_commands.SERVICES.values() for command in group.values()}
+
+    assert commands | WITHOUT_COMMAND == set(rpc.RPCS)
+    assert not commands & WITHOUT_COMMAND
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_identity_is_asked(call):
+    """Name, capabilities, and readiness: an absent `ready` is ready, and said to be absent."""
+    assert call("identity", "info")[0]["name"] == "hostpath.csi.k8s.io"
+    assert {"service": {"type": "CONTROLLER_SERVICE"}} in call("identity", "capabilities")[0]["capabilities"]
+    assert call("identity", "probe")[0] == {"ready": True, "stated": False}
+
+
+def test_probe_of_a_starting_plugin_is_a_no(hostpath, call):
+    """Exit code 1: it answered, and is not ready."""
+    hostpath(probe="not-ready")
+
+    assert call("identity", "probe", code=1)[0] == {"ready": False, "stated": True}
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_node_is_asked(call):
+    """Where it stands, what it can do."""
+    answer, _ = call("node", "info")
+
+    assert (answer["node_id"], answer["max_volumes_per_node"]) == ("client-1", 0)
+    assert {"rpc": {"type": "GET_VOLUME_STATS"}} in call("node", "capabilities")[0]["capabilities"]
+
+
+def test_a_volume_is_made_found_validated_and_expanded(made, call):
+    """The same name makes no second one; sizes are numbers."""
+    again, _ = call("controller", "create", "--name", "data", "--capability", USE, "--required-size", "1073741824")
+    listed, _ = call("controller", "list")
+    validated, _ = call("controller", "validate", "--volume-id", made, "--capability", USE)
+    expanded, _ = call("controller", "expand", "--volume-id", made, "--required-size", "2GiB", "--capability", USE)
+
+    assert again["volume"]["volume_id"] == made
+    assert [entry["volume"]["volume_id"] for entry in listed["entries"]] == [made]
+    assert validated["confirmed"]["volume_capabilities"][0]["mount"]["mount_flags"] == ["noatime"]
+    assert expanded == {"capacity_bytes": 2 << 30, "node_expansion_required": True}
+    assert call("controller", "get", "--volume-id", made)[0]["volume"]["capacity_bytes"] == 2 << 30
+
+
+def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
+    """Small pages give the same list; one page gives the token of the next."""
+    call("controller", "create", "--name", "more", "--capability", USE)
+
+    assert len(call("controller", "list", "--max-entries", "1")[0]["entries"]) == 2
+    page, _ = call("controller", "list", "--max-entries", "1", "--one-page")
+    rest, _ = call("controller", "list", "--starting-token", page["next_token"])
+    found = {entry["volume"]["volume_id"] for entry in page["entries"] + rest["entries"]}
+
+    assert (len(page["entries"]), len(rest["entries"])) == (1, 1)
+    assert made in found
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_topology_reaches_the_plugin(call, capsys):
+    """Places as KEY=VALUE, several of them; csc had no way to say it."""
+    places = ("--required-topology", "zone=a,rack=1", "--required-topology", "zone=b", "--preferred-topology", "zone=b")
+    words = ["csi", "controller", "create", "--name", "x", "--capability", USE, *places, "--show-request", "--json"]
+
+    assert cli.main(words) == 0
+
+    shown = json.loads(capsys.readouterr().err)
+    assert shown["accessibility_requirements"] == {
+        "requisite": [{"segments": {"zone": "a", "rack": "1"}}, {"segments": {"zone": "b"}}],
+        "preferred": [{"segments": {"zone": "b"}}],
+    }
+    assert call("controller", "capacity", "--topology", "zone=a")[0]["available_capacity"] > 0
+
+
+def test_snapshots_are_made_and_listed(made, call):
+    """And a volume is made from one; deleting is not here."""
+    snapshot, _ = call("snapshot", "create", "--source-volume-id", made, "--name", "s")
+    snapshot_id = snapshot["snapshot"]["snapshot_id"]
+    listed, _ = call("snapshot", "list", "--source-volume-id", made)
+    copy, _ = call("controller", "create", "--name", "copy", "--capability", USE, "--from-snapshot", snapshot_id)
+
+    assert [entry["snapshot"]["snapshot_id"] for entry in listed["entries"]] == [snapshot_id]
+    assert call("snapshot", "get", "--snapshot-id", snapshot_id)[0]["snapshot"]["source_volume_id"] == made
+    assert copy["volume"]["content_source"] == {"snapshot": {"snapshot_id": snapshot_id}}
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder):
+    """With CSI's own field names, as JSON or YAML."""
+    request = short_folder / "request.yaml"
+    request.write_text(
+        "name: of-the-file\nvolume_capabilities: [{mount: {}, access_mode: {mode: SINGLE_NODE_WRITER}}]\n"
+        "capacity_range: {required_bytes: 1024}\n"
+    )
+
+    first, _ = call("controller", "create", "--request", str(request))
+    second, _ = call("controller", "create", "--request", str(request), "--name", "of-the-option")
+
+    assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
+    assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
+
+
+def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, request):
+    """--wait-s goes on while nobody listens."""
+    monkeypatch.setenv("CSI_ENDPOINT", f"unix://{short_folder}/csi.sock")
+    starting = threading.Timer(0.2, request.getfixturevalue, ["hostpath"])
+    starting.start()
+
+    answer, _ = call("identity", "info", "--wait-s", "30")
+
+    starting.join()
+    assert answer["name"] == "hostpath.csi.k8s.io"
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_what_the_plugin_refuses_is_explained_with_its_code(call):
+    """100 and the number of the gRPC code; as JSON for programs, as a sentence for people."""
+    answer, err = call("controller", "validate", "--volume-id", "gone", "--capability", USE, code=105)
+
+    assert answer["error"]["code"] == "NOT_FOUND"
+    assert answer["error"]["advice"] == "the plugin knows no such volume: Nomad would not register it"
+    assert "ValidateVolumeCapabilities: NOT_FOUND: volume id gone does not exist" in err
+
+
+def test_a_plugin_that_hangs_ends_at_the_deadline(hostpath, call):
+    """104 is DEADLINE_EXCEEDED."""
+    hostpath(probe="hang")
+
+    assert "no answer within 0.3 s" in call("identity", "probe", "--timeout-s", "0.3", code=104)[1]
+
+
+def test_a_capability_that_does_not_fit_is_a_no(made, call):
+    """The volume exists and cannot be used so: exit code 1, as for every no."""
+    use = "multi-node-multi-writer,block-device"
+    answer, _ = call("controller", "validate", "--volume-id", made, "--capability", use)
+
+    assert "confirmed" in answer
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_people_read_yaml(capsys):
+    """Without --json."""
+    assert cli.main(["csi", "identity", "info"]) == 0
+
+    assert capsys.readouterr().out == "name: hostpath.csi.k8s.io\nvendor_version: v1.18.0\nmanifest: {}\n"
+
+
+@pytest.mark.usefixtures("hostpath")
+@pytest.mark.parametrize("form", ["file", "variable", "pairs"])
+def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_folder, monkeypatch, capsys, form):
+    """Not in the request that is shown, nor in an error or an answer that repeats them."""
+    secret = "hunter2hunter2"
+    words = ["csi", "controller", "create", "--name", secret, "--capability", USE, "--show-request"]
+    if form == "file":
+        (short_folder / "secrets.yaml").write_text(f"password: {secret}\n")
+        words += ["--secrets", str(short_folder / "secrets.yaml")]
+    else:
+        value = f"password={secret},user=me" if form == "pairs" else json.dumps({"password": secret})
+        monkeypatch.setenv("X_CSI_SECRETS", value)
+
+    assert cli.main(words) == 0
+    assert cli.main([*words, "--required-size", "1GiB", "--json"]) == 106
+    printed = capsys.readouterr()
+
+    assert "password: '[secret]'" in printed.err
+    assert "different size already exist" in printed.err
+    ours = [line for line in printed.err.splitlines() if not line.startswith("GRPC error")]  # the plugin's own log
+    assert secret not in "".join([printed.out, *ours])
+
+
+@pytest.mark.parametrize("words", [["--secret", "a=hunter2"], ["--secret=a=hunter2"], ["--secrets", "a=hunter2"]])
+def test_rejects_secrets_as_arguments(words, capsys):
+    """With the way to give them, and without repeating them."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["csi", "controller", "create", *words])
+
+    err = capsys.readouterr().err
+    assert caught.value.code == 64
+    assert "secrets are not taken as arguments, which every user of this machine can read" in err
+    assert "hunter2" not in err
+
+
+@pytest.mark.parametrize("value", ["hunter2", '{"a": 1}', "=hunter2", '{"a": "hunter2"'])
+def test_rejects_secrets_that_are_none(value, monkeypatch, capsys):
+    """The form is told, the value is not."""
+    monkeypatch.setenv("X_CSI_SECRETS", value)
+
+    assert cli.main(["csi", "controller", "create", "--endpoint", "/x.sock"]) == 2
+
+    err = capsys.readouterr().err
+    assert "X_CSI_SECRETS" in err
+    assert "hunter2" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--capability", "writer,file-system"], "expected MODE,file-system"),
+        (["--capability", "single-node-writer"], "expected MODE,file-system"),
+        (["--capability", "single-node-writer,block-device,ext4"], "expected MODE,file-system"),
+        (["--required-size", "10GB"], "such as 10GiB; got '10GB'"),
+        (["--required-size", "0"], "got '0'"),
+        (["--parameter", "a"], "expected KEY=VALUE, got 'a'"),
+        (["--required-topology", "zone"], "expected KEY=VALUE, got 'zone'"),
+        (["--from-snapshot", "a", "--from-volume", "b"], "not allowed with argument"),
+    ],
+)
+def test_rejects_options_that_mean_nothing(words, said, capsys):
+    """Before anything is asked."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["csi", "controller", "create", *words])
+
+    assert caught.value.code == 64
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "said"),
+    [
+        ("", "--endpoint: expected unix:///run/csi.sock"),
+        ("/nowhere/csi.sock", "no such socket"),
+        ("/tmp", "the path exists and is not a socket"),
+        ("ssh://host", "expected ssh://USER@HOST"),
+        ("ftp://host/x", "expected unix:///run/csi.sock"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeypatch, call):
+    """No call was answered, so no gRPC code is made up."""
+    monkeypatch.setenv("CSI_ENDPOINT", endpoint)
+
+    assert said in call("identity", "info", code=2)[1]
+
+
+@pytest.mark.parametrize("name", ["publish", "unpublish"])
+def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
+    """Nobody at a terminal is a no; --yes is a yes."""
+    words = ["csi", "controller", name, "--volume-id", made, "--node-id", "client-1"]
+    words += ["--capability", USE] if name == "publish" else []
+
+    assert cli.main(words) == 1
+    assert "nobody is at a terminal to be asked" in capsys.readouterr().err
+    assert cli.main([*words, "--yes"]) == 112  # hostpath attaches nothing
+    assert re.search(r"UNIMPLEMENTED", capsys.readouterr().err)

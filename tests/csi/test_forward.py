@@ -1,0 +1,201 @@
+"""Sockets behind ssh: with a stand-in for `ssh`, and with OpenSSH where its server is installed."""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import forward, probe
+
+STAND_IN = Path(__file__).with_name("ssh_stand_in.py")
+SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
+
+
+@pytest.fixture
+def calls(folder, monkeypatch):
+    """Put a stand-in for ssh first on PATH; call it for the process ids and words of its runs."""
+    program = folder / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_STAND_IN_LOG", str(folder / "calls"))
+
+    def read():
+        return [line.split(" ", 1) for line in (folder / "calls").read_text().splitlines()]
+
+    return read
+
+
+def is_alive(pid):
+    return Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("text", ["/run/csi.sock", "unix:///run/csi.sock", "127.0.0.1:9000", "tcp://127.0.0.1:9000"])
+def test_other_endpoints_are_reached_as_they_are(text):
+    """Nothing is started for them."""
+    with forward.reached(text) as reached:
+        assert (reached.text, reached.local, reached.why_broken()) == (text, text, "")
+
+
+def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
+    """User and port go to ssh, which is never asked for a password; it ends with the block."""
+    far = start_plugin().socket
+    with forward.reached(f"ssh://root@client-1:2222{far}") as reached:
+        report = probe.probe(reached.local, timeout_s=30)
+        [(pid, words)] = calls()
+        assert is_alive(pid)
+
+    assert report.verdict == "ready"
+    assert "-o BatchMode=yes" in words
+    assert words.endswith(f"-l root -p 2222 -L {reached.local}:{far} -- client-1")
+    assert not is_alive(pid)
+    assert not Path(reached.local).parent.exists()
+
+
+def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folder):
+    """The connection stands, and the far end refuses: the words of ssh say so."""
+    with forward.reached(f"ssh://client-1{folder}/gone.sock") as reached:
+        report = probe.probe(reached.local, timeout_s=30)
+        error = reached.renamed(errors.CsiError(reached.local, "UNAVAILABLE: no", code="UNAVAILABLE"))
+
+    assert report.verdict == "error"
+    assert len(calls()) == 1
+    assert error.endpoint == f"ssh://client-1{folder}/gone.sock"
+    assert "the host took the connection and did not reach the socket there" in error.advice
+    assert error.advice.endswith("ssh says: channel 2: open failed: connect failed: open failed")
+
+
+def test_rejects_a_host_that_nobody_knows(calls):
+    """The words of ssh, and what to do."""
+    with (
+        pytest.raises(errors.CsiError, match="Could not resolve hostname no-such-host") as caught,
+        forward.reached("ssh://root@no-such-host/run/csi.sock"),
+    ):
+        pass
+
+    assert caught.value.advice == "the SSH host is not known: correct its name, or give it a Host entry"
+    assert not is_alive(calls()[0][0])
+
+
+def test_a_host_that_never_answers_ends_at_the_deadline(calls):
+    """And ssh with it."""
+    with (
+        pytest.raises(errors.CsiError, match="ssh did not connect in time"),
+        forward.reached("ssh://silent-host/run/csi.sock", connect_s=1),
+    ):
+        pass
+
+    assert not any(is_alive(pid) for pid, _ in calls())
+
+
+@pytest.mark.usefixtures("calls")
+def test_connecting_ends_when_it_is_cancelled():
+    """Somebody pressed Ctrl-C."""
+    cancelled = threading.Event()
+    cancelled.set()
+
+    with (
+        pytest.raises(errors.CancelledError, match="interrupted while ssh was connecting"),
+        forward.reached("ssh://silent-host/run/csi.sock", cancelled=cancelled),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh://",
+        "ssh://host",
+        "ssh://host/",
+        "ssh://-oProxyCommand=x/run/csi.sock",
+        "ssh://a@-b/c",
+        "ssh://h:x/run/csi.sock",
+    ],
+)
+def test_rejects_what_names_no_host_and_socket(text):
+    """Nothing that ssh would take for an option reaches it."""
+    with pytest.raises(errors.CsiError, match=r"expected ssh://USER@HOST\[:PORT\]/run/csi.sock"), forward.reached(text):
+        pass
+
+
+def test_says_when_there_is_no_ssh(monkeypatch, folder):
+    """The system's own program is used, and may be missing."""
+    monkeypatch.setenv("PATH", str(folder))
+
+    with pytest.raises(errors.CsiError, match="no `ssh` on PATH"), forward.reached("ssh://host/run/csi.sock"):
+        pass
+
+
+@pytest.fixture
+def server(folder, monkeypatch):
+    """Run OpenSSH's server on 127.0.0.1 for one key, and let `ssh` find that key; return its port."""
+    if not (SSHD and shutil.which("ssh-keygen") and shutil.which("ssh")):
+        pytest.skip("needs OpenSSH's server and client")
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)  # where a server of root separates its privileges
+    for name in ("host", "key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (folder / "sshd_config").write_text(
+        f"HostKey {folder}/host\nAuthorizedKeysFile {folder}/key.pub\nStrictModes no\nUsePAM no\nPidFile none\n"
+        f"PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
+    )
+    (folder / "ssh_config").write_text(f"Host *\n  IdentityFile {folder}/key\n  UserKnownHostsFile {folder}/known\n")
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
+    program = folder / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{shutil.which("ssh")}" -F "{folder}/ssh_config" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    words = [SSHD, "-D", "-e", "-f", str(folder / "sshd_config"), "-o", f"ListenAddress=127.0.0.1:{port}"]
+    with (folder / "sshd.log").open("wb") as log:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    _until_listening(port, process, folder)
+    yield port
+    process.terminate()
+    process.wait(10)
+
+
+def _until_listening(port, process, folder):
+    deadline = time.monotonic() + 20
+    while True:
+        assert process.poll() is None, (folder / "sshd.log").read_text()
+        assert time.monotonic() < deadline
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+
+
+def test_real_ssh_reaches_a_plugin(server, start_plugin):
+    """OpenSSH itself forwards, and a host with another key is not trusted."""
+    where = f"ssh://{getpass.getuser()}@127.0.0.1:{server}{start_plugin().socket}"
+
+    with forward.reached(where) as reached:
+        assert probe.probe(reached.local, timeout_s=30).verdict == "ready"
+
+
+def test_real_ssh_says_what_is_wrong(server, folder):
+    """A missing socket behind a good host, and a host whose key is not known."""
+    user = getpass.getuser()
+    with forward.reached(f"ssh://{user}@127.0.0.1:{server}{folder}/gone.sock") as reached:
+        assert probe.probe(reached.local, timeout_s=30).verdict == "error"
+        assert "did not reach the socket there" in reached.why_broken()
+
+    (folder / "known").write_text("")
+    with (
+        pytest.raises(errors.CsiError, match="Host key verification failed") as caught,
+        forward.reached(f"ssh://{user}@127.0.0.1:{server}/run/csi.sock"),
+    ):
+        pass
+    assert caught.value.advice.startswith("the host's key is not known")

@@ -1,0 +1,92 @@
+"""Any RPC by its name: requests and replies as documents, secrets hidden."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import rpc
+from nomad_csi.csi.v1 import csi_pb2
+
+
+def test_every_rpc_of_the_three_services_is_there():
+    """What `proto/csi.proto` has can be called."""
+    assert {found.service for found in rpc.RPCS.values()} == {"Identity", "Controller", "Node"}
+    assert len(rpc.RPCS) == 26
+
+
+def test_secrets_are_known_by_the_mark_of_the_specification():
+    """All 14 requests that carry secrets are marked, and nothing else is taken for one."""
+    marked = {name for name, found in rpc.RPCS.items() if found.takes_secrets}
+
+    assert marked == {
+        *("CreateVolume", "DeleteVolume", "ControllerPublishVolume", "ControllerUnpublishVolume"),
+        *("ValidateVolumeCapabilities", "CreateSnapshot", "DeleteSnapshot", "ListSnapshots", "GetSnapshot"),
+        *("ControllerExpandVolume", "ControllerModifyVolume", "NodeStageVolume", "NodePublishVolume"),
+        "NodeExpandVolume",
+    }
+
+
+def test_request_is_shown_without_its_secrets():
+    """Names stay, values do not; numbers are numbers and fields stand in the order of their numbers."""
+    document = {"name": "a", "secrets": {"password": "hunter2"}, "capacity_range": {"required_bytes": 1 << 30}}
+
+    shown = rpc.document_of(rpc.request_of(rpc.RPCS["CreateVolume"], document))
+
+    assert shown == {
+        "name": "a",
+        "capacity_range": {"required_bytes": 1 << 30, "limit_bytes": 0},
+        "volume_capabilities": [],
+        "parameters": {},
+        "secrets": {"password": "[secret]"},
+        "mutable_parameters": {},
+    }
+    assert list(shown)[:2] == ["name", "capacity_range"]
+
+
+def test_reply_is_shown_with_numbers_and_points_in_time():
+    """A wrapped number and a timestamp are values, not messages."""
+    capacity = csi_pb2.GetCapacityResponse(available_capacity=5, maximum_volume_size={"value": 7})
+    snapshot = csi_pb2.Snapshot(snapshot_id="s", size_bytes=3, creation_time={"seconds": 1_700_000_000})
+
+    assert rpc.document_of(capacity) == {"available_capacity": 5, "maximum_volume_size": 7}
+    assert rpc.document_of(snapshot)["creation_time"] == "2023-11-14T22:13:20Z"
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"nome": "a"}, 'no field named "nome"'),
+        ({"name": 5}, "name"),
+        ({"volume_capabilities": [{"access_mode": {"mode": "WRITER"}}]}, "WRITER"),
+        ({"secrets": {"password": 5}}, "secrets: expected a mapping of names to texts, got [secret]"),
+        ({"secrets": "hunter2"}, "secrets: expected a mapping of names to texts, got [secret]"),
+    ],
+)
+def test_rejects_what_is_no_request(document, said):
+    """The file is named, the field too; a secret is not."""
+    with pytest.raises(errors.SpecError) as caught:
+        rpc.request_of(rpc.RPCS["CreateVolume"], document, "request.json")
+
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("request.json: 1 problem")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_call_asks_the_plugin(connected):
+    """The reply message comes back as it is."""
+    _, connection = connected
+    asked = rpc.RPCS["GetPluginInfo"]
+
+    reply = rpc.call(connection, asked, rpc.request_of(asked, {}), timeout_s=30)
+
+    assert (reply.name, reply.vendor_version) == ("ebs.csi.aws.com", "v1.64.0")
+
+
+def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
+    """A broken plugin does not keep anybody for ever."""
+    plugin, connection = connected
+    asked = rpc.RPCS["ListSnapshots"]
+
+    with pytest.raises(errors.CsiError, match="ListSnapshots: the pages never end: a token came twice"):
+        list(rpc.pages(connection, asked, rpc.request_of(asked, {"max_entries": 1}), timeout_s=30))
+
+    assert [request.starting_token for request in plugin.requests] == ["", "more"]
