@@ -1,1 +1,1 @@
-"""AWS asked over boto3, read-only: what has our tags, and what is attached where. What is made is made by Pulumi."""
+"""AWS over boto3: what has our tags, what is attached where; what deletes is in `deletion`, on the user's word."""

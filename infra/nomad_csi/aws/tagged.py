@@ -43,19 +43,20 @@ def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
         Filters=[{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}]
     )
     for volume in (volume for page in pages for volume in page["Volumes"]):
-        key = _tags(volume).get(volumes.VOLUME_TAG, "")
+        key = tags_of(volume).get(volumes.VOLUME_TAG, "")
         yield Tagged(external_id=volume["VolumeId"], key=key, resource_type="aws:ebs/volume:Volume")
 
 
 def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
     for page in efs.get_paginator("describe_file_systems").paginate():
         for system in page["FileSystems"]:
-            tags = _tags(system)
+            tags = tags_of(system)
             if tags.get(volumes.OWNER_TAG) == owner and system["LifeCycleState"] not in ("deleting", "deleted"):
                 kind = "aws:efs/fileSystem:FileSystem"
                 key = tags.get(volumes.VOLUME_TAG, "")
                 yield Tagged(external_id=system["FileSystemId"], key=key, resource_type=kind)
 
 
-def _tags(described: Mapping[str, Any]) -> dict[str, str]:
+def tags_of(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of what AWS described; empty where it has none."""
     return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}

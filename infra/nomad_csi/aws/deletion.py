@@ -1,0 +1,121 @@
+"""
+EBS volumes and EFS access points, looked at and deleted. The one place in this package that changes AWS over its API.
+
+An EBS volume goes with its data; EC2 refuses one that is attached (``VolumeInUse``). An access point of EFS is a door:
+folder and file system stay, and who has it mounted already goes on. File systems are not deleted here: several volumes
+may live on one, EFS refuses while it has mount targets, and Pulumi, which made those, removes all of it in order.
+Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API reference, ``DeleteAccessPoint`` and
+``DeleteFileSystem``, 2026-08. Needs ``ec2:DeleteVolume``, or ``elasticfilesystem:DescribeAccessPoints`` and
+``elasticfilesystem:DeleteAccessPoint``, besides what `attachments` needs.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import botocore.exceptions
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, attachments, tagged
+from nomad_csi.plan import volumes
+
+Kind = Literal["ebs", "access-point", ""]
+
+_ACCESS_POINT = re.compile(r"(?P<system>fs-[0-9a-f]+):(?P<path>[^:]*):(?P<point>fsap-[0-9a-f]+)")
+_GONE = frozenset({"InvalidVolume.NotFound", "AccessPointNotFound"})
+_LEAVING = frozenset({"deleting", "deleted"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Storage that is there."""
+
+    external_id: str
+
+    state: str
+    """EC2's or EFS's word for it, such as ``available``."""
+
+    tags: Mapping[str, str]
+
+
+def kind_of(external_id: str) -> Kind:
+    """Return what *external_id* names; empty where it is nothing that is deleted here."""
+    if attachments.is_ebs(external_id):
+        return "ebs"
+    return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
+
+
+def look(external_id: str, aws_region: str) -> Found | None:
+    """Return the storage, ``None`` where it is gone or about to be. Raises `errors.AwsError`."""
+    with asking.told(aws_region):
+        if kind_of(external_id) == "access-point":
+            return _access_point(external_id, aws_region)
+        return _volume(external_id, aws_region)
+
+
+def find(key: str, aws_region: str) -> tuple[str, ...]:
+    """Return the external ids of what has the volume *key* (``namespace/volume_id``) in its tag. Raises `AwsError`."""
+    with asking.told(aws_region):
+        return tuple(sorted([*_tagged_volumes(key, aws_region), *_tagged_access_points(key, aws_region)]))
+
+
+def delete(external_id: str, aws_region: str) -> None:
+    """
+    Delete the EBS volume *with its data*, or the access point; one that is gone is no error.
+
+    Raises `errors.AwsError`, also where no answer came: look again then.
+    """
+    with asking.told(aws_region):
+        try:
+            if kind_of(external_id) == "access-point":
+                asking.client("efs", aws_region).delete_access_point(AccessPointId=_point(external_id))
+            else:
+                asking.client("ec2", aws_region).delete_volume(VolumeId=external_id)
+        except botocore.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] not in _GONE:
+                raise
+
+
+def _volume(external_id: str, aws_region: str) -> Found | None:
+    chosen = [{"Name": "volume-id", "Values": [external_id]}]
+    for item in asking.client("ec2", aws_region).describe_volumes(Filters=chosen)["Volumes"]:
+        if item["State"] not in _LEAVING:
+            return Found(external_id=external_id, state=item["State"], tags=tagged.tags_of(item))
+    return None
+
+
+def _access_point(external_id: str, aws_region: str) -> Found | None:
+    client = asking.client("efs", aws_region)
+    try:
+        [point] = client.describe_access_points(AccessPointId=_point(external_id))["AccessPoints"]
+    except botocore.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] in _GONE:
+            return None
+        raise
+    if not external_id.startswith(f"{point['FileSystemId']}:"):
+        raise errors.AwsError(f"{external_id}: the access point is one of {point['FileSystemId']}")
+    state = point.get("LifeCycleState", "available")
+    return None if state in _LEAVING else Found(external_id=external_id, state=state, tags=tagged.tags_of(point))
+
+
+def _tagged_volumes(key: str, aws_region: str) -> Iterator[str]:
+    chosen = [{"Name": f"tag:{volumes.VOLUME_TAG}", "Values": [key]}]
+    for page in asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=chosen):
+        yield from (item["VolumeId"] for item in page["Volumes"] if item["State"] not in _LEAVING)
+
+
+def _tagged_access_points(key: str, aws_region: str) -> Iterator[str]:
+    for page in asking.client("efs", aws_region).get_paginator("describe_access_points").paginate():
+        for point in page["AccessPoints"]:
+            if tagged.tags_of(point).get(volumes.VOLUME_TAG) == key and _state(point) not in _LEAVING:
+                yield volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
+
+
+def _state(point: Mapping[str, Any]) -> str:
+    return str(point.get("LifeCycleState", ""))
+
+
+def _point(external_id: str) -> str:
+    found = _ACCESS_POINT.fullmatch(external_id)
+    return found["point"] if found else ""

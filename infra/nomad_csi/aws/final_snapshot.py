@@ -1,0 +1,75 @@
+"""
+The last snapshot of an EBS volume, taken when nobody can write to it any more and before it is deleted.
+
+A snapshot is the volume as it was when it was ordered; its data is safe only when it is ``completed``, which may take
+hours. Source: Amazon EC2 API reference, ``CreateSnapshot`` and ``Snapshot``, 2026-08.
+Needs ``ec2:CreateSnapshot``, ``ec2:CreateTags`` and ``ec2:DescribeSnapshots``.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from nomad_csi import errors
+from nomad_csi.aws import asking
+
+INTERVAL_S = 5.0
+"""Between two looks at a snapshot."""
+
+TAG = "nomad-csi:final-snapshot-of"
+"""AWS tag that names the volume whose last snapshot it is: its external id."""
+
+
+def pending(external_id: str, aws_region: str) -> tuple[str, ...]:
+    """Return the snapshots of the volume that are not completed yet. Raises `errors.AwsError`."""
+    chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
+    with asking.told(aws_region):
+        pages = (
+            asking.client("ec2", aws_region)
+            .get_paginator("describe_snapshots")
+            .paginate(Filters=chosen, OwnerIds=["self"])
+        )
+        return tuple(sorted(item["SnapshotId"] for page in pages for item in page["Snapshots"]))
+
+
+def take(external_id: str, aws_region: str, tags: Mapping[str, str]) -> str:
+    """Order a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`."""
+    own = dict(tags) | {TAG: external_id}
+    listed = [{"Key": key, "Value": value} for key, value in sorted(own.items()) if not key.startswith("aws:")]
+    with asking.told(aws_region):
+        made = asking.client("ec2", aws_region).create_snapshot(
+            VolumeId=external_id,
+            Description=f"last snapshot of {external_id} before its deletion",
+            TagSpecifications=[{"ResourceType": "snapshot", "Tags": listed}],
+        )
+    return str(made["SnapshotId"])
+
+
+def wait(
+    snapshot_id: str,
+    aws_region: str,
+    *,
+    wait_s: float,
+    cancelled: threading.Event,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> None:
+    """Return when the snapshot is completed. Raises `errors.AwsError` where it is not after *wait_s*, or failed."""
+    deadline = time.monotonic() + wait_s
+    told = ""
+    while (seen := _progress(snapshot_id, aws_region)) != "completed":
+        if seen.startswith("error") or time.monotonic() >= deadline:
+            raise errors.AwsError(f"snapshot {snapshot_id} is {seen} and not completed")
+        if seen != told:
+            tell(f"snapshot {snapshot_id} is {seen}")
+            told = seen
+        if cancelled.wait(min(INTERVAL_S, max(0.0, deadline - time.monotonic()))):
+            raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {seen}")
+
+
+def _progress(snapshot_id: str, aws_region: str) -> str:
+    with asking.told(aws_region):
+        found = asking.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
+    if not found:
+        return "error: gone"
+    state, progress = found[0]["State"], found[0].get("Progress", "")
+    return str(state) if state == "completed" else f"{state} {progress}".strip()

@@ -1,0 +1,230 @@
+"""
+Volumes deleted together with their data: deregistered first, and their storage only then. Call `delete`.
+
+Nomad refuses to deregister what is claimed, and decides that in one step; its own *delete* does not, and is never
+called. After the deregistration nobody can claim the volume unless somebody registers its storage again. That cannot be
+forbidden, so it is looked for right before the end, and the end itself is left to storage that can say no: EC2 refuses
+what is attached. What is written before that is in the last snapshot.
+
+Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
+"""
+
+from collections.abc import Iterable
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.deploy import (
+    deletion_guards,
+    deletion_order,
+    deletion_outcome,
+    deletion_proof,
+    deletion_ways,
+    deregistration,
+)
+from nomad_csi.nomad import plugins, volumes
+
+
+def delete(
+    client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
+) -> tuple[deletion_outcome.Outcome, ...]:
+    """
+    Delete the volumes of *orders* and their data, one after the other, and return an outcome for each.
+
+    Raises `errors.RefusedError`, before anything is asked or sent, where the user's word for one of them is missing.
+    """
+    wanted = tuple(orders)
+    for order in wanted:
+        deletion_guards.refuse_without_word(order.key, (order.word,))
+    return tuple(_Deletion(client, order, manner).run() for order in wanted)
+
+
+class _StoppedError(Exception):
+    """The deletion ends here with a status of its own."""
+
+    def __init__(self, status: deletion_outcome.Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Deletion:
+    """One volume on its way."""
+
+    def __init__(self, client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> None:
+        self._client = client
+        self._order = order
+        self._manner = manner
+        self._external_id = ""
+        self._plugin_id = order.plugin_id
+        self._tags: dict[str, str] = {}
+        self._snapshot_id = ""
+        self._is_forgotten = False
+
+    def run(self) -> deletion_outcome.Outcome:
+        """Go all steps; return how far it came."""
+        try:
+            self._go()
+        except _StoppedError as stopped:
+            return self._outcome(stopped.status, str(stopped))
+        except errors.RefusedError as refused:
+            return self._outcome("kept" if self._is_forgotten else "refused", str(refused))
+        except errors.NomadCsiError as error:
+            return self._outcome("kept" if self._is_forgotten else "failed", str(error))
+        return self._outcome("deleted", self._registered_meanwhile())
+
+    def _go(self) -> None:
+        is_registered = self._find()
+        way = self._way()
+        self._prove()
+        way.check(with_snapshot=self._with_snapshot)
+        own = (self._order.namespace, self._order.volume_id)
+        deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own if is_registered else None)
+        self._see_that_it_is_there(way, is_registered=is_registered)
+        if is_registered:
+            self._deregister()
+        self._is_forgotten = True
+        if self._with_snapshot:
+            patience = deletion_ways.Patience(
+                wait_s=self._manner.snapshot_wait_s, cancelled=self._manner.cancelled, tell=self._manner.tell
+            )
+            self._snapshot_id = way.snapshot(self._external_id, self._tags, patience)
+        self._end(way)
+
+    @property
+    def _with_snapshot(self) -> bool:
+        return self._manner.with_snapshot and aws_deletion.kind_of(self._external_id) != "access-point"
+
+    def _find(self) -> bool:
+        """Find out which storage is meant; return whether Nomad holds the volume."""
+        order = self._order
+        volume = volumes.get(self._client, order.namespace, order.volume_id)
+        if volume is None:
+            self._external_id = order.external_id or self._manner.made.get(order.key, "") or self._tagged()
+            return False
+        if order.external_id not in {"", volume.external_id}:
+            raise errors.RefusedError(
+                f"{order.key} stands for {volume.external_id}, not for {order.external_id}; nothing was changed"
+            )
+        self._external_id, self._plugin_id = volume.external_id, volume.plugin_id
+        return True
+
+    def _tagged(self) -> str:
+        """Return the storage that has the volume in its tag. Raises `_StoppedError` where there is none."""
+        found = aws_deletion.find(self._order.key, self._manner.aws_region) if self._manner.aws_region else ()
+        if len(found) > 1:
+            raise errors.RefusedError(
+                f"{', '.join(found)} are all tagged as {self._order.key}; name one: --external-id"
+            )
+        if not found:
+            where = f"in {self._manner.aws_region}" if self._manner.aws_region else "(no region was named)"
+            raise _StoppedError("gone", f"not registered, and nothing is tagged as it {where}")
+        return found[0]
+
+    def _way(self) -> deletion_ways.Way:
+        """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
+        manner = self._manner
+        if manner.endpoint:
+            return deletion_ways.Plugin(
+                endpoint=manner.endpoint,
+                provider=self._provider(),
+                secrets=manner.secrets,
+                accepts_unguarded=manner.accepts_unguarded,
+            )
+        if not aws_deletion.kind_of(self._external_id):
+            raise errors.RefusedError(
+                f"{self._external_id} is neither an EBS volume nor an access point of EFS; name the controller of its "
+                "plugin (--endpoint), or delete it where it was made; nothing was changed"
+            )
+        if not manner.aws_region:
+            raise errors.RefusedError(f"{self._external_id} is in some region of AWS; name it: --aws-region")
+        return deletion_ways.Cloud(aws_region=manner.aws_region)
+
+    def _provider(self) -> str:
+        """Return the name of the plugin that the volume is one of. Raises `errors.RefusedError`."""
+        if not self._plugin_id:
+            raise errors.RefusedError(f"{self._order.key} is not registered; name its plugin: --plugin")
+        plugin = plugins.get(self._client, self._plugin_id)
+        if plugin is None or not plugin.provider:
+            raise errors.RefusedError(f"Nomad has seen no plugin {self._plugin_id}: run its job first")
+        return plugin.provider
+
+    def _prove(self) -> None:
+        manner = self._manner
+        if manner.aws_region and aws_deletion.kind_of(self._external_id):
+            found = aws_deletion.look(self._external_id, manner.aws_region)
+            self._tags = dict(found.tags) if found else {}
+            if found is None:
+                self._missing(f"{self._external_id} is not in {manner.aws_region}")
+        key = self._order.key
+        why = deletion_proof.objection(key, self._external_id, tags=self._tags, made=manner.made, owner=manner.owner)
+        if why:
+            raise errors.RefusedError(f"{why}; nothing was changed")
+
+    def _see_that_it_is_there(self, way: deletion_ways.Way, *, is_registered: bool) -> None:
+        if way.is_there(self._external_id):
+            return
+        if is_registered:
+            self._missing(f"{self._external_id} is not known at {self._manner.endpoint or self._manner.aws_region}")
+        raise _StoppedError("gone", f"not registered, and {self._external_id} is gone")
+
+    def _missing(self, what: str) -> None:
+        """Stop for storage that is not there: done where Nomad does not hold the volume either."""
+        order = self._order
+        if volumes.get(self._client, order.namespace, order.volume_id) is None:
+            raise _StoppedError("gone", f"not registered, and {what}")
+        raise errors.RefusedError(f"{what}: it is elsewhere, or gone and to be deregistered; nothing was changed")
+
+    def _deregister(self) -> None:
+        """Have Nomad forget the volume, which it refuses while one claims it."""
+        region = self._manner.aws_region
+        manner = deregistration.Manner(wait_s=self._manner.wait_s, aws_region=region)
+        key = (self._order.namespace, self._order.volume_id)
+        [done] = deregistration.deregister(
+            self._client, [key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled
+        )
+        if not done.is_done:
+            reason = "; ".join(part for part in (done.reason, done.storage) if part)
+            refusals: dict[str, deletion_outcome.Status] = {"claimed": "claimed", "attached": "attached"}
+            broken: deletion_outcome.Status = "refused" if done.status == "refused" else "failed"
+            raise _StoppedError(refusals.get(done.status, broken), reason)
+
+    def _end(self, way: deletion_ways.Way) -> None:
+        """Look a last time, and delete."""
+        if self._manner.cancelled.is_set():
+            raise errors.CancelledError("cancelled before the storage was deleted")
+        if self._manner.aws_region:
+            deletion_guards.refuse_attached(self._external_id, self._manner.aws_region)
+        deletion_guards.refuse_registered(self._client, self._external_id)
+        try:
+            way.delete(self._external_id)
+        except (errors.AwsError, errors.CsiError) as error:
+            self._read_back(way, str(error))
+        else:
+            self._read_back(way, "its deletion was accepted")
+
+    def _read_back(self, way: deletion_ways.Way, said: str) -> None:
+        """See what became of storage that was ordered to go. Raises `_StoppedError` unless it is gone."""
+        try:
+            is_there = way.is_there(self._external_id)
+        except (errors.AwsError, errors.CsiError) as error:
+            raise _StoppedError("unknown", f"{said}; not seen afterwards: {error}") from error
+        if is_there:
+            raise _StoppedError("kept", f"{said}; the storage is still there")
+
+    def _registered_meanwhile(self) -> str:
+        """Return what to know of registrations that came between the last look and the end."""
+        try:
+            held = deletion_guards.registered_as(self._client, self._external_id)
+        except errors.NomadApiError as error:
+            return f"not seen whether somebody registered it again: {error}"
+        named = ", ".join("/".join(key) for key in held)
+        return f"registered again meanwhile as {named}, without storage: deregister it" if held else ""
+
+    def _outcome(self, status: deletion_outcome.Status, reason: str) -> deletion_outcome.Outcome:
+        return deletion_outcome.Outcome(
+            namespace=self._order.namespace,
+            volume_id=self._order.volume_id,
+            status=status,
+            external_id=self._external_id,
+            snapshot_id=self._snapshot_id,
+            reason=reason,
+        )

@@ -1,0 +1,71 @@
+"""What is to be deleted, and how."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+SNAPSHOT_WAIT_S = 3600.0
+"""How long a last snapshot may take, unless somebody says otherwise."""
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One volume whose data is to be deleted."""
+
+    namespace: str
+    volume_id: str
+
+    word: str
+    """What the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
+
+    external_id: str = ""
+    """Its storage, where Nomad does not hold it any more; empty: looked for by its tag, and in ``made``."""
+
+    plugin_id: str = ""
+    """Its plugin, where Nomad does not hold it any more and its controller is to delete it."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How volumes are deleted."""
+
+    wait_s: float = 0.0
+    """How long claims and attachments may take to go."""
+
+    aws_region: str = ""
+    """Where EC2 and EFS are asked, for tags and attachments, and told to delete; empty: not."""
+
+    endpoint: str = ""
+    """Where the controller of the plugin listens that is to delete; empty: the cloud does."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """CSI secrets for that controller."""
+
+    with_snapshot: bool = True
+    """Whether a last snapshot is taken between deregistration and deletion, and waited for."""
+
+    snapshot_wait_s: float = SNAPSHOT_WAIT_S
+
+    owner: str = ""
+    """The owner that tags must name, ``project/stack``; empty: any."""
+
+    made: Mapping[str, str] = field(default_factory=dict)
+    """What stacks had plugins make, ``{"namespace/volume_id": external_id}``."""
+
+    accepts_unguarded: bool = False
+    """Whether a plugin may delete whose storage does not refuse what is in use."""
+
+    tell: Callable[[str], None] = _silent
+    """Told what is waited for."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set it, and nothing more is sent."""

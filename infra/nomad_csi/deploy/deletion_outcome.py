@@ -1,0 +1,50 @@
+"""What became of a volume whose data was to be deleted, as data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", "kept", "unknown"]
+"""
+``deleted``: registration and storage are gone. ``gone``: there was neither. ``claimed``, ``attached``: somebody has
+it. ``refused``: it must not be. ``failed``: not done, and may be another time; after these four all is as it was.
+``kept``: Nomad does not hold it any more, and its storage is there with its data: run again. ``unknown``: Nomad does
+not hold it any more, its storage was ordered to go, and no answer came: run again.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one volume."""
+
+    namespace: str
+    volume_id: str
+    status: Status
+
+    external_id: str = ""
+    """Its storage; empty where that is not known."""
+
+    snapshot_id: str = ""
+    """Its last snapshot; empty where none was taken."""
+
+    reason: str = ""
+    """Why it is not deleted, or what to know besides."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether neither registration nor storage is left."""
+        return self.status in {"deleted", "gone"}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it was not found out, or is half done."""
+        return self.status in {"failed", "kept", "unknown"}
+
+    def as_json(self) -> dict[str, str]:
+        """Return the outcome as data; what is empty is there too."""
+        names = ("namespace", "volume_id", "status", "external_id", "snapshot_id", "reason")
+        return {name: getattr(self, name) for name in names}

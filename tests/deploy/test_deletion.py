@@ -1,0 +1,478 @@
+"""Volumes and their data are deleted: deregistered first, proven to be ours, and never while somebody has them."""
+
+import threading
+from dataclasses import dataclass
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import asking, final_snapshot
+from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.deploy import deletion, deletion_order, deletion_ways
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration
+from nomad_csi_sandbox.aws import server as moto_server
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+REGION = "us-east-1"
+ZONE = "us-east-1a"
+KEY = "default/mysql"
+OWNER = "shop/prod"
+PLUGIN = """job "plugin" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def account():
+    """AWS, and its clients by service: one each, because they take long to make."""
+    with moto_server.Moto() as made, pytest.MonkeyPatch.context() as patched:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            patched.setenv(f"AWS_{name}", value)
+        clients = {service: asking.client(service, REGION) for service in ("ec2", "efs")}
+        yield clients
+        for client in clients.values():
+            client.close()
+
+
+@pytest.fixture(autouse=True)
+def aws(account, monkeypatch):
+    """Let the code under test use these clients; give them to the test."""
+    monkeypatch.setattr(asking, "client", lambda service, _region, **_: account[service])
+    return account
+
+
+@pytest.fixture
+def ec2(aws):
+    """EC2, without volumes."""
+    client = aws["ec2"]
+    for item in client.describe_volumes()["Volumes"]:
+        for place in item["Attachments"]:
+            client.detach_volume(VolumeId=item["VolumeId"], InstanceId=place["InstanceId"])
+        client.delete_volume(VolumeId=item["VolumeId"])
+    return client
+
+
+@dataclass
+class Agent:
+    """The stand-in for Nomad, seen from both sides."""
+
+    client: nomad.Nomad
+    cluster: cluster.Cluster
+    sent: list
+    """Method and path of everything that the client sends."""
+
+    def register(self, volume_id, external_id, namespace="default"):
+        """Register storage."""
+        mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+        document = registration.VolumeRegistration(
+            namespace=namespace,
+            volume_id=volume_id,
+            name=volume_id,
+            external_id=external_id,
+            plugin_id="ebs",
+            capabilities=(mode,),
+        )
+        volumes.register(self.client, [document])
+
+    def claim(self, volume_id):
+        """Have an allocation hold a volume that nobody knows."""
+        with self.cluster.state.lock:
+            record = self.cluster.state.volumes["default", volume_id]
+            record.claims["alloc"] = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A stand-in agent with a plugin that has no controller."""
+    specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    serving = agent.Server(made)
+    sent = []
+    connection = nomad.Connection(address=serving.url)
+    with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        sent.clear()
+        yield Agent(client=client, cluster=made, sent=sent)
+    serving.close()
+
+
+@pytest.fixture
+def made(ec2):
+    """Make an EBS volume with the tags of the components: ``made(KEY)``."""
+
+    def make(key=KEY, owner=OWNER, **more):
+        tags = {"nomad-csi:volume": key, "nomad-csi:owner": owner, "Name": "mysql"} | more
+        listed = [{"Key": name, "Value": value} for name, value in tags.items() if value]
+        spec = [{"ResourceType": "volume", "Tags": listed}]
+        return ec2.create_volume(AvailabilityZone=ZONE, Size=1, TagSpecifications=spec)["VolumeId"]
+
+    return make
+
+
+@pytest.fixture
+def run(running):
+    """Delete one volume: ``run(external_id="...")``; return status and reason."""
+
+    def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **manner):
+        key = f"default/{volume_id}"
+        order = deletion_order.Order(
+            namespace="default",
+            volume_id=volume_id,
+            word=key if word is None else word,
+            external_id=external_id,
+            plugin_id=plugin_id,
+        )
+        [found] = deletion.delete(running.client, [order], deletion_order.Manner(**{"aws_region": REGION} | manner))
+        delete.last = found
+        return found.status, found.reason
+
+    return delete
+
+
+def exists(ec2, external_id):
+    """Return whether the EBS volume is there."""
+    return bool(ec2.describe_volumes(Filters=[{"Name": "volume-id", "Values": [external_id]}])["Volumes"])
+
+
+def test_volume_and_data_are_deleted(run, running, made, ec2):
+    """Deregistered by one request; never by Nomad's delete; the data stands in a last snapshot with the tags."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.sent.clear()
+
+    assert run() == ("deleted", "")
+
+    assert volumes.get(running.client, "default", "mysql") is None
+    assert not exists(ec2, external_id)
+    assert {item for item in running.sent if item[0] != "GET"} == {("DELETE", "/v1/volume/csi/mysql")}
+    [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
+    assert (snapshot["VolumeId"], snapshot["State"]) == (external_id, "completed")
+    assert {tag["Key"]: tag["Value"] for tag in snapshot["Tags"]} == {
+        "Name": "mysql",
+        "nomad-csi:final-snapshot-of": external_id,
+        "nomad-csi:owner": OWNER,
+        "nomad-csi:volume": KEY,
+    }
+    assert run.last.as_json() == {
+        "namespace": "default",
+        "volume_id": "mysql",
+        "status": "deleted",
+        "external_id": external_id,
+        "snapshot_id": run.last.snapshot_id,
+        "reason": "",
+    }
+
+
+def test_deleted_again_is_gone(run, running, made):
+    """Nothing is left that could be found."""
+    running.register("mysql", made())
+    run(with_snapshot=False)
+    running.sent.clear()
+
+    assert run() == ("gone", "not registered, and nothing is tagged as it in us-east-1")
+    assert [item for item in running.sent if item[0] != "GET"] == []
+
+
+@pytest.mark.parametrize("word", ["", "mysql", "default/mysq", "yes"])
+def test_rejects_without_the_word(run, running, word):
+    """Before anything is asked."""
+    running.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="nobody said that the data of default/mysql may be deleted"):
+        run(word=word)
+
+    assert running.sent == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "found"),
+    [
+        ({"key": "", "owner": ""}, "neither"),
+        ({"key": "prod/mysql"}, "nomad-csi:volume=prod/mysql, nomad-csi:owner=shop/prod"),
+        ({"owner": ""}, "nomad-csi:volume=default/mysql"),
+    ],
+)
+def test_rejects_storage_that_nothing_proves_to_be_ours(run, running, made, ec2, tags, found):
+    """What was looked for is told; the volume stays registered."""
+    external_id = made(**tags)
+    running.register("mysql", external_id)
+
+    assert run() == (
+        "refused",
+        f"nothing proves that {external_id} was made as {KEY} by this package; looked for the tags nomad-csi:volume="
+        f"{KEY} and nomad-csi:owner=any owner (found {found}), and for it among the volumes that a stack had made (no "
+        "state was given); nothing was changed",
+    )
+    assert exists(ec2, external_id)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_rejects_storage_of_another_owner(run, running, made):
+    """Where one is named."""
+    running.register("mysql", made())
+
+    status, reason = run(owner="shop/test")
+
+    assert status == "refused"
+    assert "nomad-csi:owner=shop/test (found nomad-csi:volume=default/mysql, nomad-csi:owner=shop/prod)" in reason
+
+
+def test_state_of_a_stack_is_proof(run, running, made, ec2):
+    """Of what it had made, and of nothing else."""
+    external_id = made(key="", owner="")
+    running.register("mysql", external_id)
+
+    status, reason = run(made={KEY: "vol-0123456789abcdef0"})
+    assert (status, "there default/mysql is vol-0123456789abcdef0" in reason) == ("refused", True)
+
+    assert run(made={KEY: external_id}) == ("deleted", "")
+    assert not exists(ec2, external_id)
+
+
+def test_claimed_volume_keeps_registration_and_data(run, running, made, ec2):
+    """The holder is named."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.claim("mysql")
+
+    status, reason = run()
+
+    assert (status, reason.startswith("held by ")) == ("claimed", True)
+    assert exists(ec2, external_id)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_attached_volume_keeps_registration_and_data(run, running, made, ec2):
+    """A freed claim does not mean detached."""
+    external_id = made()
+    running.register("mysql", external_id)
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
+    ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+
+    status, reason = run()
+
+    assert (status, "nothing claims it, and it is still attached" in reason) == ("attached", True)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_storage_that_is_registered_twice_is_kept(run, running, made):
+    """Somebody else may need it."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.register("mysql-copy", external_id)
+
+    assert run() == (
+        "refused",
+        f"{external_id} is registered as default/mysql-copy; nothing was deleted: deregister that first, if nobody "
+        "needs it",
+    )
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_storage_registered_again_after_the_deregistration_is_kept(run, running, made, ec2, monkeypatch):
+    """Seen by the last look; the data is there, and stands in the snapshot as well."""
+    external_id = made()
+    running.register("mysql", external_id)
+    taken = deletion_ways.Cloud.snapshot
+
+    def snapshot(self, *arguments):
+        running.register("again", external_id)
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+
+    status, reason = run()
+
+    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
+    assert exists(ec2, external_id)
+
+
+def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, monkeypatch):
+    """EC2 itself refuses, after all looks."""
+    external_id = made()
+    running.register("mysql", external_id)
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
+    ordered = aws_deletion.delete
+
+    def delete(*arguments):
+        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+        ordered(*arguments)
+
+    monkeypatch.setattr(aws_deletion, "delete", delete)
+
+    status, reason = run(with_snapshot=False)
+
+    assert (status, reason.partition(":")[0], "VolumeInUse" in reason) == ("kept", "DeleteVolume in us-east-1", True)
+    assert exists(ec2, external_id)
+
+
+def test_failed_deletion_goes_on_when_it_is_run_again(run, running, made, ec2, monkeypatch):
+    """Found by its tag, though Nomad does not hold it any more."""
+    external_id = made()
+    running.register("mysql", external_id)
+
+    def refuse(*_):
+        raise errors.AwsError("DeleteVolume in us-east-1: UnauthorizedOperation: no")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aws_deletion, "delete", refuse)
+        first = run(with_snapshot=False)
+
+    reason = "DeleteVolume in us-east-1: UnauthorizedOperation: no; the storage is still there"
+    assert first == ("kept", reason)
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert not exists(ec2, external_id)
+
+
+def test_deletion_whose_answer_was_lost_is_read_back(run, running, made, monkeypatch):
+    """It is gone: that is what was wanted."""
+    external_id = made()
+    running.register("mysql", external_id)
+    ordered = aws_deletion.delete
+
+    def lose(*arguments):
+        ordered(*arguments)
+        raise errors.AwsError("AWS in us-east-1 could not be asked: timeout")
+
+    monkeypatch.setattr(aws_deletion, "delete", lose)
+
+    assert run(with_snapshot=False) == ("deleted", "")
+
+
+def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkeypatch):
+    """Neither done nor not done."""
+    running.register("mysql", made())
+    looks = []
+    seen = aws_deletion.look
+
+    def look(*arguments):
+        looks.append(arguments)
+        if len(looks) > 2:
+            raise errors.AwsError("no answer")
+        return seen(*arguments)
+
+    monkeypatch.setattr(aws_deletion, "look", look)
+
+    assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not seen afterwards: no answer")
+
+
+def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, ec2, monkeypatch):
+    """Safe first, deleted then."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(final_snapshot, "INTERVAL_S", 0.001)
+    monkeypatch.setattr(final_snapshot, "_progress", lambda *_: "pending 7%")
+
+    status, reason = run(snapshot_wait_s=0.01)
+
+    assert (status, reason.endswith(" is pending 7% and not completed")) == ("kept", True)
+    assert exists(ec2, external_id)
+
+
+def test_several_of_the_tag_must_be_named(run, made, ec2):
+    """Not guessed."""
+    one, other = sorted([made(), made()])
+
+    assert run() == ("refused", f"{one}, {other} are all tagged as {KEY}; name one: --external-id")
+    assert run(external_id=one, with_snapshot=False) == ("deleted", "")
+    assert (exists(ec2, one), exists(ec2, other)) == (False, True)
+
+
+def test_another_storage_than_the_registered_one_is_refused(run, running, made):
+    """Both are named."""
+    external_id = made()
+    running.register("mysql", external_id)
+
+    assert run(external_id="vol-0123456789abcdef0") == (
+        "refused",
+        f"{KEY} stands for {external_id}, not for vol-0123456789abcdef0; nothing was changed",
+    )
+
+
+def test_storage_that_is_not_in_the_region_is_refused(run, running):
+    """It may be elsewhere."""
+    running.register("mysql", "vol-0123456789abcdef0")
+
+    assert run() == (
+        "refused",
+        "vol-0123456789abcdef0 is not in us-east-1: it is elsewhere, or gone and to be deregistered; nothing was "
+        "changed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("external_id", "manner", "words"),
+    [
+        ("fs-0123456789abcdef0", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
+        ("whatever", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
+        ("vol-0123456789abcdef0", {"aws_region": ""}, "is in some region of AWS; name it: --aws-region"),
+    ],
+)
+def test_rejects_what_cannot_be_deleted_here(run, running, external_id, manner, words):
+    """A file system of EFS is among it."""
+    running.register("mysql", external_id)
+
+    status, reason = run(**manner)
+
+    assert (status, words in reason) == ("refused", True)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_access_point_goes_and_its_file_system_stays(run, running, aws):
+    """No data is deleted with a door, so no snapshot is taken."""
+    efs = aws["efs"]
+    tags = [{"Key": "nomad-csi:volume", "Value": KEY}, {"Key": "nomad-csi:owner", "Value": OWNER}]
+    system = efs.create_file_system(CreationToken="t")["FileSystemId"]
+    point = efs.create_access_point(FileSystemId=system, ClientToken="c", Tags=tags)["AccessPointId"]
+    running.register("mysql", f"{system}::{point}")
+
+    assert run() == ("deleted", "")
+    assert run.last.snapshot_id == ""
+    assert efs.describe_access_points()["AccessPoints"] == []
+    assert efs.describe_file_systems(FileSystemId=system)["FileSystems"][0]["FileSystemId"] == system
+
+
+def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, monkeypatch):
+    """Nothing more is sent."""
+    external_id = made()
+    running.register("mysql", external_id)
+    cancelled = threading.Event()
+    taken = deletion_ways.Cloud.snapshot
+
+    def snapshot(self, *arguments):
+        cancelled.set()
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+
+    assert run(cancelled=cancelled) == ("kept", "cancelled before the storage was deleted")
+    assert exists(ec2, external_id)
+
+
+def test_nomad_out_of_reach_changes_nothing(made, ec2):
+    """No answer is no permission."""
+    external_id = made()
+    order = deletion_order.Order(namespace="default", volume_id="mysql", word=KEY)
+    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
+        [found] = deletion.delete(client, [order], deletion_order.Manner(aws_region=REGION))
+
+    assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
+    assert exists(ec2, external_id)
