@@ -48,6 +48,28 @@ def test_restart_begins_the_window_again(look):
     assert watch.observe(16, *look(restarts=1))
 
 
+def test_health_that_comes_and_goes_is_counted(look):
+    """A plugin that is healthy at last was not so all the time, and the cause of the last time is kept."""
+    watch = stability.Stability(3)
+    for at in range(4):
+        watch.observe(at, *look(healthy=at % 2 == 0))
+    watch.observe(4, *look())
+
+    [finding] = watch.unsteady
+    assert finding.code == "plugin-flapping"
+    assert finding.found.startswith("that it lost its health 2 times, the last time: ")
+    assert watch.observe(7, *look())
+
+
+def test_health_that_never_came_was_not_lost(look):
+    """A plugin that starts slowly does not flap."""
+    watch = stability.Stability(3)
+    watch.observe(1, *look(healthy=False))
+    watch.observe(2, *look(healthy=False))
+
+    assert watch.unsteady == ()
+
+
 def test_replacement_begins_the_window_again(look):
     """A healthy allocation in place of another has still to hold."""
     watch = stability.Stability(3)

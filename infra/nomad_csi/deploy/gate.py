@@ -195,7 +195,7 @@ class _Wait:
         if self._latest is None:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
         verdict = self._latest.verdict
-        wrong = findings.errors_of(verdict.findings) or self._stability.unsteady
+        wrong = (*findings.errors_of(verdict.findings), *self._stability.unsteady)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
         more = [item for item in verdict.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]

@@ -5,6 +5,8 @@ Each block of calls has a connection of its own; nothing is retried.
 Source: hashicorp/nomad, ``plugins/csi/client.go``, ``plugins/csi/plugin.go``, ``client/csi_endpoint.go``, 2026-08-21.
 """
 
+import contextlib
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,9 @@ Json = dict[str, Any]
 
 PROBE_TIMEOUT_S = 5.0
 CONTROLLER_TIMEOUT_S = 120.0
+
+GREETING_S = 0.2
+"""How long a server has to greet who connects. For a controller, Nomad connects anew at each call, and waits for it."""
 
 NO_LIMIT = 9_223_372_036_854_775_807
 """``MaxVolumes`` of a plugin that names none."""
@@ -36,7 +41,8 @@ CsiCallError = csi_volumes.CsiCallError
 class PluginClient:
     """Calls over one open connection. Made by `connected`."""
 
-    def __init__(self, channel: grpc.Channel, timeout_s: float) -> None:
+    def __init__(self, channel: grpc.Channel, path: str, timeout_s: float) -> None:
+        self._path = path
         self._identity = csi_pb2_grpc.IdentityStub(channel)
         self._controller = csi_pb2_grpc.ControllerStub(channel)
         self._node = csi_pb2_grpc.NodeStub(channel)
@@ -183,24 +189,41 @@ class PluginClient:
         try:
             return self._call(method, request)
         except CsiCallError as error:
+            if error.code == "DeadlineExceeded" and not _greets(self._path):
+                raise CsiCallError(no_connection(self._path)) from error
             text = texts.get(error.code) or texts.get(csi_volumes.ANY_OTHER)
             raise CsiCallError(f"{text}: {error}" if text else str(error), error.code) from error
 
 
-def no_socket(socket: str) -> str:
+def _greets(path: str) -> bool:
+    """Tell whether a gRPC server is at work: one whose process is stopped accepts connections, and says nothing."""
+    with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
+        connection.settimeout(GREETING_S)
+        connection.connect(path)
+        return bool(connection.recv(1))
+    return False
+
+
+def no_socket(path: str) -> str:
     """Return what Nomad says of a socket that is not there."""
-    stat = f"failed to stat socket: stat {socket}: no such file or directory"
+    stat = f"failed to stat socket: stat {path}: no such file or directory"
     return f"timeout while connecting to gRPC socket: {stat}"
 
 
+def no_connection(path: str) -> str:
+    """Return what Nomad says of a socket where nobody greets until the deadline."""
+    opened = f"failed to open grpc connection to addr: {path}, err: context deadline exceeded"
+    return f"timeout while connecting to gRPC socket: failed to create gRPC connection: {opened}"
+
+
 @contextmanager
-def connected(socket: str, timeout_s: float) -> Iterator[PluginClient]:
-    """Hold a connection to *socket*; every call has *timeout_s*. Raises `CsiCallError` when there is no socket."""
-    if not Path(socket).exists():
-        raise CsiCallError(no_socket(socket))
-    channel = grpc.insecure_channel(f"unix://{socket}", options=_OPTIONS)
+def connected(path: str, timeout_s: float) -> Iterator[PluginClient]:
+    """Hold a connection to *path*; every call has *timeout_s*. Raises `CsiCallError` when there is no socket."""
+    if not Path(path).exists():
+        raise CsiCallError(no_socket(path))
+    channel = grpc.insecure_channel(f"unix://{path}", options=_OPTIONS)
     try:
-        yield PluginClient(channel, timeout_s)
+        yield PluginClient(channel, path, timeout_s)
     finally:
         channel.close()
 
