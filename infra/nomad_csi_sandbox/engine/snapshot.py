@@ -8,8 +8,9 @@ the next one goes on from. Source: pulumi/pulumi, ``pkg/backend/snapshot.go``.
 import itertools
 import json
 import threading
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from nomad_csi_sandbox.engine import state
 
@@ -37,7 +38,11 @@ class Snapshot:
         """In a preview nothing is written."""
         self.interrupted = tuple(stored.pending)
         """Operations that an earlier run began and did not end."""
-        self._olds: list[state.Resource] = list(stored.resources)
+        self._olds: dict[_Key, state.Resource] = {}
+        """In the order of creation. By key, for a stack of a thousand resources looks for each of them."""
+        self._standing: dict[str, state.Resource] = {}
+        """Those of them by URN that are not to be deleted."""
+        self._take(stored.resources)
         self._news: dict[str, state.Resource] = {}
         self._pending: dict[int, dict[str, Any]] = {}
         self._tokens = itertools.count()
@@ -53,7 +58,7 @@ class Snapshot:
     def old(self, urn: str) -> state.Resource | None:
         """Return the state that *urn* had before this operation, unless it has been dealt with or is to be deleted."""
         with self._lock:
-            return next((old for old in self._olds if old["urn"] == urn and not old.get("delete")), None)
+            return self._standing.get(urn)
 
     def new(self, urn: str) -> state.Resource | None:
         """Return the state that *urn* got in this operation."""
@@ -63,12 +68,12 @@ class Snapshot:
     def left(self) -> list[state.Resource]:
         """Return what was there before and has not been dealt with, in the order of creation."""
         with self._lock:
-            return list(self._olds)
+            return list(self._olds.values())
 
     def resources(self) -> list[state.Resource]:
         """Return everything there is now, in the order of the file."""
         with self._lock:
-            return [*self._news.values(), *self._olds]
+            return [*self._news.values(), *self._olds.values()]
 
     def pending_warning(self) -> str:
         """Return the engine's warning about interrupted operations; empty when there were none."""
@@ -100,7 +105,8 @@ class Snapshot:
         """Forget *old*."""
         with self._lock:
             self._remove(old)
-            if _same(self._news.get(old["urn"], {}), old):
+            new = self._news.get(old["urn"])
+            if new is not None and _key(new) == _key(old):
                 del self._news[old["urn"]]
         self._changed()
 
@@ -108,22 +114,21 @@ class Snapshot:
         """Set *flag* (``delete``, ``pendingReplacement``) on *old*; return the state that now stands in its place."""
         marked = {**old, flag: True}
         with self._lock:
-            index = next(index for index, each in enumerate(self._olds) if _same(each, old))
-            self._olds[index] = marked
+            self._take(marked if key == _key(old) else each for key, each in list(self._olds.items()))
         self._changed(write=write)
         return marked
 
     def rename(self, old: state.Resource, urn: str) -> state.Resource:
         """Give *old*, found by an alias, its new *urn*, in the references of all others too; return it."""
         with self._lock:
-            self._olds = [_renamed(each, old["urn"], urn) for each in self._olds]
+            self._take([_renamed(each, old["urn"], urn) for each in self._olds.values()])
             self._news = {name: _renamed(each, old["urn"], urn) for name, each in self._news.items()}
-            return next(each for each in self._olds if each["urn"] == urn and not each.get("delete"))
+            return self._standing[urn]
 
     def restore(self, resources: list[state.Resource]) -> None:
         """Set what was there before to *resources*, as a refresh found them."""
         with self._lock:
-            self._olds = list(resources)
+            self._take(resources)
         self._changed()
 
     def forget_interrupted(self, *, creates: bool) -> None:
@@ -136,8 +141,13 @@ class Snapshot:
         self._changed()
 
     def _remove(self, old: state.Resource | None) -> None:
-        if old is not None:
-            self._olds = [each for each in self._olds if not _same(each, old)]
+        if old is not None and self._olds.pop(_key(old), None) is not None and not old.get("delete"):
+            self._standing.pop(old["urn"], None)
+
+    def _take(self, resources: Iterable[state.Resource]) -> None:
+        """Set what was there before."""
+        self._olds = {_key(each): each for each in resources}
+        self._standing = {each["urn"]: each for each in self._olds.values() if not each.get("delete")}
 
     def _changed(self, *, write: bool = True) -> None:
         with self._lock:
@@ -170,9 +180,12 @@ class Snapshot:
         return line if held is resource else json.dumps(self.seal.close(resource))
 
 
-def _same(one: state.Resource, other: state.Resource) -> bool:
-    """Whether both are states of one object. A replaced object shares its URN with the one that replaced it."""
-    return all(one.get(key) == other.get(key) for key in ("urn", "id", "delete"))
+_Key: TypeAlias = tuple[str, str | None, bool | None]
+
+
+def _key(resource: state.Resource) -> _Key:
+    """Return what tells an object from others. A replaced one shares its URN with the one that replaced it."""
+    return resource["urn"], resource.get("id"), resource.get("delete")
 
 
 def _renamed(resource: state.Resource, old: str, new: str) -> state.Resource:
