@@ -13,13 +13,21 @@ from nomad_csi.hcl import values
 from nomad_csi.plan import storage
 
 
-def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adoption:
+def adopt(
+    files: Sequence[parsed.File],
+    *,
+    aws_region: str = "",
+    remarks: model.Remarks | None = None,
+    providers: Mapping[str, str] | None = None,
+) -> model.Adoption:
     """
     Return the spec that *files* stand for; *aws_region* goes into plugins of AWS whose jobs name none.
 
-    Raises `errors.SpecError` for a volume that Nomad itself would refuse to read.
+    *remarks* are those that came up when the files were read; *providers* are the names by which plugins call their
+    drivers, by the plugin's id, where a cluster told them. Raises `errors.SpecError` for a volume that Nomad itself
+    would refuse to read.
     """
-    remarks = model.Remarks()
+    remarks = remarks or model.Remarks()
     parts = _parts(files, remarks)
     found = [(file, content) for file in files for content in file.volumes]
     documents, known = [], {}
@@ -30,6 +38,7 @@ def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adopti
     adopted = [_volume(file.name, content, known, remarks) for file, content in found]
     documents += _plugins_of(found, known, remarks)
     _fill_region(documents, adopted, aws_region, remarks)
+    _fill_provider(documents, providers or {}, remarks)
     document = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
     differences.report(document, parts, remarks)
     if files and all(remark.kind != "missing" for remark in remarks.found):
@@ -39,7 +48,7 @@ def adopt(files: Sequence[parsed.File], *, aws_region: str = "") -> model.Adopti
             text = "an IAM policy belongs to no spec: iam.role_name of the plugin has one made that fits"
             remarks.add("note", file.name, 1, text)
     order = {file.name: index for index, file in enumerate(files)}
-    ordered = sorted(remarks.found, key=lambda remark: (order[remark.file], remark.line))
+    ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
     return model.Adoption(document=document, remarks=tuple(ordered))
 
 
@@ -140,4 +149,14 @@ def _fill_region(
         region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
         if region:
             document["aws_region"] = region
+            remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]
+
+
+def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:
+    """Put the driver's own name into plugins whose driver is described in the spec."""
+    for document in documents:
+        missing = f"driver.provider of {document['id']}:"
+        provider = providers.get(document["id"])
+        if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
+            document["driver"] = {"provider": provider, **document["driver"]}
             remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]

@@ -20,11 +20,14 @@ class Remark:
     kind: Kind
     file: str
     line: int
+    """0: it stands in no file."""
+
     text: str
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
-        return f"{self.file}:{self.line}: {self.kind}: {self.text}"
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {self.kind}: {self.text}"
 
 
 @dataclass(frozen=True, kw_only=True)

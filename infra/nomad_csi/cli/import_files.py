@@ -3,22 +3,25 @@
 import argparse
 import dataclasses
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.adoption import adopt
-from nomad_csi.cli import lint
+from nomad_csi.adoption import adopt, model, terraform
+from nomad_csi.cli import import_stack, inputs, lint
+from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import describe, judge
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
 out, what will be rendered otherwise, and what was found old, unsafe or wrong in the files. No
 secret is printed: hand them over as Pulumi config secrets. Exits 1 where something is missing.
+Nomad's own answers are read with --cluster; a token that may only read is enough.
 """
 
 
@@ -26,24 +29,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.epilog = ABOUT
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a job file or a volume file, HCL or JSON")
+    text = "a job file or a volume file, HCL or JSON, or a Terraform state"
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help=text)
     parser.add_argument("--aws-region", default="", metavar="REGION", help="for plugins of AWS whose jobs name none")
     parser.add_argument("--json", action="store_true", help="print spec, remarks and findings as one JSON document")
-    parser.set_defaults(run=run)
+    live = parser.add_argument_group("from a cluster")
+    live.add_argument("--cluster", action="store_true", help="read the volumes and plugin jobs that Nomad holds")
+    live.add_argument("--plugin", default="", metavar="ID", help="only this plugin and its volumes")
+    inputs.add_nomad(live)
+    import_stack.configure(parser.add_argument_group("into the state of a Pulumi stack"))
+    parser.set_defaults(run=run, refuse=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the spec and what is to be said about it."""
-    read, broken = lint.load(arguments.files)
+    """Print the spec and what is to be said about it; or write a file for ``pulumi import``."""
+    if arguments.for_pulumi:
+        if arguments.files or arguments.cluster:
+            arguments.refuse("--for-pulumi takes what the program of the stack declares: no FILE, no --cluster")
+        return import_stack.run(arguments)
+    if not arguments.files and not arguments.cluster:
+        arguments.refuse("name files, or --cluster")
+    remarks = model.Remarks()
+    read, broken = _load(arguments.files, remarks)
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     if broken:
         return errors.EXIT_ERROR
-    adoption = adopt.adopt(read, aws_region=arguments.aws_region)
+    providers: Mapping[str, str] = {}
+    if arguments.cluster:
+        live = _live(arguments, remarks)
+        read += live.files
+        providers = live.providers
+    adoption = adopt.adopt(read, aws_region=arguments.aws_region, remarks=remarks, providers=providers)
     verdicts = judge.verdicts(read)
     if arguments.json:
-        remarks = [dataclasses.asdict(remark) for remark in adoption.remarks]
-        found = {"spec": adoption.document, "remarks": remarks, "findings": describe.as_json(verdicts)["findings"]}
+        shown = [dataclasses.asdict(remark) for remark in adoption.remarks]
+        found = {"spec": adoption.document, "remarks": shown, "findings": describe.as_json(verdicts)["findings"]}
         print(json.dumps(found, indent=2))
     else:
         if adoption.document:
@@ -51,6 +72,36 @@ def run(arguments: argparse.Namespace) -> int:
         for said in (*adoption.remarks, *verdicts):
             print(said, file=sys.stderr)
     return 0 if adoption.is_complete else errors.EXIT_CHANGES
+
+
+def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:
+    """Return the files that can be read, those in a Terraform state too, and why the others cannot."""
+    read: list[parsed.File] = []
+    broken: list[str] = []
+    for path in paths:
+        if _is_state(path):
+            read += terraform.read(inputs.text(path), str(path), remarks)
+        else:
+            found, wrong = lint.load([path])
+            read += found
+            broken += wrong
+    return read, broken
+
+
+def _is_state(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return terraform.is_state(file.read(terraform.HEAD_BYTES).decode(errors="replace"))
+    except OSError:
+        return False  # said where it is read
+
+
+def _live(arguments: argparse.Namespace, remarks: model.Remarks) -> Any:
+    from nomad_csi.deploy import live_files  # noqa: PLC0415  # only --cluster pays for what asks Nomad
+
+    namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or live_files.EVERYWHERE
+    with inputs.connect(arguments) as nomad:
+        return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin)
 
 
 def _yaml(document: Mapping[str, Any]) -> str:

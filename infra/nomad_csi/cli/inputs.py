@@ -30,7 +30,7 @@ def add_stack_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_nomad(parser: argparse.ArgumentParser) -> None:
+def add_nomad(parser: Any) -> None:
     """Add the options of a Nomad connection; what is not given comes from the NOMAD_* variables."""
     for name in ("address", "namespace", "region", "ca-cert", "client-cert", "client-key"):
         parser.add_argument(f"--{name}", help=f"default: as the nomad command does it, from NOMAD_{_variable(name)}")

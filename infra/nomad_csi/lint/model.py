@@ -60,7 +60,7 @@ class Verdict:
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: severity: CODE: subject: found; fix``."""
-        where = f"{self.file}:{self.line}"
+        where = f"{self.file}:{self.line}" if self.line else self.file  # what a server says has no lines
         return f"{where}: {self.severity}: {self.code}: {self.subject}: {self.found}; {self.fix}"
 
 

@@ -1,0 +1,52 @@
+"""``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of all that a program declares and Nomad has."""
+
+import argparse
+import functools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli import inputs
+from nomad_csi.verify import table
+
+WIDTH = 120
+
+
+def configure(group: Any) -> None:
+    """Add the arguments."""
+    text = "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has"
+    group.add_argument("--for-pulumi", type=Path, metavar="OUT.json", help=text)
+    add_stack(group)
+
+
+def add_stack(parser: Any) -> None:
+    """Add the options that name a stack."""
+    parser.add_argument("--stack", default="", metavar="NAME", help="stack of the project (default: the selected one)")
+    text = "folder of Pulumi.yaml (default: the current one)"
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help=text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Preview, look, write."""
+    from nomad_csi.deploy import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
+    from nomad_csi.render import disk  # noqa: PLC0415
+
+    draft, steps = stack_cli.Stack(folder=arguments.project, name=arguments.stack).preview()
+    with inputs.connect(arguments) as nomad:
+        found = stack_import.fill(draft, steps, functools.partial(stack_objects.look, nomad))
+    if found.imported:
+        disk.write(arguments.for_pulumi.resolve(), json.dumps(found.document, indent=2, ensure_ascii=False) + "\n")
+    if arguments.json:
+        shown = [{"type": line.type, "name": line.name, "id": line.id, "reason": line.reason} for line in found.lines]
+        print(json.dumps({"resources": shown}, indent=2, ensure_ascii=False))
+    else:
+        rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
+        if rows:
+            print(table.columns([("type", "name", "id", "remarks"), *rows], WIDTH))
+        print(f"{len(found.imported)} of {len(found.lines)} can be imported")
+    if not found.imported:
+        return errors.EXIT_CHANGES
+    print(f"go on: pulumi import --file {arguments.for_pulumi} --generate-code=false", file=sys.stderr)
+    return 0

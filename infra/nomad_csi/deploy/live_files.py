@@ -1,0 +1,115 @@
+"""
+Volumes and plugin jobs as a cluster holds them, in the shape of files. Only reads.
+
+What Nomad shows to nobody, secrets and mount flags, is named and never made up.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from nomad_csi import errors, nomad
+from nomad_csi.adoption import model, objects
+from nomad_csi.deploy import job_ownership, volume_document
+from nomad_csi.hcl import files as parsed
+from nomad_csi.nomad import plugin_jobs, plugins, volumes
+
+EVERYWHERE = "*"
+"""Namespace that stands for all that the token may read."""
+
+SECRETS = (
+    "Nomad shows no secrets of volumes, nor whether there are some: where the driver needs them, "
+    "set them as Pulumi config secrets, under secrets of the volume"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """What a cluster holds."""
+
+    files: tuple[parsed.File, ...]
+    """Jobs and volumes, each as a file that is named by what it is."""
+
+    providers: Mapping[str, str]
+    """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
+
+
+def read(client: nomad.Nomad, namespace: str, remarks: model.Remarks, *, plugin_id: str = "") -> Live:
+    """
+    Return plugin jobs and volumes.
+
+    Args:
+        client: the cluster; a token that may only read is enough.
+        namespace: of the volumes; `EVERYWHERE`: of all that the token may read, and all plugins.
+        remarks: what is to be said goes here.
+        plugin_id: only this plugin and its volumes; empty: all.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell.
+
+    """
+    found = tuple(_volumes(client, namespace, plugin_id))
+    if found:
+        remarks.add("note", "the cluster", 0, SECRETS)
+    if plugin_id:
+        wanted = [plugin_id]
+    elif namespace == EVERYWHERE:
+        wanted = list(plugins.list_ids(client))
+    else:
+        wanted = sorted({volume.plugin_id for volume in found})
+    known = {each: plugins.get(client, each) for each in wanted}
+    jobs = [_job(job, remarks) for plugin in known.values() if plugin for job in plugin_jobs.of_plugin(client, plugin)]
+    unique = {file.name: file for file in jobs}  # one job may run two plugins
+    return Live(
+        files=(*unique.values(), *(_volume(volume, remarks) for volume in found)),
+        providers={each: plugin.provider for each, plugin in known.items() if plugin and plugin.provider},
+    )
+
+
+def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str) -> Iterator[volumes.Volume]:
+    by_namespace: dict[str, list[str]] = defaultdict(list)
+    for listed in volumes.list_volumes(client, namespace):
+        if plugin_id in ("", listed.plugin_id):
+            by_namespace[listed.namespace].append(listed.volume_id)
+    for each, ids in sorted(by_namespace.items()):
+        yield from _known(volumes.get_many(client, each, sorted(ids)))
+
+
+def _known(found: Iterable[volumes.Volume | None]) -> Iterator[volumes.Volume]:
+    """Leave out what went away between the list and the look."""
+    return (volume for volume in found if volume is not None)
+
+
+def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
+    name = f"job {job.namespace}/{job.job_id}"
+    document = dict(job.document)
+    meta = dict(document.get("Meta") or {})
+    owner = meta.pop(job_ownership.OWNER_META, "")
+    if owner:
+        document["Meta"] = meta
+        remarks.add(
+            "note", name, 0, f"it belongs to the stack {owner}: another stack takes it over with adopt: true only"
+        )
+    if job.source:
+        try:
+            return parsed.parse(job.source, name)
+        except errors.SpecError as error:
+            why = f"what it was submitted as cannot be read ({error.problems[0]})"
+    else:
+        why = "Nomad does not hold what it was submitted as, or holds it with variables"
+    remarks.add("note", name, 0, f"{why}; read from the job as Nomad runs it, with Nomad's defaults in it")
+    return objects.job_file(name, document)
+
+
+def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
+    key = f"{volume.namespace}/{volume.volume_id}"
+    name = f"volume {key}"
+    payload = volumes.payload(volume_document.of_volume(volume))
+    if not volume.requested_topologies and volume.topologies:
+        payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
+        text = "registered without a topology_request: its places are what the plugin says; Nomad ignores added ones"
+        remarks.add("note", name, 0, text)
+    if volume.has_mount_flags:
+        text = f"mount_options.mount_flags of {key}: Nomad holds some and shows none; fill them in, or they are dropped"
+        remarks.add("missing", name, 0, text)
+    return objects.volume_file(name, payload)

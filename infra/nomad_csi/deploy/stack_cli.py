@@ -1,0 +1,101 @@
+"""
+A Pulumi stack, asked through the ``pulumi`` command with whatever backend and login it is set to.
+
+No file of a backend is read or written here. Tried with CLI 3.260, 2026-11; `forget` needs one whose ``state delete``
+takes several URNs.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+
+EXPORT_TIMEOUT_S = 300.0
+PREVIEW_TIMEOUT_S = 1800.0
+"""A preview runs the program, and reads what has drifted."""
+
+URNS_AT_ONCE = 500
+"""URNs in one command: Linux takes 2 MiB of arguments, and a URN has 100 to 400 bytes."""
+
+SHOWN_LINES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """A stack of the project in *folder*."""
+
+    folder: Path
+    name: str = ""
+    """Empty: the one that is selected."""
+
+    def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
+        """Return what ``pulumi stack export`` prints; secrets are encrypted in it unless *show_secrets*."""
+        words = ["stack", "export", *(["--show-secrets"] if show_secrets else [])]
+        return _json(self._run(words, EXPORT_TIMEOUT_S), words)
+
+    def forget(self, urns: Sequence[str], *, protected: bool) -> None:
+        """
+        Delete *urns*, dependents first, from the state and from nothing else; *protected*: some of them are.
+
+        Raises `errors.NomadCsiError` where Pulumi refuses; what was deleted before stays deleted.
+        """
+        force = ["--force"] if protected else []
+        for start in range(0, len(urns), URNS_AT_ONCE):
+            self._run(["state", "delete", "--yes", *force, *urns[start : start + URNS_AT_ONCE]], EXPORT_TIMEOUT_S)
+
+    def preview(self) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
+        """Return the import file that a preview writes of all that it would create, and the steps of the preview."""
+        with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:
+            path = Path(folder, "imports.json")
+            words = ["preview", "--json", "--import-file", str(path)]
+            steps = _json(self._run(words, PREVIEW_TIMEOUT_S), words).get("steps") or ()
+            return json.loads(path.read_text(encoding="utf-8")), tuple(steps)
+
+    def _run(self, words: Sequence[str], timeout_s: float) -> str:
+        """Return what ``pulumi`` prints. Raises `errors.NomadCsiError` with the end of what it says instead."""
+        program = shutil.which("pulumi")
+        if program is None:
+            raise errors.NomadCsiError(
+                "pulumi is not on PATH; install its CLI, or activate the environment that has it"
+            )
+        stack = ["--stack", self.name] if self.name else []
+        command = [program, *words, *stack, "--non-interactive", "--color", "never"]
+        environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} did not end within {timeout_s:g} s") from None
+        if done.returncode:
+            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} failed: {_end_of(done.stderr or done.stdout)}")
+        return done.stdout
+
+
+def _json(text: str, words: Sequence[str]) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} printed no JSON; is it the CLI of Pulumi?")
+    return found
+
+
+def _end_of(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return "; ".join(lines[-SHOWN_LINES:])

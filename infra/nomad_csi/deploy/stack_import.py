@@ -1,0 +1,168 @@
+"""
+A file for ``pulumi import --file``: what a program declares and Nomad has already, under the program's own names.
+
+Types, names, parents and providers are those of the import file that ``pulumi preview`` writes; here the ids are filled
+in, and what is not there yet is taken out.
+Source: pulumi/pulumi, ``importFile`` in ``pkg/cmd/pulumi/operations/import.go``, CLI 3.260.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PLACEHOLDER = "<PLACEHOLDER>"
+"""The id that Pulumi leaves to be filled in."""
+
+JOB = "nomad-csi:index:PluginJob"
+REGISTERED = "nomad-csi:index:VolumeRegistration"
+CREATED = "nomad-csi:index:CreatedVolume"
+EBS = "aws:ebs/volume:Volume"
+_EBS_COMPONENT = "nomad-csi:index:EbsVolume"
+_EFS_COMPONENT = "nomad-csi:index:EfsVolume"
+_PROVIDERS = "pulumi:providers:"
+
+Entry = Mapping[str, Any]
+"""One resource of an import file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What Nomad has of a resource."""
+
+    id: str = ""
+    """Empty: it is not there, or cannot be imported."""
+
+    external_id: str = ""
+    """Of a volume: the storage provider's id."""
+
+    reason: str = ""
+    """Why there is no id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What becomes of one resource."""
+
+    type: str
+    name: str
+    id: str
+    """Empty: it is left out."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportFile:
+    """The file, and what became of each resource of our kinds."""
+
+    document: Mapping[str, Any]
+    lines: tuple[Line, ...]
+
+    @property
+    def imported(self) -> tuple[Line, ...]:
+        """What ``pulumi import`` will read."""
+        return tuple(line for line in self.lines if line.id)
+
+
+def fill(
+    draft: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    look: Callable[[str, Mapping[str, Any]], Found],
+) -> ImportFile:
+    """
+    Return the file that *draft* becomes.
+
+    Args:
+        draft: the import file of a preview.
+        steps: the steps of that preview, with the inputs of each resource.
+        look: returns what Nomad has, by type and inputs, of a job or a volume.
+
+    """
+    entries = list(draft.get("resources") or ())
+    table = dict(draft.get("nameTable") or {})
+    inputs = {_place(step["urn"]): (step.get("newState") or {}).get("inputs") or {} for step in steps}
+    by_name = {entry["name"]: entry for entry in entries}
+    found = {
+        entry["name"]: look(entry["type"], inputs.get(_place_of(entry, by_name, table), {}))
+        for entry in entries
+        if entry["type"] in {JOB, REGISTERED, CREATED}
+    }
+    found |= dict(_storage(entries, by_name, found))
+    found |= dict(_without_storage(entries, by_name, found))
+    kept = {name for name, item in found.items() if item.id}
+    kept |= {name for each in kept for name in _above(by_name[each], by_name)}
+    kept |= {by_name[each].get("provider", "") for each in kept}
+    resources = [
+        {**entry, "id": found[entry["name"]].id} if entry["name"] in found else dict(entry)
+        for entry in entries
+        if entry["name"] in kept
+    ]
+    named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
+    lines = tuple(
+        Line(type=entry["type"], name=entry.get("logicalName") or entry["name"], id=item.id, reason=item.reason)
+        for entry in entries
+        if (item := found.get(entry["name"])) is not None
+    )
+    kept_table = {name: urn for name, urn in table.items() if name in named}
+    return ImportFile(document={"nameTable": kept_table, "resources": resources}, lines=lines)
+
+
+def _storage(
+    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, Found]
+) -> Iterator[tuple[str, Found]]:
+    """Yield the EBS volume of each registration that Nomad has: its id is the external id."""
+    for entry in entries:
+        parent = by_name.get(entry.get("parent", ""))
+        if entry["type"] != EBS or parent is None or parent["type"] != _EBS_COMPONENT:
+            continue
+        external_ids = [
+            item.external_id
+            for name, item in found.items()
+            if by_name[name].get("parent") == parent["name"] and item.external_id.startswith("vol-")
+        ]
+        if external_ids:
+            yield entry["name"], Found(id=external_ids[0])
+
+
+def _without_storage(
+    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, Found]
+) -> Iterator[tuple[str, Found]]:
+    """Take out registrations whose storage is declared and not imported: they would be replaced for other storage."""
+    for entry in entries:
+        if entry["type"] != REGISTERED or not found[entry["name"]].id:
+            continue
+        parent = by_name.get(entry.get("parent", ""), {})
+        has_storage = any(
+            found[other["name"]].id
+            for other in entries
+            if other.get("parent") == entry.get("parent") and other["type"] == EBS and other["name"] in found
+        )
+        if parent.get("type") == _EFS_COMPONENT or (parent.get("type") == _EBS_COMPONENT and not has_storage):
+            reason = "its storage is not imported with it; declare it as existing, with its external id"
+            yield entry["name"], Found(reason=reason)
+
+
+def _above(entry: Entry, by_name: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield the names of the parents of *entry* that are in the file."""
+    while (name := entry.get("parent", "")) in by_name:
+        yield name
+        entry = by_name[name]
+
+
+def _place(urn: str) -> tuple[str, str]:
+    """Return the qualified type and the name of *urn*: ``urn:pulumi:stack::project::TYPE::NAME``."""
+    parts = urn.split("::", 3)
+    return parts[2], parts[3]
+
+
+def _place_of(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> tuple[str, str]:
+    return _qualified(entry, by_name, table), entry.get("logicalName") or entry["name"]
+
+
+def _qualified(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> str:
+    parent = entry.get("parent", "")
+    if parent in by_name:
+        return f"{_qualified(by_name[parent], by_name, table)}${entry['type']}"
+    if parent in table:
+        return f"{_place(table[parent])[0]}${entry['type']}"
+    return str(entry["type"])

@@ -1,0 +1,27 @@
+"""What a cluster tells of a driver that the catalogue does not know."""
+
+JOB = """job "j" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "docker"
+      config {
+        image = "example.net/own-driver:v1"
+      }
+      csi_plugin {
+        id   = "own"
+        type = "node"
+      }
+    }
+  }
+}
+"""
+
+
+def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
+    """A job file does not hold it; a running plugin has said it."""
+    alone, told = adopted({"j": JOB}), adopted({"j": JOB}, providers={"own": "own.csi.example.net", "other": "x"})
+
+    assert ("missing", "driver.provider of own: its driver's name; `nomad plugin status own` shows it") in said(alone)
+    assert told.document["plugins"][0]["driver"]["provider"] == "own.csi.example.net"
+    assert "missing" not in [kind for kind, _ in said(told)]

@@ -1,0 +1,192 @@
+"""``nomad-csi import --cluster``: a spec of what Nomad holds, and nothing that Nomad hides taken for a value."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.deploy import job_ownership
+from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.plan import registration, storage
+from nomad_csi.render import documents
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+HEALTHY_S = 60
+SECRET, FLAG = "canary-secret-1f0c", "canary-flag-noatime"
+MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+EFS = "fs-0123456789abcdef0"
+
+
+@pytest.fixture
+def address(short_folder, driver_on_path):
+    """A stand-in agent that runs an EFS plugin by rendered files; nothing is asked of it before that is healthy."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment=driver_on_path)
+    serving = agent.Server(cluster.Cluster(settings))
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        for job in _plan(short_folder).plugins[0].jobs:
+            hcl = documents.job_file(job)
+            jobs.register(client, jobs.parse(client, hcl), source=hcl, enforce_index=None)
+        deadline = time.monotonic() + HEALTHY_S
+        while not _is_ready(plugins.get(client, "efs")):
+            assert time.monotonic() < deadline, plugins.get(client, "efs")
+            time.sleep(0.05)
+        yield serving.url
+        for job in _plan(short_folder).plugins[0].jobs:
+            jobs.stop(client, "default", job.job_id, purge=True)
+    serving.close()
+
+
+@pytest.fixture
+def driver_on_path(short_folder):
+    """The environment of an agent that finds the stand-in under the name of the driver."""
+    driver = short_folder / "bin/aws-efs-csi-driver"
+    driver.parent.mkdir()
+    driver.write_text(
+        f'#!/bin/sh\nexec {Path(sys.executable).parent}/nomad-csi-sandbox-csi-plugin --driver aws-efs "$@"\n'
+    )
+    driver.chmod(0o755)
+    path = os.pathsep.join([str(driver.parent), os.environ["PATH"]])
+    return {"PATH": path, "AWS_REGION": "us-east-1", "NOMAD_CSI_SANDBOX": "nomad:stand-in"}
+
+
+def _plan(folder):
+    task_driver = {
+        "name": "raw_exec",
+        "command": "aws-efs-csi-driver",
+        "client_data_dir": str(folder),
+    }
+    plugin = {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": task_driver}
+    return storage.plan_document({"plugins": [plugin], "volumes": []})
+
+
+def _is_ready(plugin):
+    return plugin is not None and bool(plugin.nodes) and all(each.healthy for each in plugin.nodes)
+
+
+@pytest.fixture
+def client(address, monkeypatch):
+    """A client of it; the commands find it by their environment."""
+    monkeypatch.setenv("NOMAD_ADDR", address)
+    with nomad.Nomad(nomad.Connection(address=address)) as found:
+        yield found
+        for listed in volumes.list_volumes(found, "*"):
+            volumes.deregister(found, listed.namespace, listed.volume_id)
+
+
+def register(client, volume_id, **more):
+    """Register a volume of that plugin."""
+    document = registration.VolumeRegistration(
+        volume_id=volume_id, name=volume_id, external_id=EFS, plugin_id="efs", capabilities=(MODE,), **more
+    )
+    volumes.register(client, [document])
+
+
+def imported(capsys, *words, code=0):
+    """Run the command; return the spec and the lines that were said."""
+    assert cli.main(["import", "--cluster", *words]) == code
+    printed = capsys.readouterr()
+    return yaml.safe_load(printed.out), printed.err.splitlines()
+
+
+def test_a_cluster_becomes_a_spec_that_registers_nothing_again(client, capsys, tmp_path):
+    """Jobs by what they were submitted as, volumes by their detail; jobs, volumes and Raft are as before."""
+    register(client, "shared", context={"encryptInTransit": "true"})
+    before = client.request("GET", "/v1/volumes", query={"type": "csi"}).index
+
+    spec, _ = imported(capsys)
+    (tmp_path / "storage.yaml").write_text(yaml.safe_dump(spec))
+    code = cli.main(["register", str(tmp_path / "storage.yaml")])
+    planned = cli.main(["plan", str(tmp_path / "storage.yaml")])
+
+    assert spec["volumes"] == [
+        {
+            "id": "shared",
+            "namespace": "default",
+            "plugin_id": "efs",
+            "existing": {"external_id": EFS},
+            "capabilities": [{"access_mode": MODE.access_mode, "attachment_mode": MODE.attachment_mode}],
+            "context": {"encryptInTransit": "true"},
+        }
+    ]
+    assert [plugin["id"] for plugin in spec["plugins"]] == ["efs"]
+    assert (code, planned) == (0, 0), capsys.readouterr()
+    assert client.request("GET", "/v1/volumes", query={"type": "csi"}).index == before
+
+
+def test_what_nomad_hides_is_named_and_no_value(client, capsys):
+    """Mount flags are missing, secrets are spoken of once; neither they nor Nomad's word for them is printed."""
+    register(client, "shared", mount_options=registration.MountOptions(mount_flags=(FLAG,)), secrets={"key": SECRET})
+
+    spec, said = imported(capsys, code=1)
+
+    assert "mount_options" not in spec["volumes"][0]
+    told = "mount_options.mount_flags of default/shared: Nomad holds some and shows none"
+    assert f"volume default/shared: missing: {told}; fill them in, or they are dropped" in said
+    assert sum("shows no secrets of volumes" in line for line in said) == 1
+    assert not [word for word in (SECRET, FLAG, "REDACTED") if word in json.dumps(spec) + "".join(said)]
+
+
+def test_one_plugin_alone(client, capsys):
+    """Another id gives nothing, which is no spec."""
+    register(client, "shared")
+
+    nothing, _ = imported(capsys, "--plugin", "other", code=1)
+    spec, _ = imported(capsys, "--plugin", "efs")
+
+    assert nothing is None
+    assert [volume["id"] for volume in spec["volumes"]] == ["shared"]
+
+
+def test_one_namespace_with_the_plugins_that_it_uses(client, capsys):
+    """In another namespace nothing is, not even the plugin."""
+    register(client, "shared")
+
+    nothing, _ = imported(capsys, "--namespace", "prod", code=1)
+    spec, _ = imported(capsys, "--namespace", "default")
+
+    assert nothing is None
+    assert (len(spec["plugins"]), len(spec["volumes"])) == (1, 1)
+
+
+def test_a_job_without_its_source_is_read_as_nomad_runs_it(client, capsys, short_folder):
+    """What was submitted with variables is not whole; the mark of its stack is told and not taken over."""
+    [*_, job] = _plan(short_folder).plugins[0].jobs
+    hcl = documents.job_file(job)
+    document = job_ownership.marked(jobs.parse(client, hcl), "shop/prod")
+    client.request("PUT", "/v1/jobs", body={"Job": document})
+
+    spec, said = imported(capsys)
+
+    name = f"job default/{job.job_id}"
+    assert [plugin["driver"] for plugin in spec["plugins"]] == ["aws-efs"]
+    assert f"{name}: note: it belongs to the stack shop/prod: another stack takes it over with adopt: true only" in said
+    assert any(line.startswith(f"{name}: note: Nomad does not hold what it was submitted as") for line in said)
+
+
+def test_nothing_is_written_to_the_cluster(client, capsys):
+    """Each request is a GET."""
+    register(client, "shared")
+    log = client.request("GET", "/v1/sandbox/requests").data
+
+    imported(capsys)
+
+    asked = client.request("GET", "/v1/sandbox/requests").data[len(log) :]
+    assert asked
+    assert {item["method"] for item in asked} == {"GET"}
+
+
+@pytest.mark.parametrize("words", [[], ["--for-pulumi", "out.json", "--cluster"], ["--for-pulumi", "o.json", "x.hcl"]])
+def test_rejects_what_does_not_go_together(words, capsys):
+    """Files, the cluster, or a program's own declarations."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["import", *words])
+
+    assert caught.value.code == 64
+    assert "usage:" in capsys.readouterr().err
