@@ -115,4 +115,4 @@ def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any
 
 def _document(found: Any) -> Mapping[str, Any]:
     """Return a policy as data; botocore decodes what IAM sends as quoted JSON."""
-    return json.loads(parse.unquote(found)) if isinstance(found, str) else found
+    return dict(json.loads(parse.unquote(found)) if isinstance(found, str) else found)

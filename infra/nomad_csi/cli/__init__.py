@@ -22,6 +22,7 @@ COMMANDS = {
     "deregister": "have Nomad forget volumes that nothing claims, waiting for their claims; the storage stays",
     "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
+    "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",

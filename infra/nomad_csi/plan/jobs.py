@@ -34,6 +34,7 @@ def plan_plugin(
         expectation=_expectation(plugin, driver),
         iam_policy=_policy(plugin, driver, tuple(volumes)),
         adopt=plugin.adopt,
+        minimum_nomad=driver.minimum_nomad,
     )
 
 

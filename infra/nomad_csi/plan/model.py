@@ -182,6 +182,8 @@ class PluginPlan:
     expectation: PluginExpectation
     iam_policy: IamPolicy | None
     adopt: bool
+    minimum_nomad: str = ""
+    """The oldest Nomad that the driver works with; empty: any."""
 
 
 @dataclass(frozen=True, kw_only=True)

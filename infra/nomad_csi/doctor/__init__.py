@@ -1,0 +1,1 @@
+"""What would hurt: faults of a cluster, a token and an account, found before anybody meets them. Pure; only judges."""

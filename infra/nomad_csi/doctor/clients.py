@@ -1,0 +1,131 @@
+"""Whether the clients can run the plugins: task drivers, privileges, mounts. Pure."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+
+from nomad_csi.doctor import model
+from nomad_csi.doctor.table import finding
+from nomad_csi.nomad import nodes, plugin_tasks
+from nomad_csi.plan import model as plans
+from nomad_csi.verify import eligibility
+
+PRIVILEGED = "driver.docker.privileged.enabled"
+_CONTAINERS = frozenset({"docker", "podman"})
+_MOUNTING = frozenset({"node", "monolith"})
+
+
+def check(found: model.Found) -> Iterator[model.Outcome]:
+    """Yield where plugins cannot run, or what they mount does not reach anybody."""
+    clients, unchecked = model.known(found.clients, "task drivers, privileges and mounts of the clients")
+    yield from unchecked
+    tasks, unchecked = model.known(found.tasks, "how plugins are run")
+    yield from unchecked
+    if clients is None or tasks is None:
+        return
+    for task in tasks:
+        places = may_run(task, clients)
+        yield from _driver(task, places)
+        yield from _privileges(task, places)
+    yield from _mounts(found, tasks, clients)
+
+
+def may_run(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return the clients on which *task* may run, whether they have its task driver or not."""
+    expectation = _expectation(task)
+    return tuple(
+        node
+        for node in clients
+        if not eligibility.why_not(expectation, dataclasses.replace(node, drivers={task.task_driver: True}))
+    )
+
+
+def runs_on(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return the clients on which *task* may run and can."""
+    return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
+
+
+def needs_description(task: plugin_tasks.PluginTask, node: nodes.Node) -> bool:
+    """Return whether only the attributes of *node* can tell if *task* may run there."""
+    as_if = dataclasses.replace(node, drivers={task.task_driver: True})
+    return eligibility.needs_description(_expectation(task), as_if)
+
+
+def _expectation(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
+    return plans.PluginExpectation(
+        plugin_id=task.plugin_id,
+        provider="",
+        version="",
+        namespace=task.namespace,
+        controllers=0,
+        datacenters=task.datacenters,
+        node_pool=task.node_pool,
+        constraints=task.constraints,
+        task_driver=task.task_driver,
+        client_data_dir="",
+        proof="nomad",
+        timeout_s=0,
+        stable_s=0,
+    )
+
+
+def _subject(task: plugin_tasks.PluginTask) -> str:
+    return f"plugin {task.plugin_id} ({task.role})"
+
+
+def _driver(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+    without = [node for node in places if not node.drivers.get(task.task_driver, False)]
+    if not without:
+        return
+    words = sorted({node.driver_health.get(task.task_driver, "") or "not detected" for node in without})
+    evidence = (
+        f"/v1/nodes: {task.task_driver} is not healthy on {model.named([node.name for node in without])}"
+        f" ({model.named(words)})"
+    )
+    code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
+    yield finding(code, _subject(task), evidence)
+
+
+def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+    if task.task_driver != "docker" or not task.privileged:
+        return
+    refusing = [
+        node.name
+        for node in places
+        if node.drivers.get("docker", False) and node.driver_attributes.get(PRIVILEGED) not in {"true", "1"}
+    ]
+    if refusing:
+        yield finding(
+            "privileged-refused",
+            _subject(task),
+            f"job {task.namespace}/{task.job_id} wants privileged = true; /v1/nodes: {PRIVILEGED} is not set on "
+            f"{model.named(refusing)}",
+        )
+
+
+def _mounts(
+    found: model.Found, tasks: Iterable[plugin_tasks.PluginTask], clients: tuple[nodes.Node, ...]
+) -> Iterator[model.Outcome]:
+    """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
+    seen = {} if isinstance(found.mounts, model.Unknown) else found.mounts
+    for task in tasks:
+        if task.role not in _MOUNTING or task.task_driver not in _CONTAINERS:
+            continue
+        places = runs_on(task, clients)
+        private = [node.name for node in places if seen.get(node.node_id) == "private"]
+        if private:
+            evidence = f"/proc/self/mountinfo: the mount of data_dir is not shared on {model.named(private)}"
+            yield finding("mount-not-shared", _subject(task), evidence)
+        running = _running(found, task.plugin_id)
+        hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
+        if hidden:
+            reason = (
+                f"seen only on the client itself, or once the plugin runs there: {model.named(hidden)}; there, "
+                "`findmnt -o PROPAGATION -T DATA_DIR` has to say shared"
+            )
+            yield model.Unchecked(check=f"mount propagation for {_subject(task)}", reason=reason, is_expected=True)
+
+
+def _running(found: model.Found, plugin_id: str) -> frozenset[str]:
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    plugin = plugins.get(plugin_id)
+    return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

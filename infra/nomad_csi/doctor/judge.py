@@ -1,0 +1,31 @@
+"""All checks, in the order of the documentation. Pure."""
+
+from collections.abc import Iterator
+
+from nomad_csi.doctor import clients, left_over, machines, model, places, plugin_state, report, storage, token, versions
+
+
+def judge(found: model.Found) -> report.Report:
+    """Return what would hurt, and what could not be looked at, each once."""
+    outcomes = tuple(dict.fromkeys(_outcomes(found)))
+    return report.Report(
+        findings=tuple(item for item in outcomes if isinstance(item, model.Finding)),
+        unchecked=tuple(item for item in outcomes if isinstance(item, model.Unchecked)),
+    )
+
+
+def _outcomes(found: model.Found) -> Iterator[model.Outcome]:
+    for check in (versions.check, clients.check, token.check, plugin_state.check, places.check):
+        yield from check(found)
+    if found.account is None:
+        return
+    if isinstance(found.account, model.Unknown):
+        reason = found.account.reason
+        yield model.Unchecked(
+            check="instances, roles, storage and what is left over in AWS",
+            reason=reason,
+            is_expected=found.account.is_expected,
+        )
+        return
+    for ask in (machines.check, storage.check, left_over.check):
+        yield from ask(found, found.account)

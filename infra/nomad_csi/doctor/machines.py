@@ -1,0 +1,160 @@
+"""The EC2 instances below the clients: metadata, and the role of those that may run a controller. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.aws import instances, policies
+from nomad_csi.doctor import clients, model, permissions
+from nomad_csi.doctor.table import finding
+from nomad_csi.nomad import nodes, plugin_tasks
+
+EBS = "ebs.csi.aws.com"
+EFS = "efs.csi.aws.com"
+HOPS = 2
+_CONTROLLING = frozenset({"controller", "monolith"})
+_GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
+
+
+def providers(found: model.Found) -> dict[str, str]:
+    """Return the driver's own name by plugin id, where it is known."""
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
+    return planned | {plugin_id: plugin.provider for plugin_id, plugin in plugins.items() if plugin.provider}
+
+
+def tasks_of(found: model.Found, provider: str) -> list[plugin_tasks.PluginTask]:
+    """Return the plugin tasks of a driver."""
+    known = providers(found)
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    return [task for task in tasks if known.get(task.plugin_id) == provider]
+
+
+def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]:
+    """Yield what keeps the EBS driver from its instance, its credentials and EC2."""
+    if isinstance(found.clients, model.Unknown):
+        return  # said where clients are checked
+    tasks = tasks_of(found, EBS)
+    if isinstance(account.instances, model.Unknown):
+        if tasks:
+            reason = account.instances.reason
+            yield model.Unchecked(check="instance metadata and roles of the clients", reason=reason)
+        return
+    for task in tasks:
+        places = clients.runs_on(task, found.clients)
+        yield from _unmapped(found, task, places)
+        seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in places}
+        yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
+        if task.role in _CONTROLLING:
+            yield from _roles(account, task, [item for item in seen.values() if item is not None])
+    yield from _absent(found, account.instances, found.clients)
+
+
+def _unmapped(
+    found: model.Found, task: plugin_tasks.PluginTask, places: Iterable[nodes.Node]
+) -> Iterator[model.Outcome]:
+    strangers = [node.name for node in places if node.node_id not in found.instance_ids]
+    if strangers:
+        reason = (
+            f"neither the plugin nor the attribute unique.platform.aws.instance-id tells the instance of "
+            f"{model.named(strangers)}"
+        )
+        yield model.Unchecked(check=f"instances below plugin {task.plugin_id} ({task.role})", reason=reason)
+
+
+def _absent(
+    found: model.Found, seen: Mapping[str, instances.Instance], ready: Iterable[nodes.Node]
+) -> Iterator[model.Outcome]:
+    gone = []
+    for node in ready:
+        instance_id = found.instance_ids.get(node.node_id, "")
+        if node.status != "ready" or not instance_id:
+            continue
+        state = seen[instance_id].state if instance_id in seen else "not there"
+        if state in _GONE or instance_id not in seen:
+            gone.append(f"{node.name} ({instance_id} is {state})")
+    if gone:
+        yield finding("instance-absent", "clients", f"/v1/nodes: ready; EC2 DescribeInstances: {model.named(gone)}")
+
+
+def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instance]) -> Iterator[model.Outcome]:
+    subject = f"plugin {task.plugin_id} ({task.role})"
+    needs_metadata = task.role == "node" or not task.own_credentials
+    off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
+    if off and needs_metadata:
+        evidence = f"EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on {model.named(off)}"
+        yield finding("metadata-disabled", subject, evidence)
+    low = [
+        f"{name} ({item.instance_id}: {item.hop_limit})"
+        for name, item in seen.items()
+        if item.metadata_enabled and item.hop_limit < HOPS
+    ]
+    if low and needs_metadata and not task.host_network:
+        evidence = (
+            f"job {task.namespace}/{task.job_id} is not on the host's network; EC2 DescribeInstances: "
+            f"MetadataOptions.HttpPutResponseHopLimit below {HOPS} on {model.named(low)}"
+        )
+        yield finding("hop-limit-low", subject, evidence)
+
+
+def _roles(
+    account: model.Account, task: plugin_tasks.PluginTask, places: Iterable[instances.Instance]
+) -> Iterator[model.Outcome]:
+    subject = f"plugin {task.plugin_id} ({task.role})"
+    if task.own_credentials:
+        reason = f"job {task.namespace}/{task.job_id} has credentials of its own, which are not read"
+        yield model.Unchecked(check=f"what AWS allows {subject}", reason=reason, is_expected=True)
+        return
+    by_profile: dict[str, list[str]] = defaultdict(list)
+    for item in places:
+        by_profile[item.profile_arn].append(item.instance_id)
+    if "" in by_profile:
+        evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {model.named(by_profile.pop(''))}"
+        yield finding("instance-without-role", subject, evidence)
+    for profile, ids in sorted(by_profile.items()):
+        role = account.roles.get(profile) or model.Unknown(reason="it was not asked for")
+        if isinstance(role, model.Unknown):
+            yield model.Unchecked(check=f"what the role of {model.named(ids)} may do", reason=role.reason)
+        else:
+            yield from _role(account, role, subject)
+
+
+def _role(account: model.Account, role: policies.Role, subject: str) -> Iterator[model.Outcome]:
+    needed = permissions.needs(account.region)
+    lacking, unclear = permissions.lacking(role, needed)
+    if lacking:
+        yield finding(
+            "role-lacks-actions", f"role {role.name} of {subject}", f"{how(role)}: not allowed: {', '.join(lacking)}"
+        )
+    if unclear:
+        reason = f"{how(role)}: conditions on what is not known here, of {', '.join(unclear)}"
+        yield model.Unchecked(check=f"what role {role.name} may do", reason=reason)
+    if role.answers is None:
+        limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""
+        reason = f"{limits}the organization's policies were not read; IAM did not simulate: {role.why_read}"
+        yield model.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
+
+
+def roles_of(found: model.Found, account: model.Account, plugin_id: str) -> list[policies.Role] | None:
+    """Return the roles of instances that may run the plugin's controller; ``None`` where not all are known."""
+    tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
+    controlling = [task for task in tasks if task.role != "node"]
+    if isinstance(found.clients, model.Unknown) or isinstance(account.instances, model.Unknown) or not controlling:
+        return None
+    if any(task.own_credentials for task in controlling):
+        return None
+    roles: dict[str, policies.Role] = {}
+    for task in controlling:
+        for node in clients.runs_on(task, found.clients):
+            instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
+            role = account.roles.get(instance.profile_arn) if instance else None
+            if role is None or isinstance(role, model.Unknown):
+                return None
+            roles[role.name] = role
+    return list(roles.values())
+
+
+def how(role: policies.Role) -> str:
+    """Return where what *role* may do was read."""
+    if role.answers is not None:
+        return f"IAM SimulatePrincipalPolicy of {role.arn}"
+    return f"policies of role {role.name} ({model.named(list(role.documents)) or 'it has none'})"

@@ -1,0 +1,180 @@
+"""What a finding is, what could not be checked, and everything that was asked. Plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from nomad_csi.aws import attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens
+from nomad_csi.plan import model
+
+Severity = Literal["error", "warning"]
+
+NAMES_SHOWN = 5
+"""Names in a finding; of many the rest is a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One thing that is looked for."""
+
+    code: str
+    """Kept once released."""
+
+    severity: Severity
+    """``error``: it hurts, or will at the next step. ``warning``: worth knowing, and no reason to fail."""
+
+    explanation: str
+    """What is wrong and what comes of it, as sentences."""
+
+    fix: str
+    """What to do, as an imperative phrase."""
+
+    source: str
+    """Where this is known from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A rule that fired."""
+
+    code: str
+    severity: Severity
+    subject: str
+    """What it is about, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
+
+    evidence: str
+    """What was read, and where."""
+
+    fix: str
+    external_ids: tuple[str, ...] = ()
+    """Storage that a fix by this package would change; empty: it has none."""
+
+    def __str__(self) -> str:
+        """Return ``error: hop-limit-low: plugin aws-ebs0: EC2 says ...; allow 2 hops``."""
+        return f"{self.severity}: {self.code}: {self.subject}: {self.evidence}; {self.fix}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unchecked:
+    """Something that could not be looked at. It is not taken as fine."""
+
+    check: str
+    """What would have been checked."""
+
+    reason: str
+    is_expected: bool = False
+    """Whether it can be seen from nowhere but the client itself, or was not to be asked: then nobody has failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """Stands for what could not be read."""
+
+    reason: str
+    is_expected: bool = False
+
+
+Outcome = Finding | Unchecked
+
+_Part = TypeVar("_Part")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """A volume that is registered, or is to be."""
+
+    key: str
+    """``namespace/volume_id``."""
+
+    external_id: str
+    """Empty where the storage is still to be made."""
+
+    plugin_id: str
+    segments: tuple[Mapping[str, str], ...]
+    """Places where the scheduler may use it; empty: anywhere."""
+
+    claims: int = 0
+    is_registered: bool = True
+    planned_zone: str = ""
+    """Zone of storage that is still to be made."""
+
+    must_be_encrypted: bool = False
+    """Whether the spec has it encrypted."""
+
+    @property
+    def subject(self) -> str:
+        """``volume default/mysql``."""
+        return f"volume {self.key}"
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+        return "Nomad" if self.is_registered else "the spec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What was asked of AWS in one region."""
+
+    region: str
+    instances: Mapping[str, instances.Instance] | Unknown
+    roles: Mapping[str, policies.Role | Unknown]
+    """By instance profile."""
+
+    volumes: Mapping[str, ebs_volumes.EbsVolume] | Unknown
+    """EBS volumes that are registered or planned, those that exist."""
+
+    ours: Mapping[str, ebs_volumes.EbsVolume] | Unknown
+    """EBS volumes with a tag of this package."""
+
+    file_systems: file_systems.Seen | Unknown
+    keys: Mapping[str, keys.Key | Unknown]
+    """Keys of the volumes by ARN."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Everything that was asked."""
+
+    servers: tuple[servers.Server, ...] | Unknown
+    clients: tuple[nodes.Node, ...] | Unknown
+    plugins: Mapping[str, plugins.Plugin] | Unknown
+    tasks: tuple[plugin_tasks.PluginTask, ...] | Unknown
+    """Of the plugin jobs that run; of the spec's where they do not yet."""
+
+    volumes: tuple[Volume, ...] | Unknown
+    """Registered ones, and those of the spec that are not."""
+
+    token: tokens.Token | Unknown
+    account: Account | Unknown | None
+    """``None``: nothing here is of AWS."""
+
+    instance_ids: Mapping[str, str] = field(default_factory=dict)
+    """EC2 instance of a client by its node id."""
+
+    plan: model.StoragePlan | None = None
+    namespace: str = "default"
+    """Of the connection, where nothing names another."""
+
+    mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
+    """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
+
+
+def known(part: _Part | Unknown, check: str) -> tuple[_Part | None, tuple[Unchecked, ...]]:
+    """Return *part*, or ``None`` and that *check* could not be made."""
+    if isinstance(part, Unknown):
+        return None, (Unchecked(check=check, reason=part.reason, is_expected=part.is_expected),)
+    return part, ()
+
+
+def named(names: list[str]) -> str:
+    """Return the first of *names*, and how many more there are: ``a, b and 3 more``."""
+    ordered = sorted(names)
+    rest = f" and {len(ordered) - NAMES_SHOWN} more" if len(ordered) > NAMES_SHOWN else ""
+    return f"{', '.join(ordered[:NAMES_SHOWN])}{rest}"
+
+
+def is_ebs(volume: Volume) -> bool:
+    """Return whether *volume* is one of EBS."""
+    return attachments.is_ebs(volume.external_id)

@@ -1,0 +1,80 @@
+"""Where volumes may be used, and whether a client is there. Asks AWS nothing. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.doctor import clients, machines, model
+from nomad_csi.doctor.table import finding
+
+ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
+
+
+def check(found: model.Found) -> Iterator[model.Outcome]:
+    """Yield volumes whose topology no client has."""
+    if isinstance(found.volumes, model.Unknown) or isinstance(found.plugins, model.Unknown):
+        return
+    unknown: dict[tuple[str, str], list[str]] = defaultdict(list)
+    nowhere: dict[tuple[str, str], list[str]] = defaultdict(list)
+    reported = {
+        plugin_id: segments_of(found, plugin_id) for plugin_id in {volume.plugin_id for volume in found.volumes}
+    }
+    for volume in found.volumes:
+        seen = reported[volume.plugin_id]
+        if not seen or not volume.segments:
+            continue
+        keys = {key for segments in volume.segments for key in segments}
+        strange = keys - {key for segments in seen for key in segments}
+        if strange:
+            unknown[volume.plugin_id, ", ".join(sorted(strange))].append(volume.key)
+        elif not any(place.items() <= segments.items() for place in volume.segments for segments in seen):
+            told = " or ".join(sorted({_told(place) for place in volume.segments}))
+            nowhere[volume.plugin_id, told].append(volume.key)
+    for (plugin_id, keys_), volumes in sorted(unknown.items()):
+        evidence = f"/v1/volumes: {keys_} on {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client reports it"
+        yield finding("topology-key-unknown", f"plugin {plugin_id}", evidence)
+    for (plugin_id, told), volumes in sorted(nowhere.items()):
+        evidence = f"/v1/volumes: {told} of {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client there"
+        yield finding("zone-without-client", f"plugin {plugin_id}", evidence)
+    yield from _planned(found)
+
+
+def _planned(found: model.Found) -> Iterator[model.Outcome]:
+    """Yield zones of the spec's storage in which no client may run the plugin."""
+    if isinstance(found.clients, model.Unknown) or isinstance(found.volumes, model.Unknown):
+        return
+    wanted: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for volume in found.volumes:
+        if volume.planned_zone and not segments_of(found, volume.plugin_id):
+            wanted[volume.plugin_id, volume.planned_zone].append(volume.key)
+    tasks = {task.plugin_id: task for task in machines.tasks_of(found, machines.EBS) if task.role != "controller"}
+    for (plugin_id, zone), volumes in sorted(wanted.items()):
+        if plugin_id not in tasks:
+            continue
+        places = clients.may_run(tasks[plugin_id], found.clients)
+        zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in places}
+        if all(zones.values()) and zone not in zones.values():
+            evidence = (
+                f"the spec: {zone} of {model.named(volumes)}; /v1/node: clients in {zone_names(set(zones.values()))}"
+            )
+            yield finding("zone-without-client", f"plugin {plugin_id}", evidence)
+        elif zone not in zones.values():
+            silent = [name for name, own in zones.items() if not own]
+            reason = f"{model.named(silent)} have no attribute {ZONE_ATTRIBUTE}, and the plugin does not run there yet"
+            yield model.Unchecked(check=f"whether a client of plugin {plugin_id} is in {zone}", reason=reason)
+
+
+def zone_names(zones: set[str]) -> str:
+    """Return zones in words."""
+    return model.named(list(zones)) or "no zone: there are none"
+
+
+def segments_of(found: model.Found, plugin_id: str) -> list[Mapping[str, str]]:
+    """Return what the clients of the plugin say about where they are, each once."""
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    plugin = plugins.get(plugin_id)
+    seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
+    return [dict(item) for item in sorted(seen)]
+
+
+def _told(segments: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))

@@ -1,0 +1,59 @@
+"""Plugins without volumes, volumes without plugins, claims without a controller. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nomad_csi.doctor import model
+from nomad_csi.doctor.table import finding
+
+OWNER_META = "nomad-csi.owner"
+
+
+def check(found: model.Found) -> Iterator[model.Outcome]:
+    """Yield what nobody serves, and who serves nobody."""
+    plugins, unchecked = model.known(found.plugins, "plugins of the volumes, and their controllers")
+    yield from unchecked
+    volumes, unchecked = model.known(found.volumes, "volumes and their claims")
+    yield from unchecked
+    if plugins is None or volumes is None:
+        return
+    by_plugin: dict[str, list[model.Volume]] = defaultdict(list)
+    for volume in volumes:
+        by_plugin[volume.plugin_id].append(volume)
+    for plugin_id, served in sorted(by_plugin.items()):
+        registered = [volume for volume in served if volume.is_registered]
+        if plugin_id not in plugins and registered:
+            keys = model.named([volume.key for volume in registered])
+            evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
+            yield finding("plugin-absent", f"plugin {plugin_id}", evidence)
+        yield from _claimed(found, plugin_id, registered)
+    yield from _unused(found, frozenset(by_plugin))
+
+
+def _claimed(found: model.Found, plugin_id: str, registered: list[model.Volume]) -> Iterator[model.Outcome]:
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    plugin = plugins.get(plugin_id)
+    claimed = [volume.key for volume in registered if volume.claims]
+    if plugin is None or not claimed or any(item.healthy for item in plugin.controllers):
+        return
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    has_controller = any(task.plugin_id == plugin_id and task.role != "node" for task in tasks)
+    if plugin.controller_required or plugin.controllers_expected or has_controller:
+        evidence = (
+            f"/v1/plugin/csi/{plugin_id}: {len(plugin.controllers)} controllers, none healthy; /v1/volumes: "
+            f"{len(claimed)} claimed ({model.named(claimed)})"
+        )
+        yield finding("claimed-without-controller", f"plugin {plugin_id}", evidence)
+
+
+def _unused(found: model.Found, used: frozenset[str]) -> Iterator[model.Outcome]:
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    planned = {item.plugin_id for item in found.plan.plugins} if found.plan else set()
+    ours: dict[str, list[str]] = defaultdict(list)
+    for task in tasks:
+        if task.meta.get(OWNER_META):
+            ours[task.plugin_id].append(f"{task.namespace}/{task.job_id} of {task.meta[OWNER_META]}")
+    for plugin_id, jobs in sorted(ours.items()):
+        if plugin_id not in used and plugin_id not in planned:
+            evidence = f"/v1/job: {model.named(sorted(set(jobs)))}; /v1/volumes: none with plugin {plugin_id}"
+            yield finding("plugin-unused", f"plugin {plugin_id}", evidence)

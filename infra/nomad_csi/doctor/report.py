@@ -1,0 +1,80 @@
+"""What was found, as data and as a table."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.doctor.model import Finding, Unchecked
+from nomad_csi.verify import table
+
+WIDTH = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Findings, and what could not be checked."""
+
+    findings: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    aws_region: str = ""
+    """Where AWS was asked; empty: nowhere."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found is an error, and nothing failed to be looked at."""
+        return not self.exit_code
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing hurts. 1: an error was found. 2: none was, and something could not be found out."""
+        if any(item.severity == "error" for item in self.findings):
+            return errors.EXIT_CHANGES
+        return errors.EXIT_ERROR if any(not item.is_expected for item in self.unchecked) else 0
+
+    @property
+    def untagged(self) -> tuple[str, ...]:
+        """EBS volumes that want the tag of the policy."""
+        return tuple(sorted({key for item in self.findings for key in item.external_ids}))
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok": bool, "findings": [...], "not_checked": [...]}``. A finding has ``code``, ``severity``, ``subject``,
+        ``evidence``, ``fix`` and ``external_ids``; what was not checked has ``check``, ``reason`` and ``is_expected``.
+        """
+        return {
+            "ok": self.ok,
+            "findings": [
+                dataclasses.asdict(item) | {"external_ids": list(item.external_ids)} for item in self.findings
+            ],
+            "not_checked": [dataclasses.asdict(item) for item in self.unchecked],
+        }
+
+    def as_table(self, width: int = WIDTH, *, colour: bool = False) -> str:
+        """Return the report as text of at most *width* columns where that can be, ending in a newline."""
+        parts = ["\n".join(_finding(item, width, colour=colour)) for item in self.findings]
+        parts += ["\n".join(_unchecked(item, width)) for item in self.unchecked]
+        return "\n".join([*parts, self._total()]) + "\n"
+
+    def _total(self) -> str:
+        bad = sum(item.severity == "error" for item in self.findings)
+        counts = f"{bad} {_noun(bad, 'error')}, {len(self.findings) - bad} {_noun(len(self.findings) - bad, 'warning')}"
+        return f"{counts}, {len(self.unchecked)} not checked"
+
+
+def _noun(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _finding(item: Finding, width: int, *, colour: bool) -> Iterator[str]:
+    yield f"{table.painted(item.severity, colour=colour)}  {item.code}  {item.subject}"
+    yield from table.wrapped("  evidence  ", item.evidence, width)
+    yield from table.wrapped("  fix       ", item.fix, width)
+
+
+def _unchecked(item: Unchecked, width: int) -> Iterator[str]:
+    yield from table.wrapped("not checked  ", item.check, width)
+    yield from table.wrapped("  reason    ", item.reason, width)

@@ -1,0 +1,98 @@
+"""The storage behind volumes: zone, tag, encryption. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nomad_csi.aws import ebs_volumes, policies
+from nomad_csi.doctor import encryption, machines, model, permissions, places
+from nomad_csi.doctor.table import finding
+from nomad_csi.plan import iam
+
+ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
+
+
+def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]:
+    """Yield what of EBS is otherwise than Nomad, the driver or the spec want it."""
+    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    wanted = [volume for volume in volumes if model.is_ebs(volume)]
+    if isinstance(account.volumes, model.Unknown):
+        if wanted:
+            check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
+            yield model.Unchecked(check=check_name, reason=account.volumes.reason)
+        return
+    pairs = [
+        (volume, account.volumes[volume.external_id]) for volume in wanted if volume.external_id in account.volumes
+    ]
+    yield from _zones(found, pairs)
+    yield from _tags(found, account, pairs)
+    yield from encryption.check(found, account, pairs)
+
+
+def _zones(found: model.Found, pairs: list[tuple[model.Volume, ebs_volumes.EbsVolume]]) -> Iterator[model.Outcome]:
+    loose: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for volume, ebs in pairs:
+        named = {place[key] for place in volume.segments for key in ZONE_KEYS if key in place}
+        if named and ebs.zone not in named:
+            evidence = (
+                f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
+                f"in {ebs.zone}"
+            )
+            yield finding("zone-differs", volume.subject, evidence)
+        elif not volume.segments:
+            zones = {
+                segments[key]
+                for segments in places.segments_of(found, volume.plugin_id)
+                for key in ZONE_KEYS
+                if key in segments
+            }
+            if zones - {ebs.zone}:
+                loose[volume.plugin_id, places.zone_names(zones)].append(f"{volume.key} (in {ebs.zone})")
+    for (plugin_id, zones_), keys in sorted(loose.items()):
+        evidence = f"/v1/volumes: no topology of {model.named(keys)}; /v1/plugin/csi/{plugin_id}: clients in {zones_}"
+        yield finding("zone-not-registered", f"plugin {plugin_id}", evidence)
+
+
+def _tags(
+    found: model.Found, account: model.Account, pairs: list[tuple[model.Volume, ebs_volumes.EbsVolume]]
+) -> Iterator[model.Outcome]:
+    """Yield which volumes lack the tag where a role of the controller may not attach them without."""
+    needed = permissions.needs(account.region)
+    bare: dict[str, list[tuple[model.Volume, ebs_volumes.EbsVolume]]] = defaultdict(list)
+    for volume, ebs in pairs:
+        if ebs.tags.get(iam.CLUSTER_TAG) != "true":
+            bare[volume.plugin_id].append((volume, ebs))
+    for plugin_id, untagged in sorted(bare.items()):
+        roles = machines.roles_of(found, account, plugin_id)
+        if roles is None:
+            reason = "the role of the plugin's controller, or what it may do, is not known"
+            keys = model.named([volume.key for volume, _ in untagged])
+            check_name = f"whether plugin {plugin_id} may attach volumes without the tag {iam.CLUSTER_TAG}: {keys}"
+            yield model.Unchecked(check=check_name, reason=reason)
+            continue
+        for role in roles:
+            yield from _refused(role, needed, plugin_id, untagged)
+
+
+def _refused(
+    role: policies.Role,
+    needed: permissions.Needs,
+    plugin_id: str,
+    untagged: list[tuple[model.Volume, ebs_volumes.EbsVolume]],
+) -> Iterator[model.Outcome]:
+    may = {
+        ebs.external_id: permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)
+        for _, ebs in untagged
+    }
+    refused = sorted(key for key, verdict in may.items() if verdict is False)
+    if refused:
+        keys = model.named([f"{item.key} ({item.external_id})" for item, _ in untagged if not may[item.external_id]])
+        evidence = (
+            f"EC2 DescribeVolumes: no {iam.CLUSTER_TAG}=true on {keys}; {machines.how(role)}: ec2:AttachVolume is not "
+            "allowed without"
+        )
+        yield finding("policy-tag-missing", f"plugin {plugin_id}", evidence, external_ids=tuple(refused))
+    unclear = [item.key for item, _ in untagged if may[item.external_id] is None]
+    if unclear:
+        reason = f"{machines.how(role)}: conditions on what is not known here"
+        check_name = f"whether role {role.name} may attach {model.named(unclear)}"
+        yield model.Unchecked(check=check_name, reason=reason)

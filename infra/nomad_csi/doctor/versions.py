@@ -1,0 +1,128 @@
+"""Servers and clients against the versions that storage needs. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.doctor import model
+from nomad_csi.doctor.table import finding
+from nomad_csi.drivers import catalogue
+from nomad_csi.nomad import gates
+from nomad_csi.plan import versions
+
+_ROLES_WITH_CONTROLLER = frozenset({"controller", "monolith"})
+
+
+def check(found: model.Found) -> Iterator[model.Outcome]:
+    """Yield which faults the versions have, and which drivers want newer ones."""
+    servers, unchecked = model.known(found.servers, "versions of the servers against the version gates")
+    yield from unchecked
+    clients, unchecked = model.known(found.clients, "versions of the clients against the version gates")
+    yield from unchecked
+    on_servers = _by_version((item.version, item.name) for item in servers or () if item.status != "left")
+    on_clients = _by_version((item.version, item.name) for item in clients or () if item.status != "down")
+    features = used(found)
+    yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
+    yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
+    yield from _of_drivers(found, on_servers, on_clients)
+    yield from _newer(on_servers, on_clients)
+    failed = [item.name for item in servers or () if item.status == "failed"]
+    if failed:
+        yield finding("server-failed", "servers", f"/v1/agent/members: failed: {model.named(failed)}")
+
+
+def used(found: model.Found) -> frozenset[gates.Feature]:
+    """Return what of Nomad is used: by the plugins and volumes that are there, and by the spec."""
+    features: set[gates.Feature] = set()
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    planned = found.plan.volumes if found.plan else ()
+    if any(task.role in _ROLES_WITH_CONTROLLER for task in tasks):
+        features.add("controller")
+    if any(volume.segments for volume in volumes):
+        features.add("topologies")
+    ids = [volume.key.partition("/")[2] for volume in volumes]
+    if len(ids) != len(set(ids)):
+        features.add("namespaces")
+    if found.plan is None or any(item.registration.secrets for item in planned):
+        features.add("secrets")
+    if any(item.source is not None and not hasattr(item.source, "tags") for item in planned):
+        features.add("create")
+    return frozenset(features)
+
+
+def _by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = defaultdict(list)
+    for version, name in pairs:
+        names[version].append(name)
+    return dict(names)
+
+
+def _gates(
+    side: gates.Side, found: Mapping[str, list[str]], features: frozenset[gates.Feature], *, knows_secrets: bool
+) -> Iterator[model.Outcome]:
+    for version in sorted(found):
+        if versions.parse(version) is None:
+            reason = f"Nomad names {version!r} as the version of {model.named(found[version])}"
+            yield model.Unchecked(check=f"version gates of {side}", reason=reason)
+    met: dict[str, list[str]] = defaultdict(list)
+    by_code = {gate.code: gate for gate in gates.GATES}
+    for version, names in sorted(found.items()):
+        for gate in gates.met(side, version, features):
+            met[gate.code].append(f"Nomad {version} on {model.named(names)}")
+    for code, told in met.items():
+        is_guess = "secrets" in by_code[code].features and not knows_secrets
+        hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
+        where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
+        evidence = f"{where}: {'; '.join(told)}{hidden}"
+        yield finding(code, side, evidence, severity="warning" if is_guess else None)
+
+
+def _of_drivers(
+    found: model.Found, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
+) -> Iterator[model.Outcome]:
+    for plugin_id, (name, least) in sorted(wanted(found).items()):
+        old = [
+            f"{side} {model.named(names)} with {version}"
+            for side, seen in (("servers", on_servers), ("clients", on_clients))
+            for version, names in sorted(seen.items())
+            if gates.is_older(version, least)
+        ]
+        if old:
+            evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
+            fix = f"upgrade Nomad to {least} or later"
+            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", evidence, fix=fix)
+
+
+def wanted(found: model.Found) -> dict[str, tuple[str, str]]:
+    """Return driver and oldest version of Nomad for each plugin of the spec, and for running ones of the catalogue."""
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    running = {
+        plugin_id: (driver.called, driver.minimum_nomad)
+        for plugin_id, plugin in plugins.items()
+        if (driver := by_provider.get(plugin.provider))
+    }
+    planned = {
+        item.plugin_id: (item.driver, item.minimum_nomad)
+        for item in (found.plan.plugins if found.plan else ())
+        if item.minimum_nomad
+    }
+    return running | planned
+
+
+def _newer(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[model.Outcome]:
+    known = [version for version in on_servers if versions.parse(version)]
+    if not known:
+        return
+    newest = known[0]
+    for version in known[1:]:
+        if gates.is_older(newest, version):
+            newest = version
+    newer = [
+        f"{model.named(names)} with {version}"
+        for version, names in sorted(on_clients.items())
+        if gates.is_older(newest, version)
+    ]
+    if newer:
+        evidence = f"/v1/agent/members: servers with {newest}; /v1/nodes: {'; '.join(newer)}"
+        yield finding("nomad-client-newer", "clients", evidence)
