@@ -233,6 +233,11 @@ DRIVER = model.Driver(
     creates=True,
     traps=(
         model.Trap(
+            text="a volume with the context blockattachuntilinitialized=true ends the controller with a nil pointer "
+            "unless it runs with --batching=true",
+            source="aws-ebs-csi-driver v1.64.0 run against moto 5.2.5; pkg/cloud/cloud.go, describeVolumeStatus",
+        ),
+        model.Trap(
             text="an unknown mode word makes the driver exit 0: the task looks complete, not failed",
             source="aws-ebs-csi-driver, cmd/main.go",
         ),

@@ -3,6 +3,8 @@ The IAM policy that a driver needs, and nothing beyond it.
 
 Actions and conditions follow the managed policy AmazonEBSCSIDriverPolicyV2 (announced 2026-04-15, aws-ebs-csi-driver
 issue 2918), cut down to what static volumes use: describe, attach, detach. Only the controller calls EC2.
+A clone is made with CopyVolumes (aws-ebs-csi-driver v1.64.0, ``pkg/cloud/cloud.go``, ``createCloneHelper``), which asks
+for the new volume and for its source.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,9 +76,11 @@ def ebs_policy(
 
 def _creating(arn: str) -> list[dict[str, Any]]:
     volumes, snapshots = f"{arn}:volume/*", f"{arn}:snapshot/*"
-    on_creation = {"StringEquals": {"ec2:CreateAction": ["CreateVolume", "CreateSnapshot"]}}
+    on_creation = {"StringEquals": {"ec2:CreateAction": ["CreateVolume", "CreateSnapshot", "CopyVolumes"]}}
     return [
-        _statement("CreateTagged", ["ec2:CreateVolume", "ec2:CreateSnapshot"], [volumes, snapshots], _TAGGING),
+        _statement("CreateTaggedVolumes", ["ec2:CreateVolume", "ec2:CopyVolumes"], [volumes], _TAGGING),
+        _statement("CreateTaggedSnapshots", ["ec2:CreateSnapshot"], [snapshots], _TAGGING),
+        _statement("CopyTaggedVolumes", ["ec2:CopyVolumes"], [f"{arn}:volume/vol-*"], _TAGGED),
         _statement("SnapshotTaggedVolumes", ["ec2:CreateSnapshot"], [volumes], _TAGGED),
         _statement("CreateFromTaggedSnapshots", ["ec2:CreateVolume"], [snapshots], _TAGGED),
         _statement("ChangeTaggedVolumes", ["ec2:DeleteVolume", "ec2:ModifyVolume"], [volumes], _TAGGED),

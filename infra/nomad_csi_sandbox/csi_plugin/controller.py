@@ -17,6 +17,9 @@ DEFAULT_GIB = 100
 ZONE_KEYS = ("topology.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone")
 """Where a wanted zone may stand, best first; the first is the one that is answered."""
 
+UNTIL_INITIALIZED = "blockattachuntilinitialized"
+"""Key of a volume's context. Source: aws-ebs-csi-driver v1.64.0, ``pkg/driver/constants.go``."""
+
 
 class Controller(csi_pb2_grpc.ControllerServicer):
     """What both drivers have in common."""
@@ -76,7 +79,17 @@ class EbsController(ebs_storage.EbsStorage, Controller):
                 raise status.StatusError(grpc.StatusCode.NOT_FOUND, f'Volume "{volume_id}" not found') from error
             where = f'ttach volume "{volume_id}" to node "{node_id}"'
             raise _internal(f"Could not a{where}: could not a{where}: {error}") from error
+        if request.volume_context.get(UNTIL_INITIALIZED) == "true":
+            self._wait_until_initialized(volume_id)
         return csi_pb2.ControllerPublishVolumeResponse(publish_context={"devicePath": device})
+
+    def _wait_until_initialized(self, volume_id: str) -> None:
+        """Ask EC2 once; moto 5.2.5 has no answer to this operation, so the stand-in can only fail here."""
+        try:
+            self._cloud.call("DescribeVolumeStatus", VolumeIds=[volume_id])
+        except ec2.Ec2Error as error:
+            what = f'Cannot validate that volume "{volume_id}" is initialized while polling EC2 DescribeVolumeStatus'
+            raise _internal(f"{what}: {error}") from error
 
     def ControllerUnpublishVolume(self, request: Any, _context: Any) -> Any:
         """Detach. May be repeated."""

@@ -33,8 +33,10 @@ class EbsStorage:
         if 0 < request.capacity_range.limit_bytes < size_gib * GIB:
             raise status.invalid("After round-up, volume size exceeds the limit specified")
         found = self.volume(volume_id)
+        what = f'Could not resize volume "{volume_id}"'
+        self._ask("DescribeVolumesModifications", what, VolumeIds=[volume_id])
         if found["Size"] < size_gib:
-            self._ask("ModifyVolume", f'Could not resize volume "{volume_id}"', VolumeId=volume_id, Size=size_gib)
+            self._ask("ModifyVolume", what, VolumeId=volume_id, Size=size_gib)
         size = max(found["Size"], size_gib) * GIB
         on_node = not capability.is_block(request.volume_capability)
         return csi_pb2.ControllerExpandVolumeResponse(capacity_bytes=size, node_expansion_required=on_node)
@@ -44,8 +46,10 @@ class EbsStorage:
         volume_id = capability.given_text(request.volume_id, "Volume ID")
         self.volume(volume_id)
         wanted = mutable(request.mutable_parameters)
+        what = f'Could not modify volume "{volume_id}"'
+        self._ask("DescribeVolumesModifications", what, VolumeIds=[volume_id])
         if wanted:
-            self._ask("ModifyVolume", f'Could not modify volume "{volume_id}"', VolumeId=volume_id, **wanted)
+            self._ask("ModifyVolume", what, VolumeId=volume_id, **wanted)
         return csi_pb2.ControllerModifyVolumeResponse()
 
     def CreateSnapshot(self, request: Any, _context: Any) -> Any:

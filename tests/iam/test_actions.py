@@ -1,0 +1,255 @@
+"""
+The granted actions are enough for every call of the driver, and none of them is there for nothing.
+
+moto judges the actions; what only clauses can show (keys, tags made with a volume) is in test_clauses.py.
+"""
+
+import itertools
+from dataclasses import dataclass, field
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, controller, expansion, identity, snapshots
+from nomad_csi.plan import iam
+
+WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
+GIB = 1 << 30
+TIMEOUT_S = 60
+TAGS = [{"Key": "ebs.csi.aws.com/cluster", "Value": "true"}]
+NAMES = itertools.count()
+
+
+@dataclass
+class Scene:
+    """What a step works on: made by the administrator, so that a step needs its own actions only."""
+
+    ebs: object
+    judging: object
+    ec2: object = field(init=False)
+
+    def __post_init__(self):
+        self.ec2 = self.judging.client("ec2")
+
+    def volume(self):
+        """Make a volume that has the driver's tag."""
+        tags = [{"ResourceType": "volume", "Tags": TAGS}]
+        return self.ec2.create_volume(AvailabilityZone="us-east-1a", Size=1, TagSpecifications=tags)["VolumeId"]
+
+    def snapshot(self):
+        """Make a snapshot."""
+        return self.ec2.create_snapshot(VolumeId=self.volume())["SnapshotId"]
+
+    def attached(self):
+        """Make a volume and attach it."""
+        volume_id = self.volume()
+        self.ec2.attach_volume(VolumeId=volume_id, InstanceId=self.judging.instance_id, Device="/dev/xvdzz")
+        return volume_id
+
+
+def prepared(call, make=lambda _scene: None):
+    """Return a step: *make* as administrator first, then the driver's *call* with what was made."""
+
+    def step(scene):
+        made = make(scene)
+        return lambda: call(scene.ebs.connection, made, scene)
+
+    return step
+
+
+def create(connection, source, _scene):
+    """Have the driver make a volume, of a snapshot where there is one."""
+    wanted = controller.NewVolume(
+        name=f"volume-{next(NAMES)}",
+        required_bytes=GIB,
+        capabilities=(WRITER,),
+        snapshot_id=source or "",
+        required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
+    )
+    controller.create_volume(connection, wanted, timeout_s=TIMEOUT_S)
+
+
+def publish(connection, volume_id, scene, **context):
+    """Have the driver attach."""
+    controller.controller_publish_volume(
+        connection,
+        volume_id=volume_id,
+        node_id=scene.judging.instance_id,
+        use=WRITER,
+        context=context,
+        timeout_s=TIMEOUT_S,
+    )
+    scene.ec2.detach_volume(VolumeId=volume_id, InstanceId=scene.judging.instance_id)
+
+
+STEPS = {
+    "probe": prepared(lambda on, _made, _scene: identity.probe(on, timeout_s=TIMEOUT_S)),
+    "validate": prepared(
+        lambda on, made, _scene: controller.validate_volume_capabilities(
+            on, volume_id=made, capabilities=[WRITER], timeout_s=TIMEOUT_S
+        ),
+        Scene.volume,
+    ),
+    "attach": prepared(publish, Scene.volume),
+    "detach": prepared(
+        lambda on, made, scene: controller.controller_unpublish_volume(
+            on, volume_id=made, node_id=scene.judging.instance_id, timeout_s=TIMEOUT_S
+        ),
+        Scene.attached,
+    ),
+    "create": prepared(create),
+    "restore": prepared(create, Scene.snapshot),
+    "expand": prepared(
+        lambda on, made, _scene: expansion.controller_expand_volume(
+            on, volume_id=made, required_bytes=2 * GIB, timeout_s=TIMEOUT_S
+        ),
+        Scene.volume,
+    ),
+    "snapshot": prepared(
+        lambda on, made, _scene: snapshots.create_snapshot(
+            on, source_volume_id=made, name=f"snapshot-{next(NAMES)}", timeout_s=TIMEOUT_S
+        ),
+        Scene.volume,
+    ),
+    "list snapshots": prepared(lambda on, _made, _scene: snapshots.list_snapshots(on, timeout_s=TIMEOUT_S)),
+    "delete snapshot": prepared(
+        lambda on, made, _scene: snapshots.delete_snapshot(on, snapshot_id=made, timeout_s=TIMEOUT_S), Scene.snapshot
+    ),
+    "delete": prepared(
+        lambda on, made, _scene: controller.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume
+    ),
+}
+"""What Nomad has the controller do."""
+
+STATIC = ("probe", "validate", "attach", "detach")
+"""What it has it do with volumes that were made elsewhere."""
+
+NEEDED = {
+    "ec2:DescribeAvailabilityZones": "probe",
+    "ec2:DescribeVolumes": "validate",
+    "ec2:DescribeInstances": "attach",
+    "ec2:AttachVolume": "attach",
+    "ec2:DetachVolume": "detach",
+    "ec2:CreateVolume": "create",
+    "ec2:DescribeSnapshots": "list snapshots",
+    "ec2:DescribeVolumesModifications": "expand",
+    "ec2:ModifyVolume": "expand",
+    "ec2:CreateSnapshot": "snapshot",
+    "ec2:DeleteSnapshot": "delete snapshot",
+    "ec2:DeleteVolume": "delete",
+}
+"""The step that fails without the action."""
+
+ELSEWHERE = {
+    "ec2:DescribeInstanceTypes": "test_without_instance_types_the_driver_says_that_it_guesses",
+    "ec2:DescribeVolumeStatus": "test_waiting_for_a_restored_volume_asks_for_its_status",
+    "ec2:CopyVolumes": "test_cloning_asks_for_copies; and in test_clauses.py",
+    "ec2:CreateTags": "test_clauses.py",
+    "kms:CreateGrant": "test_clauses.py",
+    "kms:Decrypt": "test_clauses.py",
+    "kms:DescribeKey": "test_clauses.py",
+    "kms:GenerateDataKeyWithoutPlaintext": "test_clauses.py",
+}
+"""The test that fails without the action, where it is no step."""
+
+
+@pytest.fixture
+def scene(ebs, judging):
+    """A controller in an account."""
+    return Scene(ebs, judging)
+
+
+@pytest.fixture
+def fresh(fresh_ebs, judging):
+    """A controller in an account that has asked for nothing yet: the driver remembers what it was told of a type."""
+    return Scene(fresh_ebs, judging)
+
+
+def test_every_granted_action_has_a_test_that_fails_without_it(granted):
+    """An action that nobody can show a need for is not granted."""
+    assert granted == sorted({*NEEDED, *ELSEWHERE})
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_granted_actions_are_enough(scene, judging, granted, name):
+    """Every call of the driver works with what the component grants."""
+    judging.grant(granted)
+
+    STEPS[name](scene)()
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_less_is_enough_for_volumes_made_elsewhere(scene, judging, name):
+    """Without volumes of its own making the driver needs nothing that makes, changes or deletes."""
+    statements = iam.ebs_policy("us-east-1")["Statement"]
+    judging.grant({action for statement in statements for action in statement["Action"]})
+
+    STEPS[name](scene)()
+
+
+@pytest.mark.parametrize("action", NEEDED)
+def test_action_taken_away_breaks_its_call(scene, judging, granted, action):
+    """EC2 names the action, and the driver passes its sentence on."""
+    judging.grant(each for each in granted if each != action)
+    call = STEPS[NEEDED[action]](scene)
+
+    with pytest.raises(errors.CsiError) as caught:
+        call()
+
+    # A long sentence is cut in the error that users see; the driver's log has the whole.
+    assert "is not authorized" in caught.value.message
+    assert f"is not authorized to perform: {action}" in caught.value.message + scene.ebs.log.read_text()
+
+
+def test_without_instance_types_the_driver_says_that_it_guesses(fresh, judging, granted):
+    """The attachment works by the driver's own table, which does not know newer types."""
+    judging.grant(each for each in granted if each != "ec2:DescribeInstanceTypes")
+
+    STEPS["attach"](fresh)()
+
+    assert "Failed to describe instance type, falling back to static table" in fresh.ebs.log.read_text()
+
+
+def test_with_instance_types_the_driver_guesses_nothing(fresh, judging, granted):
+    """What is granted keeps the log free of it."""
+    judging.grant(granted)
+
+    STEPS["attach"](fresh)()
+
+    assert "falling back" not in fresh.ebs.log.read_text()
+
+
+def test_waiting_for_a_restored_volume_asks_for_its_status(fresh, judging, granted):
+    """Without the action EC2 refuses; with it moto has no answer, which is another error."""
+    attach = prepared(
+        lambda on, made, scene: publish(on, made, scene, blockattachuntilinitialized="true"), Scene.volume
+    )
+
+    without = [each for each in granted if each != "ec2:DescribeVolumeStatus"]
+    assert "is not authorized to perform: ec2:DescribeVolumeStatus" in _refusal(fresh, judging, attach, without)
+    assert "is not authorized to perform" not in _refusal(fresh, judging, attach, granted)
+
+
+def test_cloning_asks_for_copies(scene, judging, granted):
+    """The driver copies with CopyVolumes; moto has no answer to that, which is another error than a refusal."""
+    if not scene.ebs.is_real:
+        pytest.skip("the stand-in plays a clone with CreateVolume: moto has no CopyVolumes")
+
+    def clone(connection, source, _scene):
+        wanted = controller.NewVolume(
+            name=f"clone-{next(NAMES)}", required_bytes=GIB, capabilities=(WRITER,), clone_id=source
+        )
+        controller.create_volume(connection, wanted, timeout_s=5)  # the driver asks again and again what moto lacks
+
+    step = prepared(clone, Scene.volume)
+
+    without = [each for each in granted if each != "ec2:CopyVolumes"]
+    assert "is not authorized to perform: ec2:CopyVolumes" in _refusal(scene, judging, step, without)
+    assert "is not authorized to perform" not in _refusal(scene, judging, step, granted)
+
+
+def _refusal(scene, judging, step, actions):
+    judging.grant(actions)
+    with pytest.raises(errors.CsiError) as caught:
+        step(scene)()
+    return caught.value.message
