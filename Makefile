@@ -43,8 +43,8 @@ lint: install-dev                    ## style, types, layers
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-test: lint                           ## lint, then every test
-	$(BIN)/python -m pytest
+test: lint                           ## lint, then every test, on every core
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 soak: install-dev                    ## the property tests with ten times the examples: 100,000 hostile texts
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run

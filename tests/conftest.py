@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
+REAL = ("real", "contract")
+"""Folders of tests that a real agent serves; one is started for all of them, so one worker runs them all."""
+
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keep the tests of one file on one worker, and all that need a real agent on the same one."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        item.add_marker(pytest.mark.xdist_group("real agent" if folder in REAL else str(item.path)))
 
 
 @pytest.fixture(autouse=True)
