@@ -71,7 +71,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.server.agent.asked.append(asked)
         missing = (404, {}, b"nothing is prepared for this path")
         status, headers, content = self.server.agent.answers.get((self.command, target.path), missing)
-        self.send_response(status)
+        (self.send_response_only if "Date" in headers else self.send_response)(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))

@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+import time
 
 import pytest
 
@@ -84,6 +85,19 @@ def test_empty_body_is_no_data(agent, client):
     reply = client.request("DELETE", "/v1/volume/csi/v1")
 
     assert (reply.data, reply.text, reply.index) == (None, "", 7)
+
+
+def test_time_is_that_of_the_agent_and_does_not_jump(agent, client, monkeypatch):
+    """It goes on from the date of the last answer, whatever this machine's clock does."""
+    agent.answer("GET", "/v1/jobs", "[]", headers={"Date": "Sat, 21 Nov 2026 14:52:41 GMT"})
+    before = client.now_ns
+    client.request("GET", "/v1/jobs")
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+
+    since_s = (client.now_ns - 1_795_272_761 * 10**9) / 10**9
+
+    assert before > 0
+    assert 0 <= since_s < 60
 
 
 def test_observer_sees_every_attempt(agent):

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import nomad
@@ -48,7 +47,7 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
         nodes=clients,
         plugins=dict(zip(plugin_ids, gather.in_parallel(_plugin_reads(client, plugin_ids)), strict=True)),
         ec2=_ec2(seen, clients, aws_region) if aws_region else None,
-        now_ns=time.time_ns(),
+        now_ns=client.now_ns,
     )
 
 

@@ -1,10 +1,13 @@
 """The one request function: every call to Nomad goes through `Nomad.request`, and every refusal comes out of it."""
 
+import contextlib
 import json
 import re
+import time
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from email import utils
 from http import HTTPStatus
 from typing import Any, Self
 from urllib import parse
@@ -14,6 +17,8 @@ from nomad_csi.nomad import classify, connection, masking, transport
 
 TIMEOUT_S = 30.0
 """Deadline of a call that names none."""
+
+_NS_IN_S = 1_000_000_000
 
 _PATH_POSITION_OF_VERB = 3
 """In ``volume/csi/ID/delete``, counted from ``volume``."""
@@ -56,6 +61,7 @@ class Nomad:
         self._timeout_s = timeout_s
         self._observe = observe
         self._transport = transport.Transport(connection)
+        self._told: tuple[int, float] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +77,19 @@ class Nomad:
     def close(self) -> None:
         """Close the connections. A later call opens new ones."""
         self._transport.close()
+
+    @property
+    def now_ns(self) -> int:
+        """
+        The time by the clock of the agent, in nanoseconds since 1970; this machine's where it never told one.
+
+        It goes on from the last answer by a clock that does not jump, so that ages of what Nomad tells do not depend
+        on the date that this machine has.
+        """
+        if self._told is None:
+            return time.time_ns()
+        told_ns, at_s = self._told
+        return told_ns + int((time.monotonic() - at_s) * _NS_IN_S)
 
     def request(
         self,
@@ -137,9 +156,15 @@ class Nomad:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
+    def _note_time(self, answer: transport.Answer) -> None:
+        with contextlib.suppress(ValueError):  # absent, or of something that is not Nomad
+            told = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
+            self._told = int(told.timestamp()) * _NS_IN_S, time.monotonic()
+
     def _reply(
         self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
     ) -> Reply:
+        self._note_time(answer)
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             verdict = classify.answered(call, answer.status, text)

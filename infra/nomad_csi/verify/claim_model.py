@@ -35,6 +35,7 @@ class Found:
     """``None``: EC2 was not asked."""
 
     now_ns: int
+    """By Nomad's own clock, as its times are."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,130 @@
+"""The machine of the operator: a clock that jumps, a disk that is full."""
+
+import ast
+import contextlib
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli, errors
+from nomad_csi.deploy import rendered_file
+from nomad_csi.deploy import resource as steps
+
+PACKAGE = Path(cli.__file__).parents[1]
+MAY_LOOK = ("nomad/request.py", "deploy/deletion_ways.py", "cli/")
+"""Where an agent told no time; for a name that nothing had before; commands write the day into files."""
+
+WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}
+HOUR_S = 3600
+
+
+def test_nothing_is_timed_by_the_clock_on_the_wall():
+    """Deadlines, waits and ages are told by a clock that only goes forward, or by Nomad's own times."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+                owner = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+                if f"{owner}.{node.attr}" in WALL_CLOCK:
+                    found.add(str(path.relative_to(PACKAGE)))
+
+    assert [path for path in found if not path.startswith(MAY_LOOK)] == []
+
+
+@pytest.mark.parametrize("jump_s", [-24 * HOUR_S, 24 * HOUR_S])
+def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, spec, held, ids, monkeypatch, jump_s):
+    """A run with a second attempt in it takes as long as ever, and says the same."""
+    now = time.time()
+    jumps = itertools.count(0, jump_s)
+    path = spec("v0", "v1")
+    proxy.fault("PUT", lambda handler: handler.reset())
+    monkeypatch.setattr(time, "time", lambda: now + next(jumps))
+
+    done = register(proxy.address, path, "--deadline-s", "30")
+
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said.endswith("; trying again in 0.01 s (attempt 2 of 5)\n")
+    assert held() == ids(2)
+    assert register(proxy.address, path).statuses == {"unchanged"}
+
+
+@pytest.fixture
+def small_disk():
+    """A file system of 64 KiB, which is full; call it to make room."""
+    place = Path(tempfile.mkdtemp(prefix="ncfull"))
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        place.rmdir()
+        pytest.skip("only root may mount a file system to fill")
+    filling = place / "filling"
+    with filling.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(512)):
+            """Until there is no room for more."""
+    assert shutil.disk_usage(place).free == 0
+    try:
+        yield place, filling.unlink
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+        place.rmdir()
+
+
+def test_full_disk_leaves_no_half_file(small_disk, spec, capsys):
+    """Rendered files come all together or not at all; with room again, the same command writes them."""
+    place, make_room = small_disk
+    words = ["render", spec("v0", "v1"), "--out", str(place / "rendered")]
+
+    code = cli.main(words)
+
+    told = f"{place}/rendered: the files cannot be written: {place}/rendered: No space left on device"
+    assert (code, capsys.readouterr().err) == (2, f"error: {told}\n")
+    assert [path.name for path in place.iterdir()] == ["filling"]
+    make_room()
+    assert cli.main(words) == 0
+    assert len(list(place.rglob("*.hcl"))) == 3
+
+
+def test_file_of_a_stack_on_a_full_disk_is_told_and_written_by_the_next_up(small_disk):
+    """Pulumi's step fails with the file's name; what was there before is whole."""
+    place, make_room = small_disk
+    kind = rendered_file.RenderedFile()
+    context = steps.Context(connect=lambda: None, root=place)
+    news = {"path": "jobs/a.nomad.hcl", "content": "x" * 5000}
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        kind.create(context, news)
+
+    assert str(caught.value) == f"{place}/jobs/a.nomad.hcl: cannot be written: No space left on device"
+    assert [path.name for path in place.iterdir()] == ["filling"]
+    make_room()
+    kind.create(context, news)
+    assert (place / "jobs/a.nomad.hcl").read_text() == news["content"]
+
+
+LIMITED = """\
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+from nomad_csi import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_file_that_the_kernel_cuts_off_is_none(spec, tmp_path):
+    """The same where the kernel refuses a file to grow, as with a quota; this needs no root."""
+    words = ["render", spec("v0", "v1"), "--out", str(tmp_path / "rendered")]
+
+    done = subprocess.run([sys.executable, "-c", LIMITED, *words], capture_output=True, text=True, check=False)
+
+    folder = tmp_path / "rendered"
+    told = f"error: {folder}: the files cannot be written: {folder}: File too large\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    assert not (tmp_path / "rendered").exists()
+    assert cli.main(words) == 0
+    assert len(list((tmp_path / "rendered").rglob("*.hcl"))) == 3
