@@ -5,6 +5,7 @@ import json
 import pytest
 
 from nomad_csi import cli
+from nomad_csi_sandbox.nomad import parse
 
 
 @pytest.mark.usefixtures("plugin")
@@ -77,3 +78,96 @@ def test_a_deadline_that_is_none_is_wrong_usage(text, capsys):
 
     assert caught.value.code == 64
     assert f"expected a number of seconds above 0, got '{text}'" in capsys.readouterr().err
+
+
+def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
+    """A folder per allocation, as a client keeps them; one line each, or JSON."""
+    request.getfixturevalue("plugin")
+    (short_folder / "plugins" / "alloc-a").mkdir(parents=True)
+    (short_folder / "plugins" / "alloc-b").mkdir()
+    (short_folder / "plugins" / "alloc-a" / "csi.sock").symlink_to(short_folder / "csi.sock")
+
+    assert cli.main(["probe", "--folder", f"{short_folder}/plugins"]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert cli.main(["probe", "--folder", f"{short_folder}/plugins", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+
+    assert "/alloc-a/csi.sock ready efs.csi.aws.com v3.4.1" in first
+    assert "/alloc-b/csi.sock missing (0 ms): no such socket" in second
+    assert {alloc_id: item["verdict"] for alloc_id, item in data["reports"].items()} == {
+        "alloc-a": "ready",
+        "alloc-b": "missing",
+    }
+
+
+def test_probe_exits_2_for_a_host_that_is_none(capsys):
+    """An ssh endpoint without a socket."""
+    assert cli.main(["probe", "ssh://host"]) == 2
+
+    assert "expected ssh://USER@HOST[:PORT]/run/csi.sock, got 'ssh://host'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["/x.sock", "--folder", "/y"], ["--folder", "/y", "--on-nodes", "z"]])
+def test_probe_asks_one_thing(words, capsys):
+    """A socket, a machine, or a plugin of the cluster."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["probe", *words])
+
+    assert caught.value.code == 64
+    assert "nomad-csi probe: " in capsys.readouterr().err
+
+
+def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent, capsys):
+    """The cluster is named, and what it has."""
+    address = empty_agent()
+
+    assert cli.main(["probe", "--on-nodes", "ghost", "--address", address]) == 2
+
+    err = capsys.readouterr().err
+    assert err == (
+        f"error: {address}: 1 problem\n  plugin: expected a CSI plugin of the cluster (it has none), got 'ghost'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "driver", "config"),
+    [
+        (
+            ["--command", "/opt/nomad-csi/bin/nomad-csi"],
+            "raw_exec",
+            {
+                "command": "/opt/nomad-csi/bin/nomad-csi",
+                "args": [
+                    *("probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
+                    *("--timeout-s", "2.5", "--json"),
+                ],
+            },
+        ),
+        (
+            ["--image", "registry.example.com/nomad-csi:1", "--state-dir", "/var/lib/nomad/client/"],
+            "docker",
+            {
+                "image": "registry.example.com/nomad-csi:1",
+                "entrypoint": ["nomad-csi"],
+                "args": ["probe", "--folder", "/csi-plugins", "--timeout-s", "2.5", "--json"],
+                "volumes": ["/var/lib/nomad/client/csi/plugins:/csi-plugins"],
+            },
+        ),
+    ],
+)
+def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
+    """For a repository, or to run it by other means: once, on every client."""
+    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--print-job", "--timeout-s", "2.5", *words]) == 0
+
+    job = parse.parse(capsys.readouterr().out, "")
+    [group] = job["TaskGroups"]
+    [task] = group["Tasks"]
+    assert (job["Type"], job["NodePool"], job["Datacenters"], job["Constraints"]) == ("sysbatch", "all", ["*"], None)
+    assert (group["RestartPolicy"]["Attempts"], task["Driver"], task["Config"]) == (0, driver, config)
+
+
+def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
+    """A container sees nothing of its client."""
+    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--image", "x/y:1", "--print-job"]) == 2
+
+    assert "--state-dir: expected the clients' state_dir with --image" in capsys.readouterr().err

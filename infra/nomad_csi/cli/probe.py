@@ -1,40 +1,58 @@
-"""``nomad-csi probe``."""
+"""``nomad-csi probe``: one plugin over its socket, all plugins of this machine, or one plugin on all its clients."""
 
 import argparse
+import dataclasses
 import json
-import math
+from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.csi import probe
+from nomad_csi.cli import inputs, probe_on_nodes
+from nomad_csi.csi import forward, on_node, probe, report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("endpoint", metavar="ENDPOINT", help="unix:///run/csi.sock, a path, or HOST:PORT")
-    parser.add_argument("--timeout-s", type=_seconds, default=5.0, help="seconds for the whole probe (default: 5)")
+    what = parser.add_mutually_exclusive_group(required=True)
+    text = f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}"
+    what.add_argument("endpoint", metavar="ENDPOINT", nargs="?", default="", help=text)
+    text = "every plugin of this machine: the folder STATE_DIR/csi/plugins of its Nomad client"
+    what.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    text = "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
+    what.add_argument("--on-nodes", metavar="PLUGIN", help=text)
+    parser.add_argument(
+        "--timeout-s", type=inputs.seconds, default=5.0, help="seconds for the questions to one plugin (default: 5)"
+    )
     parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
     parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
     parser.add_argument("--json", action="store_true", help="print all answers as JSON")
+    probe_on_nodes.configure(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, and print the answer."""
-    report = probe.probe(
-        arguments.endpoint,
-        timeout_s=arguments.timeout_s,
-        expect_name=arguments.expect_name,
-        role=arguments.role,
-    )
-    print(json.dumps(report.as_json(), indent=2) if arguments.json else report.as_line())
-    return 0 if report.verdict == "ready" else errors.EXIT_CHANGES
+    """Ask, and print the answers."""
+    if arguments.on_nodes:
+        return probe_on_nodes.run(arguments)
+    if arguments.folder:
+        return _all_here(arguments)
+    found = _one(arguments)
+    print(json.dumps(found.as_json(), indent=2) if arguments.json else found.as_line())
+    return 0 if found.ready else errors.EXIT_CHANGES
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not (seconds > 0 and math.isfinite(seconds)):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
-    return seconds
+def _one(arguments: argparse.Namespace) -> report.ProbeReport:
+    with forward.reached(arguments.endpoint) as reached:
+        found = probe.probe(
+            reached.local,
+            timeout_s=arguments.timeout_s,
+            expect_name=arguments.expect_name,
+            role=arguments.role,
+        )
+        why = "" if found.ready else reached.why_broken()
+    return dataclasses.replace(found, endpoint=arguments.endpoint, detail=why or found.detail)
+
+
+def _all_here(arguments: argparse.Namespace) -> int:
+    found = on_node.ask_all(arguments.folder, timeout_s=arguments.timeout_s)
+    print(json.dumps(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
+    return 0 if found.all_ready else errors.EXIT_CHANGES

@@ -38,6 +38,19 @@ ADVICE = {
 """What to do about a gRPC status, where there is something to say."""
 
 
+NOT_GRPC = (
+    ("http1.x server", "it speaks HTTP/1 and not gRPC"),
+    ("Failed parsing HTTP/2", "what answers there speaks no gRPC"),
+)
+"""
+What is in gRPC's sentence about a peer of another kind -> what that means.
+
+Source: grpc, ``chttp2/transport/parsing.cc`` and ``frame_settings``; tried with grpcio 1.85, 2026-11.
+"""
+
+NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """An open channel to one plugin. Made by `connect`, closed by it."""
@@ -103,4 +116,7 @@ def _wait(connection: Connection, ended: threading.Event, deadline: float) -> No
 
 def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
     sentence = " ".join(details.split())
+    for mark, meaning in NOT_GRPC:
+        if mark in sentence:
+            return errors.CsiError(connection.endpoint.text, f"{code}: {meaning}", code=code, advice=NO_PLUGIN)
     return errors.CsiError(connection.endpoint.text, f"{code}: {sentence}", code=code, advice=ADVICE.get(code, ""))

@@ -67,7 +67,12 @@ def parse(text: str) -> Endpoint:
     scheme, colon, rest = text.partition(":")
     if colon and scheme.lower() == "unix":
         return _unix(text, _absolute(text, rest))
-    return _tcp(text, rest.removeprefix("//") if scheme.lower() == "tcp" and rest.startswith("//") else text)
+    if rest.startswith("//") and scheme.lower() != "tcp":
+        advice = (
+            f"the scheme {scheme!r} is none of them; ssh:// reaches sockets on other machines where a command says so"
+        )
+        raise errors.CsiError(text, f"expected {FORMS}, got {text!r}", advice=advice)
+    return _tcp(text, rest.removeprefix("//") if rest.startswith("//") else text)
 
 
 def _absolute(text: str, rest: str) -> str:

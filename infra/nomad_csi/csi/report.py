@@ -1,5 +1,6 @@
 """What a probe found out, as data, as JSON and as one line."""
 
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -81,6 +82,19 @@ class ProbeReport:
         """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
         who = f" {self.name} {self.vendor_version}".rstrip()
         return " ".join(f"{self.endpoint} {self.verdict}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
+
+
+def of_json(document: Mapping[str, Any]) -> ProbeReport:
+    """Return the report that `ProbeReport.as_json` wrote. Raises `ValueError` for anything else."""
+    try:
+        given = {name: document[name] for name in ProbeReport.__dataclass_fields__}
+    except KeyError as error:
+        raise ValueError(f"a report without {error}") from None
+    if given["verdict"] not in typing.get_args(Verdict):
+        raise ValueError(f"a report with the unknown verdict {given['verdict']!r}")
+    for name in ("plugin_capabilities", "controller_capabilities", "node_capabilities"):
+        given[name] = None if given[name] is None else tuple(given[name])
+    return ProbeReport(**given)
 
 
 def _list(names: tuple[str, ...] | None) -> list[str] | None:

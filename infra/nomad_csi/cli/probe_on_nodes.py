@@ -1,0 +1,61 @@
+"""``nomad-csi probe --on-nodes``: ask a plugin on all its clients."""
+
+import argparse
+import json
+import os
+import sys
+
+from nomad_csi import errors
+from nomad_csi.cli import inputs
+from nomad_csi.deploy import probe_job as asking
+from nomad_csi.plan import probe_job
+from nomad_csi.render import documents
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    group = parser.add_argument_group("with --on-nodes")
+    inputs.add_nomad(group)
+    text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
+    group.add_argument("--command", default="nomad-csi", metavar="PATH", help=text)
+    text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
+    group.add_argument("--image", default="", metavar="IMAGE", help=text)
+    text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
+    group.add_argument("--state-dir", default="", metavar="PATH", help=text)
+    text = f"seconds for all clients together (default: {asking.WAIT_S:g})"
+    group.add_argument("--wait-s", type=inputs.seconds, default=asking.WAIT_S, metavar="S", help=text)
+    group.add_argument("--print-job", action="store_true", help="print the job file for all clients, and run nothing")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the job, and print what every instance answered."""
+    job = _job(arguments)
+    if arguments.print_job:
+        print(documents.probe_job_file(job), end="")
+        return 0
+    with inputs.connect(arguments) as nomad:
+        found = asking.ask(
+            nomad,
+            arguments.on_nodes,
+            job,
+            wait_s=arguments.wait_s,
+            tell=lambda line: print(line, file=sys.stderr),
+        )
+    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
+    return 0 if found.ok else errors.EXIT_CHANGES
+
+
+def _job(arguments: argparse.Namespace) -> probe_job.ProbeJob:
+    if arguments.image and not arguments.state_dir:
+        problem = errors.Problem(
+            path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
+        )
+        raise errors.SpecError((problem,), "the probe job")
+    return probe_job.ProbeJob(
+        namespace=arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or "default",
+        region=arguments.region or os.environ.get("NOMAD_REGION", ""),
+        command=arguments.command,
+        image=arguments.image,
+        state_dir=arguments.state_dir,
+        timeout_s=arguments.timeout_s,
+    )

@@ -1,0 +1,88 @@
+"""
+All plugins of this machine: each socket in the client's folder of plugins, asked at the same time.
+
+Nomad keeps a plugin's socket at ``<state_dir>/csi/plugins/<alloc_id>/csi.sock``; the folders are root's alone.
+Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.go``, 2026-08-21.
+"""
+
+import functools
+from collections.abc import Mapping
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.csi import endpoint, probe, report
+
+SOCKET = "csi.sock"
+WORKERS = 16
+"""Plugins asked at a time; a client runs a handful."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What the plugins of one machine said."""
+
+    folder: str
+    problem: str = ""
+    """Why the folder could not be looked through; empty: it was."""
+
+    reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
+    """By allocation id."""
+
+    @property
+    def all_ready(self) -> bool:
+        """Whether every plugin that is here is ready, and all could be asked."""
+        return not self.problem and all(found.ready for found in self.reports.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for `json.dumps`."""
+        reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
+        return {"folder": self.folder, "problem": self.problem, "reports": reports}
+
+    def as_lines(self) -> list[str]:
+        """Return a line for each plugin, and one for a problem."""
+        lines = [found.as_line() for found in self.reports.values()]
+        if self.problem:
+            return [*lines, f"{self.folder}: {self.problem}"]
+        return lines or [f"{self.folder}: no plugin runs here"]
+
+
+def ask_all(folder: Path, *, timeout_s: float = 5.0) -> Answers:
+    """
+    Probe every plugin whose socket is in *folder*; what is wrong with one is a result.
+
+    *timeout_s* is for all questions to one plugin. A folder without plugins has no reports, and is no problem.
+    """
+    place = folder.resolve()  # links and ".." would count against the 107 bytes of a socket's path
+    try:
+        sockets = {path.name: path / SOCKET for path in sorted(place.iterdir())}
+    except FileNotFoundError:
+        return Answers(folder=str(place), problem=_absent(place))
+    except NotADirectoryError:
+        return Answers(folder=str(place), problem="it is no folder; name the one that holds a folder per allocation")
+    except PermissionError:
+        return Answers(folder=str(place), problem=f"no permission to look there; {_AS_ROOT}")
+    with futures.ThreadPoolExecutor(WORKERS) as pool:
+        found = list(pool.map(functools.partial(_ask, timeout_s=timeout_s), sockets.values()))
+    return Answers(folder=str(place), reports=dict(zip(sockets, found, strict=True)))
+
+
+_AS_ROOT = "run as root: Nomad keeps the sockets of plugins in folders that only root may enter"
+
+
+def _absent(place: Path) -> str:
+    """Return what a missing folder means: a client makes it with its first plugin, and has one of its own above."""
+    if place.parent.name == "csi" and place.parent.parent.is_dir():
+        return ""
+    return "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else DATA_DIR/client"
+
+
+def _ask(socket: Path, *, timeout_s: float) -> report.ProbeReport:
+    try:
+        endpoint.parse(str(socket))
+    except errors.CsiError as error:
+        detail = f"{error.message}; {error.advice}"
+        return report.ProbeReport(endpoint=str(socket), verdict="error", detail=detail, latency_ms=0.0)
+    return probe.probe(str(socket), timeout_s=timeout_s)

@@ -1,0 +1,133 @@
+"""
+What the instances of a plugin answered on their own clients, joined with what Nomad knows of them. Pure.
+
+An instance of which there is no answer is never taken for healthy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.csi import report
+from nomad_csi.nomad import plugins
+from nomad_csi.verify import findings as told
+from nomad_csi.verify import instances, table
+
+NO_ANSWER = "no-answer"
+"""Verdict on an instance that could not be asked."""
+
+WIDTH = 120
+_SHORT = 8
+"""Characters of an allocation's id that are shown, as Nomad does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientAnswer:
+    """What came back from one client."""
+
+    problem: str = ""
+    """Why there is no answer, or not all of one; empty: there is."""
+
+    reports: Mapping[str, report.ProbeReport]
+    """By allocation id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One instance in one role."""
+
+    role: str
+    node_id: str
+    node_name: str
+    alloc_id: str
+    verdict: str
+    """A `report.Verdict`, or `NO_ANSWER`."""
+
+    detail: str
+    report: report.ProbeReport | None
+    instance: plugins.Instance
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answered that all is well."""
+        return self.verdict == "ready"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """All instances of a plugin."""
+
+    plugin_id: str
+    rows: tuple[Row, ...]
+    findings: tuple[told.Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are instances, all of them answered and are ready, and nothing else is wrong."""
+        return bool(self.rows) and all(row.ready for row in self.rows) and not told.errors_of(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the picture as data."""
+        names = ("role", "node_id", "node_name", "alloc_id", "verdict", "detail")
+        shown = [
+            {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
+            for row in self.rows
+        ]
+        found = ("code", "subject", "severity", "expected", "found", "advice")
+        shown_findings = [{name: getattr(item, name) for name in found} for item in self.findings]
+        return {"plugin_id": self.plugin_id, "ok": self.ok, "instances": shown, "findings": shown_findings}
+
+    def as_table(self, width: int = WIDTH) -> str:
+        """Return the picture as text: a line for each instance, the findings, and the sum."""
+        rows = [
+            (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.verdict, row.detail or "-")
+            for row in self.rows
+        ]
+        ready = sum(row.ready for row in self.rows)
+        silent = sorted({row.node_name or row.node_id for row in self.rows if row.verdict == NO_ANSWER})
+        total = f"plugin {self.plugin_id}: {ready} of {len(self.rows)} instances are ready"
+        if silent:
+            total = f"{total}; no answer from {', '.join(silent)}"
+        parts = [table.columns([("role", "client", "allocation", "verdict", "detail"), *rows], width)] if rows else []
+        return "\n".join([*parts, *(f"{item.severity}: {item}" for item in self.findings), total])
+
+
+def judge(plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]) -> tuple[Row, ...]:
+    """
+    Return a row for each instance that Nomad knows of *plugin*, controllers first.
+
+    *names* are the clients' names, and *answers* what came from each, both by node id.
+    """
+    return tuple(
+        _row(item, names.get(item.node_id, ""), answers.get(item.node_id)) for item in instances.all_of(plugin)
+    )
+
+
+def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> Row:
+    found = answer.reports.get(instance.alloc_id) if answer else None
+    verdict, detail = _verdict(instance, answer, found)
+    return Row(
+        role=instance.role,
+        node_id=instance.node_id,
+        node_name=node_name,
+        alloc_id=instance.alloc_id,
+        verdict=verdict,
+        detail=told.foreign(detail),
+        report=found,
+        instance=instance,
+    )
+
+
+def _verdict(
+    instance: plugins.Instance, answer: ClientAnswer | None, found: report.ProbeReport | None
+) -> tuple[str, str]:
+    if found is None:
+        if answer is None or answer.problem:
+            return NO_ANSWER, answer.problem if answer else "the client was not asked"
+        return "missing", "its client was asked, and the allocation has no folder with a socket there"
+    serves: Sequence[str] | None = found.controller_capabilities
+    if instance.role == "node":
+        serves = found.node_capabilities
+    if found.ready and serves is None:
+        return "wrong-role", f"Nomad knows it as a {instance.role}, and it serves no such part of CSI"
+    return found.verdict, "" if found.ready else found.detail

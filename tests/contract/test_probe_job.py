@@ -1,0 +1,105 @@
+"""The probe job on both agents: it reaches sockets that only the client's own root does, and leaves nothing behind."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deploy import probe_job as asking
+from nomad_csi.nomad import jobs, plugins
+from nomad_csi.plan import probe_job
+
+PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+
+
+@pytest.fixture
+def left(agent):
+    """Return the probe jobs that the agent still knows."""
+    return lambda: [job["ID"] for job in agent.get("/v1/jobs") if job["ID"].startswith(probe_job.PREFIX)]
+
+
+def test_every_instance_answers_over_its_own_socket(client, left):
+    """Controller and node of one plugin on one client: name, role, zone and limit come from the plugin itself."""
+    found = asking.ask(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+
+    assert [(row.role, row.node_name, row.verdict) for row in found.rows] == [
+        ("controller", "one", "ready"),
+        ("node", "one", "ready"),
+    ]
+    assert found.rows[0].report.controller_capabilities
+    assert found.rows[1].report.segments["topology.ebs.csi.aws.com/zone"] == "us-east-1a"
+    assert {row.report.name for row in found.rows} == {"ebs.csi.aws.com"}
+    assert found.ok
+    assert left() == []
+
+
+def test_a_client_without_the_program_is_no_healthy_one(client, left):
+    """It is told as no answer, with what the client's driver says and what to look at."""
+    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/no/nomad-csi"), wait_s=60)
+
+    [row] = found.rows
+    assert (row.verdict, found.ok) == ("no-answer", False)
+    assert "the probe could not start: failed to launch command with executor" in row.detail
+    assert row.detail.endswith("see whether '/no/nomad-csi' is there and can be run")
+    assert found.as_table().endswith("plugin efs: 0 of 1 instances are ready; no answer from one")
+    assert left() == []
+
+
+def test_a_program_that_prints_no_answer_is_none(client, left):
+    """Whatever runs there, only an answer counts."""
+    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/echo"), wait_s=60)
+
+    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].detail.startswith("what the probe printed there is no answer: ")
+    assert left() == []
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(client, left):
+    """Its own error says most."""
+    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/cat"), wait_s=60)
+
+    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].detail.startswith("the probe failed: ")
+    assert left() == []
+
+
+def test_a_client_that_does_not_answer_in_time_is_named(client, left, tmp_path):
+    """The job ends and is gone all the same."""
+    hanging = tmp_path / "hanging"
+    hanging.write_text("#!/bin/sh\nexec sleep 600\n")
+    hanging.chmod(0o755)
+
+    found = asking.ask(client, "efs", probe_job.ProbeJob(command=str(hanging)), wait_s=3)
+
+    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].detail == "the probe had not ended there in time: it is running"
+    assert left() == []
+
+
+def test_a_wrong_folder_is_told_by_the_client(client):
+    """The answer says where it looked."""
+    job = probe_job.ProbeJob(command=PROGRAM, state_dir="/no/such/state")
+
+    found = asking.ask(client, "efs", job, wait_s=60)
+
+    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].detail.startswith("there is no such folder; it is STATE_DIR/csi/plugins")
+
+
+def test_rejects_a_plugin_that_the_cluster_lacks(client, left):
+    """Nothing is run; the plugins that are there are named."""
+    with pytest.raises(errors.SpecError, match=r"expected a CSI plugin of the cluster \(.*ebs, efs.*\), got 'ghost'"):
+        asking.ask(client, "ghost", probe_job.ProbeJob(command=PROGRAM))
+
+    assert left() == []
+
+
+def test_the_job_is_no_plugin(client):
+    """It claims nothing and adds no instance."""
+    before = plugins.get(client, "efs")
+
+    asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+
+    assert plugins.get(client, "efs") == before
+    assert jobs.get(client, "default", probe_job.PREFIX) is None

@@ -1,0 +1,97 @@
+"""All plugins of one machine, asked at once."""
+
+import pytest
+
+from nomad_csi.csi import on_node, report
+
+
+@pytest.fixture
+def plugins(folder):
+    """The folder in which a client keeps a folder for each plugin's allocation."""
+    path = folder / "csi" / "plugins"
+    path.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def placed(plugins, start_plugin):
+    """Start a plugin as that of an allocation."""
+
+    def start(alloc_id, **answers):
+        started = start_plugin(**answers)
+        (plugins / alloc_id).mkdir()
+        (plugins / alloc_id / on_node.SOCKET).symlink_to(started.socket)
+
+    return start
+
+
+def test_each_plugin_answers_for_itself(plugins, placed):
+    """A sick one takes nobody along, and one whose socket is gone is told."""
+    placed("a-1")
+    placed("a-2", probe="not-ready")
+    (plugins / "a-3").mkdir()
+
+    found = on_node.ask_all(plugins, timeout_s=30)
+
+    assert {alloc_id: item.verdict for alloc_id, item in found.reports.items()} == {
+        "a-1": "ready",
+        "a-2": "not-ready",
+        "a-3": "missing",
+    }
+    assert not found.all_ready
+    assert found.problem == ""
+
+
+def test_reports_survive_the_way_through_a_log(plugins, placed):
+    """What is read from JSON is what was written."""
+    placed("a-1")
+    found = on_node.ask_all(plugins, timeout_s=30)
+
+    document = found.as_json()
+
+    assert report.of_json(document["reports"]["a-1"]) == found.reports["a-1"]
+    assert found.all_ready
+    assert found.as_lines()[0].startswith(f"{plugins}/a-1/csi.sock ready ebs.csi.aws.com v1.64.0")
+
+
+@pytest.mark.parametrize("change", [{"verdict": "fine"}, None])
+def test_rejects_what_is_no_report(plugins, placed, change):
+    """Another program's JSON is not taken for an answer."""
+    placed("a-1")
+    document = on_node.ask_all(plugins, timeout_s=30).as_json()["reports"]["a-1"]
+
+    with pytest.raises(ValueError, match="a report with"):
+        report.of_json(document | change if change else {"ready": True})
+
+
+def test_a_machine_without_plugins_has_no_problem(plugins, folder):
+    """The client's folder is there and empty, or not there yet."""
+    assert on_node.ask_all(plugins).as_lines() == [f"{plugins}: no plugin runs here"]
+    plugins.rmdir()
+    assert on_node.ask_all(folder / "csi" / "plugins").all_ready
+
+
+def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
+    """Nothing found there proves nothing."""
+    (folder / "file").touch()
+
+    assert "STATE_DIR/csi/plugins" in on_node.ask_all(folder / "gone").problem
+    assert on_node.ask_all(folder / "file").problem.startswith("it is no folder")
+    assert not on_node.ask_all(folder / "gone").all_ready
+
+
+def test_a_folder_of_root_is_a_problem_for_others(locked):
+    """Who may not look is told to be root."""
+    found = on_node.ask_all(locked.parent)
+
+    assert found.problem.startswith("no permission to look there; run as root")
+
+
+def test_a_path_too_long_for_a_socket_is_a_result(plugins):
+    """One folder with a long name spoils nothing."""
+    (plugins / ("x" * 100)).mkdir()
+
+    [found] = on_node.ask_all(plugins).reports.values()
+
+    assert found.verdict == "error"
+    assert "the system allows 107" in found.detail

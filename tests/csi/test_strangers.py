@@ -1,0 +1,69 @@
+"""What is no CSI plugin, and listens all the same."""
+
+import contextlib
+import socket
+import threading
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import endpoint, probe
+
+
+@pytest.fixture
+def listen(folder):
+    """Listen on a socket, and send an answer to whoever connects; return the path."""
+    servers = []
+
+    def start(answer):
+        path = str(folder / f"{len(servers)}.sock")
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(path)
+        server.listen()
+        thread = threading.Thread(target=_serve, args=(server, answer))
+        thread.start()
+        servers.append((server, thread))
+        return path
+
+    yield start
+    for server, thread in servers:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        thread.join()
+
+
+def _serve(server, answer):
+    while True:
+        try:
+            client, _ = server.accept()
+        except OSError:
+            return
+        with client, contextlib.suppress(OSError):  # whoever asked may have gone
+            client.recv(4096)
+            client.sendall(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "UNAVAILABLE: it speaks HTTP/1 and not gRPC"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "UNAVAILABLE: what answers there speaks no gRPC"),
+        (b"\0\1\2\3garbage, and more of it", "UNAVAILABLE: what answers there speaks no gRPC"),
+    ],
+)
+def test_what_speaks_something_else_is_told_as_that(listen, answer, said):
+    """An error, with what to compare; not a plugin that is merely slow."""
+    report = probe.probe(listen(answer), timeout_s=30)
+
+    assert (report.verdict, report.ready) == ("error", False)
+    assert report.detail == f"{said}; that is no CSI plugin: compare the path or port with the plugin's --endpoint"
+
+
+@pytest.mark.parametrize("text", ["http://127.0.0.1:9000", "ftp://host/csi.sock", "ssh://root@host/run/csi.sock"])
+def test_rejects_a_scheme_that_is_not_known(text):
+    """The scheme is named, and what takes ssh."""
+    with pytest.raises(errors.CsiError, match=r"expected unix:///run/csi\.sock") as caught:
+        endpoint.parse(text)
+
+    scheme = text.partition(":")[0]
+    assert caught.value.advice.startswith(f"the scheme '{scheme}' is none of them; ssh:// reaches sockets")
