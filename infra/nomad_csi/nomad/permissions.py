@@ -9,6 +9,8 @@ import re
 
 _PLUGIN_READ = 'plugin { policy = "read" } ("write" grants nothing)'
 
+_VARIABLES = 'variables {{ path "{{path}}" {{ capabilities = ["{right}"] }} }} in namespace {{namespace}}'
+
 _NEEDS = (
     (r"GET /v1/plugins?\b.*", _PLUGIN_READ),
     (r"(PUT|POST) /v1/volume.*", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
@@ -27,6 +29,9 @@ _NEEDS = (
     (r"GET /v1/job/.*", "read-job in namespace {namespace}"),
     (r"GET /v1/jobs", "list-jobs in namespace {namespace}"),
     (r"GET /v1/client/fs/logs/.*", "read-logs in namespace {namespace}"),
+    (r"GET /v1/var/.*", _VARIABLES.format(right="read")),
+    (r"PUT /v1/var/.*", _VARIABLES.format(right="write")),
+    (r"DELETE /v1/var/.*", _VARIABLES.format(right="destroy")),
     (r"GET /v1/nodes?\b.*", 'node { policy = "read" }'),
     (r"PUT /v1/system/gc", "management rights"),
     (r"GET /v1/agent/self", 'agent { policy = "read" }'),
@@ -38,5 +43,5 @@ def needed(method: str, path: str, namespace: str) -> str:
     """Return what a token needs for the call, as a phrase; empty where this package does not know."""
     for call, needs in _NEEDS:
         if re.fullmatch(call, f"{method} {path}"):
-            return needs.replace("{namespace}", namespace)
+            return needs.replace("{namespace}", namespace).replace("{path}", path.removeprefix("/v1/var/"))
     return ""

@@ -72,6 +72,12 @@ def namespace() -> str:
     return flask.request.args.get("namespace") or "default"
 
 
+def token() -> str:
+    """Return the token of the request."""
+    bearer = flask.request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
+    return flask.request.headers.get("X-Nomad-Token") or bearer
+
+
 def flag(name: str) -> bool:
     """Return a boolean of the query, such as ``purge``."""
     return flask.request.args.get(name, "").lower() in {"1", "t", "true"}

@@ -26,7 +26,9 @@ def create_app(cluster: clusters.Cluster) -> flask.Flask:
     @app.before_request
     def note_and_authorize() -> None:
         _note(cluster)
-        if cluster.settings.token and flask.request.path not in OPEN_PATHS and _token() != cluster.settings.token:
+        settings = cluster.settings
+        is_known = answers.token() in {settings.token, *settings.limited_tokens}
+        if settings.token and flask.request.path not in OPEN_PATHS and not is_known:
             raise refusals.RefusalError(_FORBIDDEN, "Permission denied")
 
     return app
@@ -37,11 +39,6 @@ def _note(cluster: clusters.Cluster) -> None:
     if not request.path.startswith("/v1/sandbox/"):
         query = {name: value for name, value in request.args.items() if name != "token"}
         cluster.requests.append({"method": request.method, "path": request.path, "query": query})
-
-
-def _token() -> str:
-    bearer = flask.request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-    return flask.request.headers.get("X-Nomad-Token") or bearer
 
 
 def _method_not_allowed(_: Exception) -> flask.Response:

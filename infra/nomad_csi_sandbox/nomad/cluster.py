@@ -42,7 +42,10 @@ class Settings:
     """What tasks inherit; default: this process's."""
 
     token: str = field(default="", repr=False)
-    """The only token that may do anything; empty: no ACLs."""
+    """The token that may do anything; empty: no ACLs."""
+
+    limited_tokens: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    """Tokens that may do anything but with variables, and what they may there: ``read``, ``write``, ``destroy``."""
 
     pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
 

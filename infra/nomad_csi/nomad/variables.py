@@ -1,0 +1,91 @@
+"""
+Nomad variables: read, and changed only where they are as they were read.
+
+What they hold may be secret, so that no error repeats an answer with items in it.
+Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variables_endpoint.go`` and
+``nomad/state/state_store_variables.go`` (``varSetCASTxn``, ``svDeleteCASTxn``), 2026-08-21.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from nomad_csi import errors
+from nomad_csi.nomad import replies, request
+
+ABSENT = "variable not found"
+
+NEW = 0
+"""The index of a variable that must not be there yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """A variable as Nomad holds it."""
+
+    path: str
+    items: Mapping[str, str]
+
+    modify_index: int
+    """Nomad's index of its last change."""
+
+
+def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
+    """Return the variable at *path*, such as ``nomad/jobs/mysql``; ``None`` where there is none."""
+    item = replies.one(nomad, _path_of(path), absent=ABSENT, query={"namespace": namespace})
+    return None if item is None else _variable(item)
+
+
+def get_many(nomad: request.Nomad, namespace: str, paths: Sequence[str]) -> Iterator[Variable | None]:
+    """
+    Yield what `get` returns for each of *paths*, in order, over one connection.
+
+    An answer that names another variable, and whatever was not answered, is asked for again by itself.
+    """
+    found: Iterator[request.Reply | errors.NomadApiError] = iter(())
+    if len(paths) > 1:
+        found = nomad.read_many([_path_of(path) for path in paths], query={"namespace": namespace})
+    for path in paths:
+        reply = next(found, None)
+        is_seen = isinstance(reply, request.Reply) and isinstance(reply.data, Mapping)
+        seen = _variable(reply.data) if isinstance(reply, request.Reply) and is_seen else None
+        yield seen if seen is not None and seen.path == path else get(nomad, namespace, path)
+
+
+def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> bool:
+    """
+    Write the variable, if it is still as it was at *index*; return false where somebody else was faster.
+
+    *index* is its ``modify_index``, or `NEW`. At most 64 KiB of names and values. Needs ``write``.
+    """
+    body = {"Namespace": namespace, "Path": path, "Items": dict(items)}
+    return _checked(nomad, "PUT", namespace, path, index=index, body=body)
+
+
+def delete(nomad: request.Nomad, namespace: str, path: str, *, index: int) -> bool:
+    """Delete the variable, if it is still as it was at *index*; false where it is not. Needs ``destroy``."""
+    return _checked(nomad, "DELETE", namespace, path, index=index, body=None)
+
+
+def _checked(
+    nomad: request.Nomad, method: str, namespace: str, path: str, *, index: int, body: Mapping[str, object] | None
+) -> bool:
+    try:
+        nomad.request(method, _path_of(path), query={"namespace": namespace, "cas": str(index)}, body=body)
+    except errors.NomadApiError as error:
+        if error.status == HTTPStatus.CONFLICT:
+            return False
+        raise
+    return True
+
+
+def _path_of(path: str) -> str:
+    return request.path_of("var", *path.split("/"))
+
+
+def _variable(item: replies.Node) -> Variable:
+    return Variable(
+        path=replies.text(item, "Path"),
+        items=replies.texts(item, "Items"),
+        modify_index=replies.number(item, "ModifyIndex"),
+    )
