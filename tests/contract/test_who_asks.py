@@ -1,0 +1,102 @@
+"""Who asks, and which servers there are: `/v1/acl` and `/v1/agent/members` of both sides."""
+
+import types
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.nomad import servers, tokens
+
+READER = """
+namespace "*" { policy = "read" }
+node { policy = "read" }
+plugin { policy = "read" }
+"""
+WRITER = """
+namespace "prod-*" {
+  capabilities = ["csi-write-volume"]
+  variables {
+    path "x/*" { capabilities = ["read"] }
+  }
+}
+plugin { policy = "write" }
+"""
+
+
+@pytest.fixture(scope="module")
+def acl_policies(real_acl):
+    """The real agent with access control, a token for everything, and one with a policy, a role, and one too many."""
+    _, root, _ = real_acl.call("POST", "/v1/acl/bootstrap")
+    headers = {"X-Nomad-Token": root["SecretID"]}
+    for name, rules in {"reader": READER, "writer": WRITER}.items():
+        assert real_acl.call("POST", f"/v1/acl/policy/{name}", {"Name": name, "Rules": rules}, headers)[0] == 200
+    _, role, _ = real_acl.call("POST", "/v1/acl/role", {"Name": "r", "Policies": [{"Name": "writer"}]}, headers)
+    wanted = {"Name": "limited", "Type": "client", "Policies": ["reader", "absent"], "Roles": [{"ID": role["ID"]}]}
+    _, limited, _ = real_acl.call("POST", "/v1/acl/token", wanted, headers)
+    return types.SimpleNamespace(url=real_acl.url, management=root["SecretID"], limited=limited["SecretID"])
+
+
+def test_servers_of_the_region(client):
+    """One, alive, with its version."""
+    [found] = servers.list_servers(client)
+
+    assert (found.status, found.version) == ("alive", "2.0.6-dev")
+
+
+def test_cluster_without_acls_limits_nobody(agent, client):
+    """Whatever token is sent."""
+    whole = agent.get("/v1/acl/token/self")
+
+    assert (whole["AccessorID"], whole["SecretID"], whole["Type"]) == ("acls-disabled", "", "client")
+    assert tokens.own(client) == tokens.Token(name="ACLs disabled token", is_unlimited=True)
+
+
+@pytest.mark.parametrize("path", ["/v1/acl/policies", "/v1/acl/policy/x"])
+def test_cluster_without_acls_has_no_policies(agent, path):
+    """It says so, with 400."""
+    assert agent.refused("GET", path) == (400, "ACL support disabled")
+
+
+def test_both_sides_say_the_same_of_a_token(side_by_side):
+    """The same keys, with values of the same kind."""
+    ours, real = ({key: type(value) for key, value in side.get("/v1/acl/token/self").items()} for side in side_by_side)
+
+    assert ours == real
+
+
+def test_both_sides_say_the_same_of_a_server(side_by_side):
+    """But for what is of gossip alone."""
+    ours, real = (side.get("/v1/agent/members") for side in side_by_side)
+
+    assert set(ours) == set(real)
+    assert set(ours["Members"][0]) == set(real["Members"][0])
+    assert set(ours["Members"][0]["Tags"]) <= set(real["Members"][0]["Tags"])
+
+
+def test_token_of_nobody_is_refused(acl_agent):
+    """Also when it asks about itself."""
+    headers = {"X-Nomad-Token": "11111111-2222-3333-4444-555555555555"}
+
+    assert acl_agent.call("GET", "/v1/acl/token/self", headers=headers)[:2] == (403, "Permission denied")
+
+
+@pytest.mark.real_nomad
+def test_rules_of_a_limited_token(acl_policies):
+    """As a real agent shows them: policies of its own and of its role, one that does not exist, levels, patterns."""
+    with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.limited)) as client:
+        found = tokens.own(client)
+
+    assert (found.name, found.is_unlimited, found.missing, found.unread) == ("limited", False, ("absent",), ())
+    assert set(found.policies) == {"reader", "writer"}
+    assert "csi-read-volume" in found.capabilities("default")
+    assert found.capabilities("prod-1") == {"csi-write-volume"}
+    assert found.of_variables("prod-1", "x/y") == {"list", "read"}
+    assert (found.level("plugin"), found.level("node"), found.level("agent")) == ("write", "read", "")
+    assert acl_policies.limited not in repr(found)
+
+
+@pytest.mark.real_nomad
+def test_management_token_is_not_limited(acl_policies):
+    """It has no policies, and needs none."""
+    with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.management)) as client:
+        assert tokens.own(client) == tokens.Token(name="Bootstrap Token", is_unlimited=True)
