@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi_sandbox.nomad import csi_volumes
+from nomad_csi_sandbox.nomad import csi_snapshots, csi_volumes
 
 Json = dict[str, Any]
 
@@ -38,7 +38,7 @@ capability = csi_volumes.capability
 CsiCallError = csi_volumes.CsiCallError
 
 
-class PluginClient:
+class PluginClient(csi_snapshots.SnapshotCalls):
     """Calls over one open connection. Made by `connected`."""
 
     def __init__(self, channel: grpc.Channel, path: str, timeout_s: float) -> None:

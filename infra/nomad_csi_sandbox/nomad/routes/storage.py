@@ -15,6 +15,7 @@ from nomad_csi_sandbox.nomad import (
     volumes,
 )
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.routes import snapshots
 
 Json = dict[str, Any]
 
@@ -30,6 +31,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     _add_volume_reads(routes, cluster.state)
     _add_volume_changes(routes, cluster.state)
     _add_dangers(routes, cluster.state)
+    routes.register_blueprint(snapshots.blueprint(cluster))
     return routes
 
 

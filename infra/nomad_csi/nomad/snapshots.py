@@ -1,0 +1,120 @@
+"""
+Snapshots of volumes, which Nomad has the plugin make, list and delete. Nomad itself keeps no record of them.
+
+Nomad adds the secrets that it holds of a volume when a snapshot is made, and none when snapshots are listed or deleted.
+Source: hashicorp/nomad, ``command/agent/csi_endpoint.go`` (``CSISnapshotsRequest``) and ``nomad/csi_endpoint.go``
+(``CreateSnapshot``, ``DeleteSnapshot``, ``ListSnapshots``), 2026-08-21.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nomad_csi.nomad import replies, request
+
+TIMEOUT_S = 150.0
+"""Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
+
+PATH = ("volumes", "snapshot")
+PAGE = 500
+"""Snapshots that a plugin is asked for at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """A snapshot as the plugin knows it."""
+
+    snapshot_id: str
+    """The storage provider's; what a volume is restored from."""
+
+    external_id: str
+    """The storage provider's id of the volume that it is of."""
+
+    size_bytes: int
+    """What a volume made from it needs at least; 0: not known."""
+
+    created: dt.datetime
+    """In UTC."""
+
+    is_ready: bool
+    """False while the storage provider still copies: no volume can be made from it yet."""
+
+    def as_json(self) -> dict[str, str | int | bool]:
+        """Return the snapshot as data."""
+        return {
+            "snapshot_id": self.snapshot_id,
+            "external_id": self.external_id,
+            "size_bytes": self.size_bytes,
+            "created": self.created.isoformat(),
+            "is_ready": self.is_ready,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewSnapshot:
+    """What is to be made."""
+
+    namespace: str
+    volume_id: str
+    """Nomad's id of the volume: it must be registered."""
+
+    name: str
+    """The same name means the same snapshot: a repeated call makes no second one."""
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """What the driver makes it by."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Besides those that Nomad holds of the volume, which they go before."""
+
+
+def create(nomad: request.Nomad, wanted: NewSnapshot, *, timeout_s: float = TIMEOUT_S) -> Snapshot:
+    """
+    Have the plugin make a snapshot; sent once.
+
+    After an ``ambiguous`` `errors.NomadApiError` it may exist: the same call with the same name finds it.
+    """
+    item = {"SourceVolumeID": wanted.volume_id, "Name": wanted.name}
+    optional = {"Parameters": dict(wanted.parameters), "Secrets": dict(wanted.secrets)}
+    path = request.path_of(*PATH)
+    reply = nomad.request(
+        "PUT",
+        path,
+        query={"namespace": wanted.namespace},
+        body={"Snapshots": [item | {name: value for name, value in optional.items() if value}]},
+        timeout_s=timeout_s,
+        secrets=wanted.secrets.values(),
+    )
+    return _snapshot((*replies.rows(replies.checked("PUT", path, reply), "Snapshots"), {})[0])
+
+
+def list_snapshots(nomad: request.Nomad, plugin_id: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[Snapshot]:
+    """
+    Yield the snapshots that the plugin knows, of whatever volume, page by page.
+
+    Raises `errors.NomadApiError`, also for a plugin that cannot list any.
+    """
+    path, token = request.path_of(*PATH), ""
+    while True:
+        query = {"plugin_id": plugin_id, "per_page": str(PAGE)} | ({"next_token": token} if token else {})
+        page = replies.checked("GET", path, nomad.request("GET", path, query=query, timeout_s=timeout_s))
+        yield from map(_snapshot, replies.rows(page, "Snapshots"))
+        token, before = replies.text(page, "NextToken"), token
+        if token in {"", before}:
+            return
+
+
+def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str, *, timeout_s: float = TIMEOUT_S) -> None:
+    """Have the plugin delete the snapshot *and the data that only it holds*. One that is gone is no error."""
+    query = {"plugin_id": plugin_id, "snapshot_id": snapshot_id}
+    nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=timeout_s)
+
+
+def _snapshot(item: replies.Node) -> Snapshot:
+    return Snapshot(
+        snapshot_id=replies.text(item, "ID"),
+        external_id=replies.text(item, "ExternalSourceVolumeID"),
+        size_bytes=replies.number(item, "SizeBytes"),
+        created=dt.datetime.fromtimestamp(replies.number(item, "CreateTime"), tz=dt.UTC),
+        is_ready=replies.flag(item, "IsReady"),
+    )
