@@ -12,6 +12,9 @@ from typing import Any
 _TAGS = ("aws:resourcetag/", "ec2:resourcetag/", "aws:requesttag/")
 """Condition keys whose absence is known: all tags of a resource are."""
 
+_ALWAYS = {"aws:securetransport": "true"}
+"""What holds for every call of an AWS SDK."""
+
 
 def allows(
     documents: Iterable[Mapping[str, Any]], action: str, resource: str, context: Mapping[str, str]
@@ -21,20 +24,17 @@ def allows(
 
     *context* has the condition keys that are known, in lower case, with their values.
     """
-    is_allowed: bool | None = False
+    known = _ALWAYS | dict(context)
+    said: dict[str, list[bool | None]] = {"Allow": [], "Deny": []}
     for statement in (item for document in documents for item in _list(document.get("Statement"))):
-        if not _covers(statement, action, resource):
-            continue
-        holds = _all(
-            _condition(operator, keys, context) for operator, keys in (statement.get("Condition") or {}).items()
-        )
-        if statement.get("Effect") == "Deny" and holds is not False:
-            if holds:
-                return False
-            is_allowed = None
-        if statement.get("Effect") == "Allow" and is_allowed is not True and holds is not False:
-            is_allowed = True if holds and is_allowed is False else None if not holds else is_allowed
-    return is_allowed
+        if _covers(statement, action, resource):
+            conditions = (statement.get("Condition") or {}).items()
+            holds = _all(_condition(operator, keys, known) for operator, keys in conditions)
+            said.setdefault(str(statement.get("Effect")), []).append(holds)
+    is_allowed = _any(said["Allow"])
+    if is_allowed is False or True in said["Deny"]:
+        return False
+    return None if None in said["Deny"] else is_allowed
 
 
 def _covers(statement: Mapping[str, Any], action: str, resource: str) -> bool:
@@ -82,6 +82,11 @@ def _all(parts: Iterable[bool | None]) -> bool | None:
     if any(part is False for part in known):
         return False
     return None if None in known else True
+
+
+def _any(parts: Iterable[bool | None]) -> bool | None:
+    known = list(parts)
+    return True if True in known else None if None in known else False
 
 
 def _list(value: Any) -> list[Any]:

@@ -1,0 +1,224 @@
+"""Every finding there is: the smallest thing that makes it, and what it says."""
+
+import pytest
+
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.doctor import judge, table
+from nomad_csi.nomad import gates, servers, tokens
+from nomad_csi.plan import iam
+
+OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
+CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claimed (default/mysql)"
+
+
+def _limited(**rules):
+    whole = {"namespaces": {"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, "node": "read"}
+    policies = {"ro": tokens.Rules(**(whole | {"plugin": "read"} | rules))}
+    return tokens.Token(name="t", is_unlimited=False, policies=policies)
+
+
+def _server(version="2.0.5", status="alive"):
+    return servers.Server(name="s2.global", status=status, version=version)
+
+
+SITUATIONS = {
+    "nomad-too-old-for-driver": (
+        lambda make: make.found(clients=(make.node(version="1.9.3"),)),
+        "AWS EBS needs Nomad 1.9.4; /v1/agent/members and /v1/nodes: clients client-1 with 1.9.3",
+    ),
+    "nomad-client-newer": (
+        lambda make: make.found(clients=(make.node(version="2.0.6"),)),
+        "/v1/agent/members: servers with 2.0.5; /v1/nodes: client-1 with 2.0.6",
+    ),
+    "server-failed": (
+        lambda make: make.found(servers=(_server(status="failed"), _server())),
+        "/v1/agent/members: failed: s2.global",
+    ),
+    "driver-nowhere": (
+        lambda make: make.found(
+            clients=(make.node(drivers={"docker": False}, driver_health={"docker": "Failed to connect"}),),
+            account=None,
+        ),
+        "/v1/nodes: docker is not healthy on client-1 (Failed to connect)",
+    ),
+    "driver-missing": (
+        lambda make: make.found(
+            clients=(make.node(), make.node(node_id="n2", name="client-2", drivers={})), account=None
+        ),
+        "/v1/nodes: docker is not healthy on client-2 (not detected)",
+    ),
+    "privileged-refused": (
+        lambda make: make.found(clients=(make.node(driver_attributes={}),)),
+        "job default/plugin-ebs-node wants privileged = true; /v1/nodes: driver.docker.privileged.enabled is not set on "
+        "client-1",
+    ),
+    "mount-not-shared": (
+        lambda make: make.found(mounts={"n1": "private"}),
+        "/proc/self/mountinfo: the mount of data_dir is not shared on client-1",
+    ),
+    "token-cannot": (
+        lambda make: make.found(token=_limited()),
+        "/v1/acl/policy (ro): not allowed: csi-write-volume in namespace default",
+    ),
+    "plugin-write-grants-nothing": (
+        lambda make: make.found(token=_limited(plugin="write")),
+        '/v1/acl/policy: plugin { policy = "write" } in ro',
+    ),
+    "token-policy-missing": (
+        lambda make: make.found(token=make.replace(_limited(), missing=("gone",))),
+        "/v1/acl/token/self names policy gone; /v1/acl/policy: 404",
+    ),
+    "plugin-absent": (
+        lambda make: make.found(plugins={}, tasks=(), account=None),
+        "/v1/volumes: 1 with plugin ebs (default/mysql); /v1/plugins: no such plugin",
+    ),
+    "claimed-without-controller": (
+        lambda make: make.found(
+            plugins={"ebs": make.plugin(controllers=(make.instance("controller", healthy=False),))}
+        ),
+        CLAIMED,
+    ),
+    "plugin-unused": (
+        lambda make: make.found(volumes=()),
+        "/v1/job: default/plugin-ebs-controller of shop/prod, default/plugin-ebs-node of shop/prod; /v1/volumes: none "
+        "with plugin ebs",
+    ),
+    "hop-limit-low": (
+        lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})),
+        "job default/plugin-ebs-node is not on the host's network; EC2 DescribeInstances: "
+        "MetadataOptions.HttpPutResponseHopLimit below 2 on client-1 (i-0123456789abcdef0: 1)",
+    ),
+    "metadata-disabled": (
+        lambda make: make.found(
+            account=make.account(instances={make.INSTANCE_ID: make.machine(metadata_enabled=False)})
+        ),
+        "EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on client-1 (i-0123456789abcdef0)",
+    ),
+    "instance-absent": (
+        lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(state="stopped")})),
+        "/v1/nodes: ready; EC2 DescribeInstances: client-1 (i-0123456789abcdef0 is stopped)",
+    ),
+    "instance-without-role": (
+        lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")})),
+        "EC2 DescribeInstances: no IamInstanceProfile on i-0123456789abcdef0",
+    ),
+    "role-lacks-actions": (
+        lambda make: make.found(
+            account=make.account(
+                roles={
+                    make.PROFILE: make.role(
+                        {"Statement": [{"Effect": "Allow", "Action": "ec2:Describe*", "Resource": "*"}]}
+                    )
+                }
+            )
+        ),
+        "policies of role nomad-client (ebs): not allowed: ec2:AttachVolume, ec2:DetachVolume",
+    ),
+    "zone-differs": (
+        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(zone="us-east-1b")})),
+        "Nomad: topology of us-east-1a; EC2 DescribeVolumes: vol-0123456789abcdef0 is in us-east-1b",
+    ),
+    "zone-not-registered": (
+        lambda make: make.found(
+            volumes=(make.volume(segments=()),),
+            account=make.account(volumes={make.EBS_ID: make.ebs(zone="us-east-1b")}),
+        ),
+        "/v1/volumes: no topology of default/mysql (in us-east-1b); /v1/plugin/csi/ebs: clients in us-east-1a",
+    ),
+    "zone-without-client": (
+        lambda make: make.found(volumes=(make.volume(segments=({make.ZONE_KEY: "us-east-1c"},)),), account=None),
+        "/v1/volumes: topology.ebs.csi.aws.com/zone=us-east-1c of default/mysql; /v1/plugin/csi/ebs: no client there",
+    ),
+    "topology-key-unknown": (
+        lambda make: make.found(volumes=(make.volume(segments=({"zone": "us-east-1a"},)),), account=None),
+        "/v1/volumes: zone on default/mysql; /v1/plugin/csi/ebs: no client reports it",
+    ),
+    "policy-tag-missing": (
+        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(tags={})})),
+        "EC2 DescribeVolumes: no ebs.csi.aws.com/cluster=true on default/mysql (vol-0123456789abcdef0); policies of "
+        "role nomad-client (ebs): ec2:AttachVolume is not allowed without",
+    ),
+    "not-encrypted": (
+        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})),
+        "EC2 DescribeVolumes: Encrypted is false of default/mysql (vol-0123456789abcdef0)",
+    ),
+    "key-unusable": (
+        lambda make: make.found(account=make.account(keys={make.KEY: make.key(state="PendingDeletion")})),
+        "KMS DescribeKey: PendingDeletion; it encrypts default/mysql",
+    ),
+    "key-not-granted": (
+        lambda make: make.found(account=make.account(roles={make.PROFILE: make.role(iam.ebs_policy("us-east-1"))})),
+        "policies of role nomad-client (ebs), and KMS GetKeyPolicy: no kms:CreateGrant, kms:Decrypt, "
+        "kms:GenerateDataKeyWithoutPlaintext; it encrypts default/mysql",
+    ),
+    "storage-absent": (
+        lambda make: make.found(account=make.account(volumes={})),
+        "Nomad: external id vol-0123456789abcdef0; EC2 DescribeVolumes in us-east-1: none",
+    ),
+    "storage-not-registered": (
+        lambda make: make.found(
+            account=make.account(
+                ours={
+                    "vol-1": ebs_volumes.EbsVolume(
+                        external_id="vol-1", zone="a", encrypted=True, kms_key_arn="", tags=OURS
+                    )
+                }
+            )
+        ),
+        "EC2 DescribeVolumes: vol-1 has nomad-csi:owner=shop/prod, nomad-csi:volume=default/old; /v1/volumes: no volume "
+        "with that external id",
+    ),
+}
+"""Code -> what brings it about, and its evidence."""
+
+
+def codes_of(found):
+    return {item.code for item in judge.judge(found).findings}
+
+
+def test_cluster_without_a_fault_has_no_finding(make):
+    """And everything but the limits of a role, which only IAM knows, was looked at."""
+    report = judge.judge(make.found())
+
+    assert report.findings == ()
+    assert [(item.check, item.is_expected) for item in report.unchecked] == [
+        ("limits of role nomad-client beyond its policies", True)
+    ]
+    assert report.exit_code == 0
+
+
+def test_every_finding_stands_here():
+    """A new rule needs a situation."""
+    assert set(SITUATIONS) | {gate.code for gate in gates.GATES} == set(table.RULES)
+
+
+@pytest.mark.parametrize("code", SITUATIONS)
+def test_finding_is_made_by_one_thing(make, code):
+    """Of the cluster without a fault, with its evidence: what was read, and where."""
+    bring, evidence = SITUATIONS[code]
+
+    found = [item for item in judge.judge(bring(make)).findings if item.code == code]
+
+    assert evidence in {item.evidence for item in found}
+    assert {item.severity for item in found} == {table.RULES[code].severity}
+    assert all(item.fix and item.subject for item in found)
+
+
+@pytest.mark.parametrize("gate", gates.GATES, ids=[gate.code for gate in gates.GATES])
+def test_gate_closes_below_each_of_its_versions(gate):
+    """On the side whose version counts, where what it is about is used; not at the version itself."""
+    for text in gate.fixed_in:
+        below = _below(text)
+        for side in gate.sides:
+            assert gate.code in _gates(side, below, gate.features)
+            assert gate.code not in _gates(side, text, gate.features)
+            assert gate.code not in _gates(side, f"{text}+ent", gate.features)
+
+
+def _below(text):
+    major, minor, patch = (int(part) for part in text.split("."))
+    return f"{major}.{minor}.{patch - 1}" if patch else f"{major}.{minor - 1}.0"
+
+
+def _gates(side, version, features):
+    return {gate.code for gate in gates.met(side, version, features)}

@@ -1,0 +1,115 @@
+"""IAM policies, as far as the driver meets them: yes, no, or not to be told."""
+
+import pytest
+
+from nomad_csi.doctor import permissions, policies
+from nomad_csi.plan import iam
+
+VOLUME = "arn:aws:ec2:us-east-1:123456789012:volume/vol-1"
+TAGGED = {"aws:resourcetag/ebs.csi.aws.com/cluster": "true"}
+
+
+def allow(action="ec2:AttachVolume", resource="*", **more):
+    return {"Effect": "Allow", "Action": action, "Resource": resource} | more
+
+
+def condition(operator, key, value):
+    return {"Condition": {operator: {key: value}}}
+
+
+INSECURE = condition("Bool", "aws:SecureTransport", "false")
+WITH_TAG = condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", "true")
+
+
+@pytest.mark.parametrize(
+    ("statements", "context", "verdict"),
+    [
+        ([], {}, False),
+        ([allow()], {}, True),
+        ([allow("ec2:*")], {}, True),
+        ([allow(["EC2:attachvolume"])], {}, True),
+        ([allow("ec2:DetachVolume")], {}, False),
+        ([allow(resource="arn:aws:ec2:*:*:volume/*")], {}, True),
+        ([allow(resource="arn:aws:ec2:*:*:instance/*")], {}, False),
+        ([{"Effect": "Allow", "NotAction": "iam:*", "NotResource": "arn:aws:s3:::*"}], {}, True),
+        ([{"Effect": "Allow", "NotAction": "ec2:*", "Resource": "*"}], {}, False),
+        ([allow(), {"Effect": "Deny", "Action": "ec2:AttachVolume", "Resource": "*"}], {}, False),
+        (
+            [
+                allow(),
+                {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
+                | condition("NotIpAddress", "aws:SourceIp", "10.0.0.0/8"),
+            ],
+            {},
+            None,
+        ),
+        ([allow(), {"Effect": "Deny", "Action": "*", "Resource": "*"} | INSECURE], {}, True),
+        ([allow(**WITH_TAG)], TAGGED, True),
+        ([allow(**WITH_TAG)], {}, False),
+        ([allow(**WITH_TAG), allow(resource=VOLUME)], {}, True),
+        (
+            [allow(**condition("StringLike", "ec2:ResourceTag/team", "shop-*"))],
+            {"ec2:resourcetag/team": "shop-1"},
+            True,
+        ),
+        ([allow(**condition("StringNotEquals", "aws:ResourceTag/team", "shop"))], {}, True),
+        ([allow(**condition("StringEqualsIfExists", "aws:ResourceTag/team", "shop"))], {}, True),
+        ([allow(**condition("Null", "aws:ResourceTag/team", "false"))], {}, False),
+        ([allow(**condition("IpAddress", "aws:SourceIp", "10.0.0.0/8"))], {}, None),
+        ([allow(**condition("NumericLessThan", "aws:ResourceTag/x", "3"))], {"aws:resourcetag/x": "2"}, None),
+        ([allow(**condition("IpAddress", "aws:SourceIp", "10.0.0.0/8")), allow()], {}, True),
+        ([allow(**condition("Bool", "kms:GrantIsForAWSResource", True))], {"kms:grantisforawsresource": "true"}, True),
+    ],
+)
+def test_statements(statements, context, verdict):
+    """What IAM would say; a condition on what is not known here makes no verdict."""
+    assert policies.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, context) is verdict
+
+
+def test_single_statement_may_stand_without_a_list():
+    """As IAM takes it."""
+    assert policies.allows([{"Statement": allow()}], "ec2:AttachVolume", VOLUME, {}) is True
+
+
+def test_own_policy_allows_what_the_controller_calls(make):
+    """The policy that this package makes."""
+    needed = permissions.needs(make.REGION)
+
+    assert permissions.lacking(make.role(iam.ebs_policy(make.REGION)), needed) == ([], [])
+    assert "ec2:DescribeAvailabilityZones" in needed.describe
+
+
+def test_simulated_answers_are_taken_as_they_are(make):
+    """One set of actions for each question: to describe, with the tag, without it, and for each key."""
+    needed = permissions.needs(make.REGION, [make.KEY])
+    answers = (frozenset(needed.describe), frozenset(permissions.ON_VOLUMES), frozenset(), frozenset())
+    role = make.role(documents={}, answers=answers)
+
+    assert permissions.lacking(role, needed) == ([], [])
+    assert permissions.may_attach(role, needed, {iam.CLUSTER_TAG: "true"}) is True
+    assert permissions.may_attach(role, needed, {}) is False
+    assert permissions.may_use_key(role, needed, make.KEY, {}) is False
+    assert [question.context for question in needed.questions] == [
+        {},
+        {"aws:ResourceTag/ebs.csi.aws.com/cluster": "true"},
+        {},
+        {"kms:GrantIsForAWSResource": "true"},
+    ]
+
+
+def test_key_policy_may_name_the_role_itself(make):
+    """Then its own policies need not."""
+    needed = permissions.needs(make.REGION, [make.KEY])
+    policy = {"Statement": [allow("kms:*", Principal={"AWS": [make.ROLE_ARN]})]}
+
+    assert permissions.may_use_key(make.role({"Statement": []}), needed, make.KEY, policy) is True
+    assert permissions.may_use_key(make.role({"Statement": []}), needed, make.KEY, make.key().policy) is False
+
+
+def test_volume_that_is_named_needs_no_tag(make):
+    """As this package names volumes that exist."""
+    role = make.role(iam.ebs_policy(make.REGION, volume_ids=["vol-1"]))
+    needed = permissions.needs(make.REGION)
+
+    assert permissions.may_attach(role, needed, {}, external_id="vol-1") is True
+    assert permissions.may_attach(role, needed, {}, external_id="vol-2") is False

@@ -1,0 +1,80 @@
+"""The report as text, as data, and as an exit code; and the rules in words."""
+
+import pytest
+
+from nomad_csi.doctor import describe, report, table
+from nomad_csi.doctor.model import Unchecked
+from nomad_csi.doctor.table import finding
+
+WARNING = finding("server-failed", "servers", "failed: a")
+ERROR = finding("driver-nowhere", "plugin ebs (node)", "docker is not healthy on a")
+FAILED = Unchecked(check="what the token may do", reason="403")
+EXPECTED = Unchecked(check="mount propagation", reason="seen only there", is_expected=True)
+
+
+@pytest.mark.parametrize(
+    ("findings", "unchecked", "code"),
+    [
+        ((), (), 0),
+        ((WARNING,), (), 0),
+        ((WARNING,), (EXPECTED,), 0),
+        ((ERROR, WARNING), (), 1),
+        ((ERROR,), (FAILED,), 1),
+        ((WARNING,), (FAILED,), 2),
+        ((), (FAILED, EXPECTED), 2),
+    ],
+)
+def test_exit_code(findings, unchecked, code):
+    """An error goes before what was not found out; a warning is no reason to fail."""
+    assert report.Report(findings=findings, unchecked=unchecked).exit_code == code
+
+
+def test_report_as_text():
+    """Each finding with what was read and what to do; what was not checked with the reason; the sum."""
+    text = report.Report(findings=(ERROR,), unchecked=(FAILED,)).as_table()
+
+    assert text == (
+        "error  driver-nowhere  plugin ebs (node)\n"
+        "  evidence  docker is not healthy on a\n"
+        "  fix       install or repair the task driver on the clients, or choose another one for the plugin\n"
+        "not checked  what the token may do\n"
+        "  reason    403\n"
+        "1 error, 0 warnings, 1 not checked\n"
+    )
+
+
+def test_report_as_data():
+    """All of it, with the keys that are kept."""
+    assert report.Report(findings=(WARNING,), unchecked=(EXPECTED,)).as_json() == {
+        "ok": True,
+        "findings": [
+            {
+                "code": "server-failed",
+                "severity": "warning",
+                "subject": "servers",
+                "evidence": "failed: a",
+                "fix": "start the server again, or remove it with `nomad server force-leave`",
+                "external_ids": [],
+            }
+        ],
+        "not_checked": [{"check": "mount propagation", "reason": "seen only there", "is_expected": True}],
+    }
+
+
+@pytest.mark.parametrize("rule", table.RULES.values(), ids=table.RULES)
+def test_every_rule_says_why_and_what_to_do(rule):
+    """Sentences that end, a fix that can follow a semicolon, a source; all of it in text that fits a terminal."""
+    text = describe.as_text(rule)
+
+    assert rule.explanation.endswith(".")
+    assert rule.explanation[0].isupper()
+    assert not rule.fix.endswith(".")
+    assert rule.fix[0].islower()
+    told = " ".join(text.split())
+    assert all(part in told for part in (rule.code, rule.severity, rule.explanation, rule.fix, rule.source))
+    assert max(map(len, text.splitlines())) <= describe.WIDTH
+
+
+def test_no_code_stands_twice():
+    """A code means one thing."""
+    assert len([rule for chapter in table.CHAPTERS.values() for rule in chapter]) == len(table.RULES)
