@@ -1,14 +1,16 @@
 """Volumes and their data are deleted: deregistered first, proven to be ours, and never while somebody has them."""
 
 import threading
+import types
 from dataclasses import dataclass
 
 import pytest
+from botocore import awsrequest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking, final_snapshot
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deploy import deletion, deletion_order, deletion_ways
+from nomad_csi.deploy import deletion, deletion_guards, deletion_order, deletion_ways
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
@@ -312,9 +314,9 @@ def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, mo
     [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
     ordered = aws_deletion.delete
 
-    def delete(*arguments):
+    def delete(*arguments, last_look):
         ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
-        ordered(*arguments)
+        ordered(*arguments, last_look=last_look)
 
     monkeypatch.setattr(aws_deletion, "delete", delete)
 
@@ -329,7 +331,8 @@ def test_failed_deletion_goes_on_when_it_is_run_again(run, running, made, ec2, m
     external_id = made()
     running.register("mysql", external_id)
 
-    def refuse(*_):
+    def refuse(*_, last_look):
+        last_look()
         raise errors.AwsError("DeleteVolume in us-east-1: UnauthorizedOperation: no")
 
     with monkeypatch.context() as patched:
@@ -348,8 +351,8 @@ def test_deletion_whose_answer_was_lost_is_read_back(run, running, made, monkeyp
     running.register("mysql", external_id)
     ordered = aws_deletion.delete
 
-    def lose(*arguments):
-        ordered(*arguments)
+    def lose(*arguments, last_look):
+        ordered(*arguments, last_look=last_look)
         raise errors.AwsError("AWS in us-east-1 could not be asked: timeout")
 
     monkeypatch.setattr(aws_deletion, "delete", lose)
@@ -372,6 +375,45 @@ def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkey
     monkeypatch.setattr(aws_deletion, "look", look)
 
     assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not seen afterwards: no answer")
+
+
+def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, made, ec2, monkeypatch):
+    """AWS may keep it waiting long enough for somebody to register the storage."""
+    external_id = made()
+    running.register("mysql", external_id)
+    looked = deletion_guards.refuse_registered
+    attempts = []
+
+    def look(*arguments, **options):
+        looked(*arguments, **options)
+        if not options:
+            attempts.append(arguments)
+            running.register("again", external_id)
+
+    monkeypatch.setattr(deletion_guards, "refuse_registered", look)
+    ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
+    try:
+        status, reason = run(with_snapshot=False)
+    finally:
+        ec2.meta.events.unregister("before-send.ec2.DeleteVolume", unique_id="t")
+
+    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
+    assert len(attempts) == 1
+    assert exists(ec2, external_id)
+
+
+def _throttle(**_):
+    """Answer as AWS does when it is asked too often."""
+    text = "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>no</Message></Error></Errors></Response>"
+    return awsrequest.AWSResponse("", 503, {}, types.SimpleNamespace(stream=lambda: [text.encode()]))
+
+
+def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
+    """What was seen long ago may not be so any more."""
+    running.register("mysql", made())
+    monkeypatch.setattr(deletion, "FRESH_S", -1.0)
+
+    assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to tell who has registered what")
 
 
 def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, ec2, monkeypatch):

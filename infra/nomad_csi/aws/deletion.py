@@ -10,7 +10,7 @@ Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API reference, `
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ Kind = Literal["ebs", "access-point", ""]
 
 _ACCESS_POINT = re.compile(r"(?P<system>fs-[0-9a-f]+):(?P<path>[^:]*):(?P<point>fsap-[0-9a-f]+)")
 _GONE = frozenset({"InvalidVolume.NotFound", "AccessPointNotFound"})
+_ID = "nomad-csi-last-look"
 _LEAVING = frozenset({"deleting", "deleted"})
 
 
@@ -60,21 +61,29 @@ def find(key: str, aws_region: str) -> tuple[str, ...]:
         return tuple(sorted([*_tagged_volumes(key, aws_region), *_tagged_access_points(key, aws_region)]))
 
 
-def delete(external_id: str, aws_region: str) -> None:
+def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) -> None:
     """
     Delete the EBS volume *with its data*, or the access point; one that is gone is no error.
 
+    *last_look* is called right before each time that the request is sent, also where AWS has throttled it and it is
+    sent again much later; what it raises goes up, and nothing is sent.
     Raises `errors.AwsError`, also where no answer came: look again then.
     """
+    is_point = kind_of(external_id) == "access-point"
     with asking.told(aws_region):
+        client = asking.client("efs" if is_point else "ec2", aws_region)
+        # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
+        client.meta.events.register("before-send", lambda **_: last_look(), unique_id=_ID)
         try:
-            if kind_of(external_id) == "access-point":
-                asking.client("efs", aws_region).delete_access_point(AccessPointId=_point(external_id))
+            if is_point:
+                client.delete_access_point(AccessPointId=_point(external_id))
             else:
-                asking.client("ec2", aws_region).delete_volume(VolumeId=external_id)
+                client.delete_volume(VolumeId=external_id)
         except botocore.exceptions.ClientError as error:
             if error.response["Error"]["Code"] not in _GONE:
                 raise
+        finally:
+            client.meta.events.unregister("before-send", unique_id=_ID)
 
 
 def _volume(external_id: str, aws_region: str) -> Found | None:

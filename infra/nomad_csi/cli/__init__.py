@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from nomad_csi import errors
+from nomad_csi.cli import argument_secrets
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
@@ -20,6 +21,8 @@ COMMANDS = {
     "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
     "plan": "show what would change in jobs, volumes and files, without changing anything",
     "deregister": "have Nomad forget volumes that nothing claims, waiting for their claims; the storage stays",
+    "delete": "delete volumes with their data, after deregistering them: only what this package made, on your word",
+    "snapshot": "make, list and delete snapshots of volumes through their plugin",
     "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
@@ -77,6 +80,8 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         if name == chosen:
             module = MODULES.get(name, name)
             importlib.import_module(f"nomad_csi.cli.{module}").configure(command)
+    if why := argument_secrets.objection(words):
+        parser.error(why)
     return parser.parse_args(words)
 
 

@@ -18,3 +18,16 @@ def agreed(question: str, *, is_agreed: bool) -> bool:
         raise errors.RefusedError("nobody is at a terminal to be asked; answer beforehand with --yes")
     print("go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def typed(question: str, prompt: str) -> str:
+    """
+    Return what somebody at the terminal types after *question*, for words that must be given letter by letter.
+
+    Empty where nobody is there to be asked.
+    """
+    if not sys.stdin.isatty():
+        return ""
+    print(question, file=sys.stderr)
+    print(f"{prompt}: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli import argument_secrets, inputs
 from nomad_csi.deploy import batch_documents, batch_secrets, volume_file
 from nomad_csi.plan import registration
 from nomad_csi.spec import draft
@@ -28,7 +28,7 @@ class Wanted:
 def add_secrets(parser: argparse.ArgumentParser) -> None:
     """Add the option that names a file with secrets."""
     text = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
-    parser.add_argument("--secrets", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--secrets", type=argument_secrets.file, metavar="FILE", help=text)
 
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Wanted:

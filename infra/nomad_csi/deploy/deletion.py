@@ -9,6 +9,7 @@ what is attached. What is written before that is in the last snapshot.
 Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
 """
 
+import time
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
@@ -22,6 +23,15 @@ from nomad_csi.deploy import (
     deregistration,
 )
 from nomad_csi.nomad import plugins, volumes
+
+FRESH_S = 1.0
+"""
+How old the last look at Nomad may be when the storage is ordered to go. Shorter than it takes to place an allocation,
+attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both the look and EC2.
+"""
+
+LAST_LOOKS = 3
+"""Times that Nomad is asked for an answer as fresh as that."""
 
 
 def delete(
@@ -126,7 +136,7 @@ class _Deletion:
             return deletion_ways.Plugin(
                 endpoint=manner.endpoint,
                 provider=self._provider(),
-                secrets=manner.secrets,
+                secrets=manner.secrets.get(self._order.key, {}),
                 accepts_unguarded=manner.accepts_unguarded,
             )
         if not aws_deletion.kind_of(self._external_id):
@@ -193,13 +203,21 @@ class _Deletion:
             raise errors.CancelledError("cancelled before the storage was deleted")
         if self._manner.aws_region:
             deletion_guards.refuse_attached(self._external_id, self._manner.aws_region)
-        deletion_guards.refuse_registered(self._client, self._external_id)
         try:
-            way.delete(self._external_id)
+            way.delete(self._external_id, self._last_look)
         except (errors.AwsError, errors.CsiError) as error:
             self._read_back(way, str(error))
         else:
             self._read_back(way, "its deletion was accepted")
+
+    def _last_look(self) -> None:
+        """Raise `errors.RefusedError` where somebody has registered the storage again, or Nomad is slow to tell."""
+        for _ in range(LAST_LOOKS):
+            began = time.monotonic()
+            deletion_guards.refuse_registered(self._client, self._external_id)
+            if time.monotonic() - began <= FRESH_S:
+                return
+        raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to tell who has registered what")
 
     def _read_back(self, way: deletion_ways.Way, said: str) -> None:
         """See what became of storage that was ordered to go. Raises `_StoppedError` unless it is gone."""

@@ -47,8 +47,8 @@ class Manner:
     endpoint: str = ""
     """Where the controller of the plugin listens that is to delete; empty: the cloud does."""
 
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """CSI secrets for that controller."""
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """CSI secrets for that controller, by ``namespace/volume_id``."""
 
     with_snapshot: bool = True
     """Whether a last snapshot is taken between deregistration and deletion, and waited for."""

@@ -56,8 +56,8 @@ class Way(Protocol):
     def snapshot(self, external_id: str, tags: Mapping[str, str], patience: Patience) -> str:
         """Take a last snapshot, wait until its data is safe, and return its id."""
 
-    def delete(self, external_id: str) -> None:
-        """Delete the storage; one that is gone is no error."""
+    def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
+        """Delete the storage, which may be gone; *last_look* is called right before it is ordered, and may raise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +92,9 @@ class Cloud:
             tell=patience.tell,
         )
 
-    def delete(self, external_id: str) -> None:
+    def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Delete it. Raises `errors.AwsError`."""
-        deletion.delete(external_id, self.aws_region)
+        deletion.delete(external_id, self.aws_region, last_look=last_look)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,9 +162,11 @@ class Plugin:
                 if patience.cancelled.wait(READY_INTERVAL_S):
                     raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
 
-    def delete(self, external_id: str) -> None:
+    def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Have the plugin delete it. Raises `errors.CsiError`."""
         with self._connected() as connection:
+            identity.get_plugin_info(connection, timeout_s=self.timeout_s)  # connected, so that nothing is waited for
+            last_look()
             controller.delete_volume(connection, volume_id=external_id, secrets=self.secrets, timeout_s=self.timeout_s)
 
     @contextmanager

@@ -1,0 +1,150 @@
+"""``nomad-csi delete``."""
+
+import argparse
+import collections
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli import claims, confirm, documents, inputs
+from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
+from nomad_csi.verify import table
+
+QUESTION = (
+    "delete deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "
+    "and nothing that this package did not make."
+)
+WIDTH = 120
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("volumes", type=inputs.volume_key, nargs="+", metavar="NAMESPACE/ID", help="volumes to delete")
+    text = "the user's word: this volume and its data may go; otherwise its name is to be typed. May be repeated"
+    parser.add_argument("--yes-delete-data", action="append", default=[], metavar="NAMESPACE/ID", help=text)
+    inputs.add_nomad(parser)
+    claims.add_aws(parser)
+    _add_storage(parser)
+    _add_snapshot(parser)
+    text = "wait so many seconds for claims to go, and for EC2 to detach where it is asked (default: not)"
+    parser.add_argument("--wait", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+    parser.set_defaults(run=run)
+
+
+def _add_storage(parser: argparse.ArgumentParser) -> None:
+    text = (
+        "have the controller of the plugin at this CSI socket delete (default: AWS, for EBS volumes and access points)"
+    )
+    parser.add_argument("--endpoint", default="", metavar="ENDPOINT", help=text)
+    documents.add_secrets(parser)
+    text = "the storage's id, for one volume that is not registered any more (default: found by its tag, or in --state)"
+    parser.add_argument("--external-id", default="", metavar="ID", help=text)
+    text = "plugin of volumes that are not registered any more, with --endpoint"
+    parser.add_argument("--plugin", default="", metavar="ID", help=text)
+    text = "output of `pulumi stack export`: proof of what a stack had plugins make. May be repeated"
+    parser.add_argument("--state", type=Path, action="append", default=[], metavar="FILE", help=text)
+    parser.add_argument("--owner", default="", metavar="PROJECT/STACK", help="the owner that tags must name")
+    text = "let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile"
+    parser.add_argument("--accept-unguarded", action="store_true", help=text)
+
+
+def _add_snapshot(parser: argparse.ArgumentParser) -> None:
+    text = "take no last snapshot of the data before it goes"
+    parser.add_argument("--skip-final-snapshot", action="store_true", help=text)
+    text = f"seconds that the last snapshot may take (default: {deletion_order.SNAPSHOT_WAIT_S:g})"
+    default = deletion_order.SNAPSHOT_WAIT_S
+    parser.add_argument("--snapshot-wait", type=inputs.seconds, default=default, metavar="S", help=text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask for the word, delete, and print what became of each volume."""
+    _check(arguments)
+    manner = _manner(arguments)
+    orders = [
+        deletion_order.Order(
+            namespace=namespace,
+            volume_id=volume_id,
+            word=_word(f"{namespace}/{volume_id}", arguments.yes_delete_data),
+            external_id=arguments.external_id,
+            plugin_id=arguments.plugin,
+        )
+        for namespace, volume_id in dict.fromkeys(arguments.volumes)
+    ]
+    with inputs.connect(arguments) as nomad:
+        outcomes = deletion.delete(nomad, orders, manner)
+    if arguments.json:
+        shown = {"volumes": [outcome.as_json() for outcome in outcomes]}
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        print(_as_table(outcomes))
+    return _exit_code(outcomes)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `errors.SpecError` for arguments that do not go together."""
+    keys = {"/".join(key) for key in arguments.volumes}
+    problems = [
+        errors.Problem(path="--yes-delete-data", got=word, allowed="one of the volumes named")
+        for word in arguments.yes_delete_data
+        if word not in keys
+    ]
+    if arguments.external_id and len(keys) > 1:
+        problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
+    if problems:
+        raise errors.SpecError(tuple(problems), source="nomad-csi delete")
+
+
+def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:
+    made: dict[str, str] = {}
+    for path in arguments.state:
+        made |= deletion_state.made(_json(path), str(path))
+    return deletion_order.Manner(
+        wait_s=arguments.wait,
+        aws_region=arguments.aws_region,
+        endpoint=arguments.endpoint,
+        secrets=_secrets(arguments),
+        with_snapshot=not arguments.skip_final_snapshot,
+        snapshot_wait_s=arguments.snapshot_wait,
+        owner=arguments.owner,
+        made=made,
+        accepts_unguarded=arguments.accept_unguarded,
+        tell=lambda line: print(line, file=sys.stderr),
+    )
+
+
+def _secrets(arguments: argparse.Namespace) -> Mapping[str, Mapping[str, str]]:
+    keys = {"/".join(key) for key in arguments.volumes}
+    return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(inputs.text(path))
+    except ValueError:
+        return None
+
+
+def _word(key: str, given: Iterable[str]) -> str:
+    """Return the user's word for *key*: given beforehand, or typed."""
+    return key if key in given else confirm.typed(QUESTION.format(key=key), f"type {key} to delete its data")
+
+
+def _exit_code(outcomes: Sequence[deletion_outcome.Outcome]) -> int:
+    if any(outcome.is_broken for outcome in outcomes):
+        return errors.EXIT_ERROR
+    return 0 if all(outcome.is_done for outcome in outcomes) else errors.EXIT_CHANGES
+
+
+def _as_table(outcomes: Sequence[deletion_outcome.Outcome]) -> str:
+    rows = [
+        (outcome.key, outcome.status, outcome.external_id or "-", outcome.snapshot_id or "-", outcome.reason or "-")
+        for outcome in outcomes
+    ]
+    counts = collections.Counter(outcome.status for outcome in outcomes)
+    told = ", ".join(f"{count} {status}" for status, count in counts.items())
+    total = f"{len(outcomes)} volume{'' if len(outcomes) == 1 else 's'}: {told}"
+    heads = ("volume", "outcome", "storage", "last snapshot", "remarks")
+    return "\n".join([table.columns([heads, *rows], WIDTH), total])

@@ -1,0 +1,36 @@
+"""
+What a stack had plugins make, out of its state.
+
+The state is what ``pulumi stack export`` prints: ``deployment.resources``, each with its type and outputs. A volume
+that a `CreatedVolume` took over, because it was registered already, is not one that it made.
+Source: pulumi/pulumi, ``sdk/go/common/apitype/core.go`` (``DeploymentV3``, ``ResourceV3``), 2026-08.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.deploy import created_volume
+
+NOT_MADE = "takenOver"
+"""Output that is true of a volume that was there before the `CreatedVolume`."""
+
+
+def made(document: object, source: str) -> Mapping[str, str]:
+    """Return ``{"namespace/volume_id": external_id}`` of *document*. Raises `errors.SpecError` for something else."""
+    deployment = document.get("deployment") if isinstance(document, Mapping) else None
+    resources = deployment.get("resources") if isinstance(deployment, Mapping) else None
+    if not isinstance(resources, list):
+        problem = errors.Problem(path="", got="something else", allowed="the JSON of `pulumi stack export`")
+        raise errors.SpecError((problem,), source)
+    return dict(_made(resources))
+
+
+def _made(resources: list[Any]) -> Iterator[tuple[str, str]]:
+    for item in resources:
+        if not isinstance(item, Mapping) or item.get("type") != created_volume.CreatedVolume.token:
+            continue
+        outputs = item.get("outputs") or {}
+        key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"
+        if isinstance(outputs.get("externalId"), str) and not outputs.get(NOT_MADE):
+            yield key, outputs["externalId"]

@@ -1,0 +1,205 @@
+"""``nomad-csi delete``: the user's word, what became of each volume, and exit codes that tell."""
+
+import json
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import confirm
+from nomad_csi.deploy import deletion, deletion_outcome, deletion_state
+
+STATE = {
+    "version": 3,
+    "deployment": {
+        "resources": [
+            {"type": "pulumi:pulumi:Stack"},
+            {
+                "type": "nomad-csi:index:CreatedVolume",
+                "outputs": {"namespace": "default", "volumeId": "scratch", "externalId": "ext-1"},
+            },
+            {
+                "type": "nomad-csi:index:CreatedVolume",
+                "outputs": {"namespace": "default", "volumeId": "taken", "externalId": "ext-2", "takenOver": True},
+            },
+            {
+                "type": "nomad-csi:index:VolumeRegistration",
+                "outputs": {"namespace": "default", "volumeId": "nfs", "externalId": "ext-3"},
+            },
+        ]
+    },
+}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Record what the library is asked, and say what it answers: ``asked.status = "kept"``."""
+
+    class Library:
+        status = "deleted"
+        orders = ()
+        manner = None
+
+        def delete(self, _client, orders, manner):
+            self.orders, self.manner = tuple(orders), manner
+            return tuple(
+                deletion_outcome.Outcome(
+                    namespace=order.namespace,
+                    volume_id=order.volume_id,
+                    status=self.status,
+                    external_id="vol-1",
+                    snapshot_id="snap-1",
+                )
+                for order in orders
+            )
+
+    found = Library()
+    monkeypatch.setattr(deletion, "delete", found.delete)
+    return found
+
+
+@pytest.fixture
+def no_terminal(monkeypatch):
+    """Nobody is there to type."""
+    monkeypatch.setattr(confirm, "typed", lambda *_: "")
+
+
+@pytest.mark.usefixtures("no_terminal")
+def test_word_is_handed_on_as_it_was_given(asked, capsys):
+    """For each volume its own; the storage and its last snapshot are shown."""
+    code = cli.main(["delete", "default/a", "default/b", "--yes-delete-data", "default/a", "--aws-region", "us-east-1"])
+
+    assert code == 0
+    assert [(order.key, order.word) for order in asked.orders] == [("default/a", "default/a"), ("default/b", "")]
+    assert (asked.manner.aws_region, asked.manner.with_snapshot) == ("us-east-1", True)
+    assert capsys.readouterr().out == (
+        "volume     outcome  storage  last snapshot  remarks\n"
+        "default/a  deleted  vol-1    snap-1         -\n"
+        "default/b  deleted  vol-1    snap-1         -\n"
+        "2 volumes: 2 deleted\n"
+    )
+
+
+def test_word_is_typed_at_a_terminal(asked, monkeypatch):
+    """As it was typed, right or wrong: the library judges."""
+    prompts = []
+
+    def typed(question, prompt):
+        prompts.append((question, prompt))
+        return "default/typo"
+
+    monkeypatch.setattr(confirm, "typed", typed)
+
+    cli.main(["delete", "default/a"])
+
+    assert [order.word for order in asked.orders] == ["default/typo"]
+    [(question, prompt)] = prompts
+    assert question.startswith("delete deregisters default/a and then deletes its storage with all data on it.")
+    assert prompt == "type default/a to delete its data"
+
+
+@pytest.mark.usefixtures("no_terminal")
+def test_rejects_deletion_without_the_word(empty_agent, capsys):
+    """The library itself says no."""
+    code = cli.main(["delete", "default/a", "--address", empty_agent()])
+
+    assert code == 1
+    assert capsys.readouterr().err.startswith("refused: nobody said that the data of default/a may be deleted; ")
+
+
+@pytest.mark.usefixtures("no_terminal")
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            ["--yes-delete-data", "default/other"],
+            "--yes-delete-data: expected one of the volumes named, got default/ot",
+        ),
+        (["default/b", "--external-id", "vol-1"], "--external-id: expected one volume with it, got 2 volumes"),
+    ],
+)
+def test_rejects_arguments_that_do_not_go_together(asked, capsys, words, text):
+    """Before anything is asked."""
+    assert cli.main(["delete", "default/a", *words]) == 2
+
+    assert text in capsys.readouterr().err
+    assert asked.orders == ()
+
+
+@pytest.mark.usefixtures("no_terminal")
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        *(("deleted", 0), ("gone", 0), ("claimed", 1), ("attached", 1), ("refused", 1)),
+        *(("failed", 2), ("kept", 2), ("unknown", 2)),
+    ],
+)
+def test_exit_code_tells(asked, capsys, status, code):
+    """0 nothing is left, 1 it is as it was, 2 half done or not found out."""
+    asked.status = status
+
+    assert cli.main(["delete", "default/a", "--json"]) == code
+
+    [shown] = json.loads(capsys.readouterr().out)["volumes"]
+    assert (shown["status"], shown["volume_id"]) == (status, "a")
+
+
+@pytest.mark.usefixtures("no_terminal")
+def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
+    """What a stack had made, without what it took over; the secrets of the volumes named."""
+    (tmp_path / "state.json").write_text(json.dumps(STATE))
+    (tmp_path / "secrets.yaml").write_text("default/scratch: {key: s3}\ndefault/other: {key: t0}\n")
+    options = ["--state", str(tmp_path / "state.json"), "--secrets", str(tmp_path / "secrets.yaml")]
+
+    cli.main(["delete", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"])
+
+    assert asked.manner.made == {"default/scratch": "ext-1"}
+    assert asked.manner.secrets == {"default/scratch": {"key": "s3"}}
+    assert (asked.manner.endpoint, asked.manner.with_snapshot) == ("/run/csi.sock", False)
+    assert "s3" not in repr(asked.manner)
+
+
+@pytest.mark.usefixtures("no_terminal", "asked")
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"deployment": {}}'])
+def test_rejects_what_is_no_state(tmp_path, capsys, text):
+    """By its name."""
+    (tmp_path / "state.json").write_text(text)
+
+    assert cli.main(["delete", "default/a", "--state", str(tmp_path / "state.json")]) == 2
+
+    assert "expected the JSON of `pulumi stack export`" in capsys.readouterr().err
+
+
+def test_made_volumes_are_those_of_the_resource():
+    """By namespace and id."""
+    assert deletion_state.made(STATE, "s") == {"default/scratch": "ext-1"}
+
+
+@pytest.mark.parametrize("command", ["delete", "register"])
+@pytest.mark.parametrize("option", ["--secrets", "--secret", "--secrets="])
+def test_rejects_secrets_as_arguments(capsys, command, option):
+    """Everybody on the machine reads arguments. The value is not repeated."""
+    given = [f"{option}key=hunter2"] if option.endswith("=") else [option, "key=hunter2"]
+
+    with pytest.raises(SystemExit) as ended:
+        cli.main([command, "default/a", *given])
+
+    shown = capsys.readouterr()
+    assert ended.value.code == 64
+    assert "hunter2" not in shown.out + shown.err
+    assert "expected a FILE: secrets are not given as arguments, which everybody on the machine can read" in shown.err
+
+
+@pytest.mark.parametrize(
+    "words", [["--token", "hunter2"], ["--token=hunter2"], ["-token=hunter2"], ["--http-auth=hunter2"]]
+)
+@pytest.mark.parametrize("command", ["delete", "claims", "plan"])
+def test_rejects_tokens_as_arguments(capsys, command, words):
+    """The variable is named, and the token is not repeated."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([command, *words])
+
+    shown = capsys.readouterr()
+    assert ended.value.code == 64
+    assert "hunter2" not in shown.out + shown.err
+    variable = "NOMAD_HTTP_AUTH" if "auth" in words[0] else "NOMAD_TOKEN"
+    assert f"is not an argument, which everybody on the machine can read: set {variable}" in shown.err

@@ -1,0 +1,120 @@
+"""``nomad-csi snapshot``: made, listed and, on the user's word, deleted."""
+
+import datetime as dt
+import json
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import confirm
+from nomad_csi.deploy import volume_snapshots
+from nomad_csi.nomad import snapshots
+
+MADE = snapshots.Snapshot(
+    snapshot_id="snap-1",
+    external_id="vol-1",
+    size_bytes=5 * 2**30,
+    created=dt.datetime(2026, 8, 21, 12, 30, tzinfo=dt.UTC),
+    is_ready=True,
+)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Record what the library is asked; it has one snapshot."""
+    calls = []
+
+    def create(_client, wanted, *, wait_s, tell):
+        calls.append(("create", wanted, wait_s))
+        tell("snapshot snap-1 is not ready")
+        return MADE
+
+    monkeypatch.setattr(volume_snapshots, "create", create)
+    monkeypatch.setattr(volume_snapshots, "of_volume", lambda _client, *key: calls.append(key) or (MADE,))
+    monkeypatch.setattr(volume_snapshots, "of_plugin", lambda _client, plugin: calls.append(plugin) or (MADE,))
+    monkeypatch.setattr(snapshots, "delete", lambda _client, *ids: calls.append(ids))
+    return calls
+
+
+def test_create_prints_the_snapshot(asked, capsys):
+    """Parameters are the driver's, the name is the user's."""
+    code = cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--parameter", "a=b=c", "--wait", "9"])
+
+    shown = capsys.readouterr()
+    [(_, wanted, wait_s)] = asked
+    assert (code, wait_s) == (0, 9.0)
+    assert (wanted.namespace, wanted.volume_id, wanted.name, wanted.parameters) == ("prod", "mysql", "s", {"a": "b=c"})
+    assert shown.out == (
+        "snapshot  of storage  size   made (UTC)           state\n"
+        "snap-1    vol-1       5 GiB  2026-08-21 12:30:00  ready\n"
+    )
+    assert shown.err == "snapshot snap-1 is not ready\n"
+
+
+def test_secrets_come_from_the_environment(asked, monkeypatch):
+    """Those of the volume; they are shown nowhere."""
+    monkeypatch.setenv("NOMAD_CSI_SECRETS", '{"prod/mysql": {"key": "hunter2"}, "prod/other": {"key": "x"}}')
+
+    cli.main(["snapshot", "create", "prod/mysql"])
+
+    [(_, wanted, _)] = asked
+    assert wanted.secrets == {"key": "hunter2"}
+    assert wanted.name.startswith("mysql-2")
+    assert "hunter2" not in repr(wanted)
+
+
+@pytest.mark.parametrize(("words", "call"), [(["prod/mysql"], ("prod", "mysql")), (["--plugin", "ebs"], "ebs")])
+def test_list_as_data(asked, capsys, words, call):
+    """Of a volume, or of a plugin."""
+    assert cli.main(["snapshot", "list", *words, "--json"]) == 0
+
+    assert asked == [call]
+    assert json.loads(capsys.readouterr().out) == {
+        "snapshots": [
+            {
+                "snapshot_id": "snap-1",
+                "external_id": "vol-1",
+                "size_bytes": 5368709120,
+                "created": "2026-08-21T12:30:00+00:00",
+                "is_ready": True,
+            }
+        ]
+    }
+
+
+def test_delete_with_the_word_for_each(asked, capsys):
+    """Given beforehand."""
+    words = ["--yes-delete-data", "snap-1", "--yes-delete-data", "snap-2"]
+
+    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs", *words]) == 0
+
+    assert asked == [("ebs", "snap-1"), ("ebs", "snap-2")]
+    assert capsys.readouterr().out == "snap-1  deleted\nsnap-2  deleted\n"
+
+
+def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
+    """None is deleted then."""
+    monkeypatch.setattr(confirm, "typed", lambda *_: "snap-1")
+
+    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs"]) == 1
+
+    assert asked == []
+    assert "nobody said that the data of snap-2 may be deleted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["list"], "one of the arguments NAMESPACE/ID --plugin is required"),
+        (["list", "a/b", "--plugin", "p"], "not allowed with argument"),
+        (["delete", "s"], "the following arguments are required: --plugin"),
+        (["create", "a/b", "--parameter", "x"], "expected KEY=VALUE, got 'x'"),
+    ],
+)
+def test_rejects_what_is_typed_wrong(capsys, words, text):
+    """As usage."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["snapshot", *words])
+
+    assert ended.value.code == 64
+    assert text in capsys.readouterr().err
