@@ -124,6 +124,7 @@ def test_outcomes_are_data(register, spec):
                 "changes": [],
                 "ignored": [],
                 "not_comparable": [],
+                "owner": "",
             }
         ],
         "made_by_plugin": [],

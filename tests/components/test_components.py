@@ -35,6 +35,7 @@ def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
     }
     assert cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql") == {
         "adopt": False,
+        "owner": "storage/prod",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "context": {},
         "externalId": "mysql-id",

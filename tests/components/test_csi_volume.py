@@ -30,6 +30,7 @@ def test_csi_volume_asks_the_plugin(cloud):
     ]
     assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch") == {
         "adopt": False,
+        "owner": "storage/prod",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "capacityMaxBytes": 2 * 2**30,
         "capacityMinBytes": 2**30,

@@ -385,17 +385,48 @@ def known_deviations():
 @pytest.fixture(scope="session")
 def stand_in_acl(moto_url):
     """The stand-in with access control."""
-    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), token="right") as made:
+    limited = {f"token-{name}": frozenset(rights) for name, rights in LIMITED.items()}
+    options = {"token": "right", "limited_tokens": limited}
+    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), **options) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def real_acl(moto_url):
-    """A real agent with access control. Nobody has a token of it."""
+    """A real agent with access control."""
     if why := agents.obstacle():
         pytest.skip(why)
     with agents.started(agents.Real, agents.task_environment(moto_url, "i-0"), with_acl=True) as made:
         yield made
+
+
+LIMITED = {"blind": (), "writer": ("write",), "editor": ("read", "write"), "owner": ("read", "write", "destroy")}
+"""Who may do all in a namespace, and with its variables below ``nomad-csi`` this."""
+
+
+@pytest.fixture(scope="session")
+def real_tokens(real_acl):
+    """Tokens of the real agent, for those of `LIMITED`."""
+    root = {"X-Nomad-Token": real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
+    found = {}
+    for name, rights in LIMITED.items():
+        below = f'variables {{ path "nomad-csi/*" {{ capabilities = {json.dumps(list(rights))} }} }}' if rights else ""
+        rules = {
+            "Name": name,
+            "Rules": f'namespace "default" {{ policy = "write" {below} }} plugin {{ policy = "read" }}',
+        }
+        assert real_acl.call("PUT", f"/v1/acl/policy/{name}", rules, headers=root)[0] == 200
+        wanted = {"Name": name, "Type": "client", "Policies": [name]}
+        found[name] = real_acl.call("PUT", "/v1/acl/token", wanted, headers=root)[1]["SecretID"]
+    return found
+
+
+@pytest.fixture
+def token_of(request, acl_agent):
+    """Return the token of one of `LIMITED` at `acl_agent`."""
+    if acl_agent.kind == "real":
+        return request.getfixturevalue("real_tokens").__getitem__
+    return "token-{}".format
 
 
 @pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])

@@ -29,7 +29,9 @@ class ScriptedNomad:
         return [(path, body) for verb, path, body in self.requests if verb == method]
 
     def _take(self, method, path):
-        queue = self.replies.get((method, path), [(404, f"nothing scripted for {method} {path}")])
+        is_variable = path.startswith("/v1/var/")
+        absent = "variable not found" if is_variable else f"nothing scripted for {method} {path}"
+        queue = self.replies.get((method, path), [(404, absent)])
         return queue.pop(0) if len(queue) > 1 else queue[0]
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, inputs
+from nomad_csi.cli import claims, confirm, inputs, owners
 from nomad_csi.deploy import deregistration, deregistration_outcome
 from nomad_csi.verify import table
 
@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     claims.add_aws(parser)
     text = "wait so many seconds for claims to go, and for EC2 to detach where it is asked (default: not)"
     parser.add_argument("--wait", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    owners.add(parser, adopt="deregister volumes that belong to another stack, too")
     parser.add_argument("--force", action="store_true", help="forget what is still claimed after that; asks first")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
@@ -36,7 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Deregister, and print what became of each volume."""
     if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
-    manner = deregistration.Manner(wait_s=arguments.wait, is_forced=arguments.force, aws_region=arguments.aws_region)
+    manner = deregistration.Manner(
+        wait_s=arguments.wait,
+        is_forced=arguments.force,
+        aws_region=arguments.aws_region,
+        claimant=owners.claimant(arguments),
+    )
     with inputs.connect(arguments) as nomad:
         outcomes = deregistration.deregister(
             nomad, arguments.volumes, manner, tell=lambda line: print(line, file=sys.stderr)

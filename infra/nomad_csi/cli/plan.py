@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli import inputs, owners
 from nomad_csi.deploy import picture
 
 
@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--templates", type=Path, metavar="DIR", help="folder with templates of your own, which go before ours"
     )
+    owners.add_owner(parser, "the stack that would apply it: volumes of other stacks are refused to it")
     parser.add_argument("--json", action="store_true", help="print the picture as JSON")
     parser.set_defaults(run=run)
 
@@ -26,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments) as nomad:
-        drawn = picture.draw(nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates)
+        drawn = picture.draw(
+            nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
+        )
     print(json.dumps(drawn.as_json(), indent=2, ensure_ascii=False) if arguments.json else drawn.as_table())
     if drawn.changes:
         return errors.EXIT_CHANGES

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import documents, inputs
+from nomad_csi.cli import documents, inputs, owners
 from nomad_csi.deploy import batch_register, batch_secrets
 from nomad_csi.verify import table
 
@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     inputs.add_stack_output(parser)
     inputs.add_nomad(parser)
     documents.add_secrets(parser)
+    owners.add(parser, adopt="take over volumes that belong to another stack")
     parser.add_argument(
         "--deadline-s",
         type=inputs.seconds,
@@ -41,7 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         filled = batch_secrets.filled(wanted.documents, given, wanted.needed)
         outcomes = batch_register.register(
-            nomad, filled, deadline_s=arguments.deadline_s, tell=lambda line: print(line, file=sys.stderr)
+            nomad,
+            filled,
+            claimant=owners.claimant(arguments),
+            deadline_s=arguments.deadline_s,
+            tell=lambda line: print(line, file=sys.stderr),
         )
     if arguments.json:
         shown = {
@@ -79,5 +84,6 @@ def _is_told(outcome: batch_register.Outcome) -> bool:
 def _told(outcome: batch_register.Outcome) -> str:
     hidden = f"not comparable, sent: {', '.join(outcome.hidden)}" if outcome.hidden else ""
     changes = outcome.changes if outcome.status == "updated" else ()
-    parts = (outcome.reason, *changes, *outcome.ignored, hidden)
+    reason = f"{outcome.reason}: --adopt takes it over" if outcome.owner else outcome.reason
+    parts = (reason, *changes, *outcome.ignored, hidden)
     return "; ".join(part for part in parts if part) or "-"

@@ -123,10 +123,15 @@ class VolumeRegistration(pulumi.CustomResource):
         parameters: Mapping[str, str] | None = None,
         context: Mapping[str, str] | None = None,
         secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        owner: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Register *volume_id*. A registration of that id that differs is taken over only when *adopt* is true."""
+        """
+        Register *volume_id*, marked with *owner* (``project/stack``).
+
+        One of that id that differs, or is another owner's, is taken over only when *adopt* is true.
+        """
         inputs = {
             "volumeId": volume_id,
             "namespace": namespace,
@@ -139,9 +144,10 @@ class VolumeRegistration(pulumi.CustomResource):
             "parameters": parameters,
             "context": context,
             "secrets": pulumi.Output.secret(secrets) if secrets else None,
+            "owner": owner,
             "adopt": adopt,
         }
-        outputs = {"controllerRequired": None}
+        outputs = dict.fromkeys(("controllerRequired", "cluster", "marked"))
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
 
 
@@ -162,6 +168,7 @@ class CreatedVolume(pulumi.CustomResource):
         preferred_topologies: Sequence[Mapping[str, Any]] | None = None,
         parameters: Mapping[str, str] | None = None,
         secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        owner: pulumi.Input[str] | None = None,
         capacity_min_bytes: pulumi.Input[int] | None = None,
         capacity_max_bytes: pulumi.Input[int] | None = None,
         clone_id: pulumi.Input[str] | None = None,
@@ -169,7 +176,11 @@ class CreatedVolume(pulumi.CustomResource):
         adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Have *plugin_id* make *volume_id*. One that is there and differs is taken over only when *adopt* is true."""
+        """
+        Have *plugin_id* make *volume_id*, marked with *owner* (``project/stack``).
+
+        One of that id that differs, or is another owner's, is taken over only when *adopt* is true.
+        """
         inputs = {
             "volumeId": volume_id,
             "namespace": namespace,
@@ -185,9 +196,10 @@ class CreatedVolume(pulumi.CustomResource):
             "capacityMaxBytes": capacity_max_bytes,
             "cloneId": clone_id,
             "snapshotId": snapshot_id,
+            "owner": owner,
             "adopt": adopt,
         }
-        outputs = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies"))
+        outputs = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies", "cluster", "marked"))
         super().__init__("nomad-csi:index:CreatedVolume", resource_name, inputs | outputs, opts)
 
     @property

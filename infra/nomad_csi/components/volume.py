@@ -52,7 +52,7 @@ class VolumeArgs(TypedDict):
     secrets: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
     """CSI secrets. Secret in state, in no file."""
     adopt: NotRequired[bool]
-    """Take over a registration of the same id that differs. Default: false."""
+    """Take over a registration of the same id that differs, or is another stack's. Default: false."""
     render_to: NotRequired[str]
     """Folder, below the provider's root, for the volume file. Absent: none is written."""
     templates: NotRequired[str]
@@ -119,6 +119,7 @@ def document_inputs(
         "required_topologies": [{"segments": dict(segments)} for segments in document.required_topologies],
         "parameters": dict(document.parameters),
         "secrets": secrets,
+        "owner": arguments.owner(),
         "adopt": plan.adopt,
     }
 

@@ -13,7 +13,7 @@ from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_send
+from nomad_csi.deploy import batch_look, batch_send, registration_ownership, volume_ownership
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -27,12 +27,16 @@ DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
 """For one batch, with what it takes to find out which of its volumes is refused."""
 
 
+_Place = tuple[str, str, registration_ownership.Claimant]
+"""Namespace and plugin of volumes that go together, and who wants them."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Waiting:
     """A registration, and where its answer goes."""
 
     document: registration.VolumeRegistration
-    answer: futures.Future[errors.NomadApiError | None] = field(default_factory=futures.Future)
+    answer: futures.Future[errors.NomadApiError | errors.RefusedError | None] = field(default_factory=futures.Future)
 
 
 class Coalescer:
@@ -42,28 +46,34 @@ class Coalescer:
         self._client = weakref.ref(client)
         self._gather_s = gather_s
         self._lock = threading.Lock()
-        self._gathering: dict[tuple[str, str], list[_Waiting]] = {}
+        self._gathering: dict[_Place, list[_Waiting]] = {}
 
     def register(
-        self, document: registration.VolumeRegistration, *, tell: Callable[[str], None], cancelled: threading.Event
+        self,
+        document: registration.VolumeRegistration,
+        *,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+        claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
     ) -> None:
         """
-        Register *document*, together with others where there are some; sent once.
+        Mark *document* as *claimant*'s and register it, together with others where there are some; sent once.
 
         *tell* hears Nomad's warnings, where this caller is the first of a batch. Raises `errors.NomadApiError` for
-        this volume; what is wrong with others of the batch does not concern it.
+        this volume, `errors.RefusedError` where it is another stack's; what is wrong with others of the batch does not
+        concern it.
         """
         mine = _Waiting(document=document)
-        place = (document.namespace, document.plugin_id)
+        place = (document.namespace, document.plugin_id, claimant)
         with self._lock:
             group = self._gathering.setdefault(place, [])
             group.append(mine)
             is_first = len(group) == 1
         if is_first:
             self._gather(place, group)
-            self._send(group, tell, cancelled)
+            self._send(group, claimant, tell, cancelled)
         error = mine.answer.result()
-        if error is not None:
+        if isinstance(error, errors.NomadApiError):
             # A copy: one error may be the answer to many callers, and each raises its own.
             raise errors.NomadApiError(
                 error.method,
@@ -74,8 +84,10 @@ class Coalescer:
                 advice=error.advice,
                 is_connected=error.is_connected,
             ) from error
+        if error is not None:
+            raise error
 
-    def _gather(self, place: tuple[str, str], group: list[_Waiting]) -> None:
+    def _gather(self, place: _Place, group: list[_Waiting]) -> None:
         """Wait while others join *group*; nobody joins it afterwards."""
         for _ in range(GATHERINGS):
             before = len(group)
@@ -86,20 +98,37 @@ class Coalescer:
         with self._lock:
             del self._gathering[place]
 
-    def _send(self, group: list[_Waiting], tell: Callable[[str], None], cancelled: threading.Event) -> None:
+    def _send(
+        self,
+        group: list[_Waiting],
+        claimant: registration_ownership.Claimant,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
         """Send *group* and give each its answer, whatever happens: others wait for it."""
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
         patience = batch_send.Patience(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
-            for document, error in batch_send.send(client, [item.document for item in group], patience):
+            taken = registration_ownership.of(client).take(map(_key, group), claimant, tell)
+            for item in group:
+                if (key := _key(item)) in taken.refused:
+                    item.answer.set_result(volume_ownership.refusal(key, taken.refused[key], claimant))
+            ours = [item.document for item in group if not item.answer.done()]
+            for document, error in batch_send.send(client, ours, patience):
+                if error is not None:
+                    volume_ownership.take_back(client, taken, batch_look.key_of(document), error, claimant, tell)
                 answers[id(document)].set_result(error)
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():
                     answer.set_exception(problem)
             raise
+
+
+def _key(item: _Waiting) -> batch_look.Key:
+    return batch_look.key_of(item.document)
 
 
 _LOCK = threading.Lock()

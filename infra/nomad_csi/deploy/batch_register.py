@@ -1,14 +1,15 @@
 """Many volumes registered: compared first, sent in batches, and what became of each as data."""
 
 import contextlib
+import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_send, volume_verdict
+from nomad_csi.deploy import batch_look, batch_send, registration_ownership, volume_ownership, volume_verdict
 from nomad_csi.plan import registration
 
 DEADLINE_S = 900.0
@@ -23,6 +24,8 @@ Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unk
 ``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
 ``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
 """
+
+_Answer = TypeVar("_Answer")
 
 _TAKEN = "cannot be updated"
 """Part of a refusal that says of a volume that was not there a moment ago: somebody else was faster."""
@@ -50,6 +53,9 @@ class Outcome:
     hidden: tuple[str, ...] = ()
     """Parts that Nomad never shows: not compared, sent."""
 
+    owner: str = ""
+    """The stack that the volume belongs to, where that is why it is refused."""
+
     @property
     def key(self) -> str:
         """``namespace/volume_id``."""
@@ -75,6 +81,7 @@ class Outcome:
             "changes": list(self.changes),
             "ignored": list(self.ignored),
             "not_comparable": list(self.hidden),
+            "owner": self.owner,
         }
 
 
@@ -82,6 +89,7 @@ def register(
     client: nomad.Nomad,
     documents: Iterable[registration.VolumeRegistration],
     *,
+    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
@@ -89,9 +97,13 @@ def register(
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 
+    Volumes with the mark of another stack are refused before anything is sent, unless *claimant* adopts them; with an
+    owner it leaves its own mark.
+
     Args:
         client: the cluster.
         documents: volumes, each id once in a namespace.
+        claimant: who registers.
         deadline_s: for all of it; what was not sent by then has ``failed``.
         tell: told of every attempt after the first, and of Nomad's warnings.
         cancelled: set it, and nothing more is sent.
@@ -110,15 +122,22 @@ def register(
         cancelled=cancelled or threading.Event(),
     )
     seen = _looked(client, wanted, patience)
-    to_send = [document for document, found in seen.values() if found.must_be_sent]
+    taken = _taken(client, seen, claimant, patience)
+    to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
         batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
     }
-    taken = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
+    for key, error in answers.items():
+        if error is not None:
+            volume_ownership.take_back(client, taken, key, error, claimant, tell)
+    lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
-        seen |= _looked(client, taken, patience)
-    return tuple(_outcome(key, seen[key][1], answers) for key in wanted)
+        seen |= _looked(client, lost, patience)
+    return tuple(
+        _of_another(key, taken.refused[key]) if key in taken.refused else _outcome(key, seen[key][1], answers)
+        for key in wanted
+    )
 
 
 def _by_key(
@@ -143,15 +162,46 @@ def _looked(
     client: nomad.Nomad, wanted: Mapping[batch_look.Key, registration.VolumeRegistration], patience: batch_send.Patience
 ) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
+
+    def look() -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
+        looked = batch_look.verdicts(client, wanted, frozenset())
+        return {key: (document, found) for key, document, found in looked}
+
+    return _patiently(look, patience)
+
+
+def _taken(
+    client: nomad.Nomad,
+    seen: Mapping[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]],
+    claimant: registration_ownership.Claimant,
+    patience: batch_send.Patience,
+) -> registration_ownership.Taken:
+    """Mark what Nomad would take as *claimant*'s, and find out what is another's."""
+    marks = registration_ownership.of(client)
+    keys = [key for key, (_, found) in seen.items() if found.kind != "refused"]
+    taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
+    others = [key for key, (_, found) in seen.items() if found.kind == "refused"]
+    looked = _patiently(lambda: marks.owners(others), patience) or {}
+    refused = {key: owner for key, owner in looked.items() if not claimant.may_have(owner)}
+    return dataclasses.replace(taken, refused={**taken.refused, **refused})
+
+
+def _patiently(ask: Callable[[], _Answer], patience: batch_send.Patience) -> _Answer:
+    """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
     attempt = 0
     while True:
         attempt += 1
         try:
-            looked = batch_look.verdicts(client, wanted, frozenset())
-            return {key: (document, found) for key, document, found in looked}
+            return ask()
         except errors.NomadApiError as error:
             if error.kind != "retry" or not error.is_connected or not patience.wait(error, attempt):
                 raise
+
+
+def _of_another(key: batch_look.Key, owner: str) -> Outcome:
+    namespace, volume_id = key
+    reason = f"belongs to stack {owner}; nothing was sent"
+    return Outcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
 
 
 def _outcome(

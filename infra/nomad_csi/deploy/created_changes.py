@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import created_document, created_properties, resource, volume_comparison
+from nomad_csi.deploy import created_document, created_properties, resource, volume_comparison, volume_ownership
 from nomad_csi.nomad import volume_creation, volumes
 
 _NEVER_CHANGED = volume_comparison.fixed(created_properties.INPUTS)
@@ -16,6 +16,7 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
 
     Sent once. After an ambiguous answer the volume is looked for: it is ours when it is there and as wanted.
     """
+    taken = volume_ownership.mark(context, client, news)
     context.status(f"plugin {news['pluginId']} makes {_name(news)}")
     try:
         created = volume_creation.create(
@@ -23,6 +24,8 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
         )
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
+            key, who = (news["namespace"], news["volumeId"]), volume_ownership.claimant(news, {})
+            volume_ownership.take_back(client, taken, key, error, who, context.warn)
             raise
         return _arrived(client, news, error)
     _warn(context, created.warnings)
@@ -32,10 +35,12 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
 def take_over(
     context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]
 ) -> volumes.Volume:
-    """Leave an equal volume as it is, change one that may be adopted, refuse any other."""
+    """Leave an equal volume as it is, change one that may be adopted, refuse any other; mark it as ours."""
+    volume_ownership.refuse_others(client, news, {})
     differing = _differing(found, news)
     if differing:
         volume_comparison.refuse_foreign(found, news, differing, _NEVER_CHANGED)
+    volume_ownership.mark(context, client, news)
     if differing or "secrets" in news or found.has_mount_flags:
         change(context, client, found, news)
     return found

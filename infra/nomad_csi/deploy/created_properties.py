@@ -51,6 +51,7 @@ INPUTS: Mapping[str, properties.Property] = {
     "snapshotId": properties.Property(
         kind="text", replaces=True, description="Id of the snapshot to begin from. Not together with `cloneId`."
     ),
+    "owner": _REGISTERED["owner"],
     "adopt": _REGISTERED["adopt"],
 }
 
@@ -69,6 +70,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
         description="Places where the volume can be attached, as the plugin answered; empty: anywhere.",
     ),
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
+    **volume_properties.OWNERSHIP,
 }
 
 SOURCES = ("cloneId", "snapshotId")

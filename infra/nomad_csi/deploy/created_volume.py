@@ -7,6 +7,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
     asking,
+    cluster_identity,
     compare,
     created_changes,
     created_document,
@@ -15,6 +16,7 @@ from nomad_csi.deploy import (
     properties,
     resource,
     volume_comparison,
+    volume_ownership,
     volume_properties,
     volume_removal,
 )
@@ -51,11 +53,14 @@ class CreatedVolume:
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what the plugin will answer is not known."""
         unknown = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies"), resource.UNKNOWN)
+        unknown |= volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
         client = context.connect()
+        if "owner" in news:
+            cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
             made = created_changes.make(context, client, news)
@@ -72,10 +77,10 @@ class CreatedVolume:
         with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
             volume = volumes.get(client, namespace, volume_id)
             if volume is None:
-                return None
+                return volume_ownership.seen(context, client, identity, outputs, None)
             for line in _warnings(identity, volume, inputs, outputs):
                 context.warn(line)
-            return _live(volume, inputs)
+            return volume_ownership.seen(context, client, identity, outputs, _live(volume, inputs))
         return dict(inputs), dict(outputs)
 
     def update(
@@ -83,8 +88,11 @@ class CreatedVolume:
     ) -> resource.Properties:
         """Change what Nomad holds, and grow the storage where more is wanted. Never makes storage."""
         client = context.connect()
+        volume_ownership.refuse_other_cluster(client, identity, old_outputs)
+        volume_ownership.refuse_others(client, news, old_outputs)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         _refuse_another(identity, found, old_outputs)
+        volume_ownership.mark(context, client, news, old_outputs)
         if found is not None:
             created_changes.change(context, client, found, news)
         return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs})
@@ -93,9 +101,12 @@ class CreatedVolume:
         """Deregister the volume and say where its storage stays. Raises `errors.RefusedError` while it is claimed."""
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
         client = context.connect()
+        volume_ownership.refuse_other_cluster(client, identity, outputs)
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
+            volume_ownership.refuse_others(client, outputs, outputs)
             volume_removal.remove(context, client, volume, outputs)
+        volume_ownership.unmark(context, client, outputs)
         storage = outputs.get("externalId", "" if volume is None else volume.external_id)
         if storage:
             context.warn(
@@ -178,7 +189,7 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[st
     if volume is None:
         reason = f"made as {answered.get('externalId', 'unknown')}, but gone again: something else deregisters it"
         raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,))
-    return _recorded(news) | created_document.outputs_of(volume)
+    return _recorded(news) | created_document.outputs_of(volume) | volume_ownership.outputs(client, news)
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import batch_look, deregistration_outcome
+from nomad_csi.deploy import batch_look, deregistration_outcome, registration_ownership
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
@@ -27,6 +27,9 @@ class Manner:
 
     aws_region: str = ""
     """Where EC2 is asked; empty: it is not."""
+
+    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY
+    """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
 
 
 def deregister(
@@ -71,10 +74,13 @@ class _Run:
         self._outcomes: dict[batch_look.Key, deregistration_outcome.Outcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.EbsVolume] = {}
+        self._owners: dict[batch_look.Key, str] = {}
 
     def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
         held = self._look(wanted)
+        self._owners = registration_ownership.of(self._client).owners(wanted) or {}
+        held = self._ours(held)
         while True:
             self._forget(volume for volume in held if self._is_free(volume))
             held = [volume for volume in held if _key(volume) not in self._outcomes]
@@ -83,6 +89,7 @@ class _Run:
             held = self._look_again(held)
         for volume in held:
             self._end(volume)
+        self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
     def _look(self, keys: Iterable[batch_look.Key]) -> list[volumes.Volume]:
@@ -96,6 +103,26 @@ class _Run:
         if self._manner.aws_region and held:
             self._ebs |= attachments.look((item.external_id for item in held), self._manner.aws_region).volumes
         return held
+
+    def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
+        """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""
+        ours = []
+        for volume in held:
+            owner = self._owners.get(_key(volume), "")
+            if self._manner.claimant.may_have(owner):
+                ours.append(volume)
+            else:
+                reason = f"belongs to stack {owner}: remove it there, or deregister it with --adopt"
+                self._note(_key(volume), "refused", reason)
+        return ours
+
+    def _unmark(self) -> None:
+        """Remove the marks of what is not registered any more: the last step, so that nobody takes it before."""
+        done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
+        try:
+            registration_ownership.of(self._client).give_up(done, self._manner.claimant, self._tell)
+        except errors.NomadApiError as error:
+            self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
 
     def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
         """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_documents, batch_look, job_ownership, volume_verdict
+from nomad_csi.deploy import batch_documents, batch_look, job_ownership, registration_ownership, volume_verdict
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents, files
@@ -34,8 +34,8 @@ class Item:
     state: str
     """
     ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``. Volumes: ``new``, ``changes``, ``refused``
-    (Nomad would not take it), ``ignored`` (it would, and leave the volume as it is). Files: `files.Reason`.
-    ``not compared``: the token may not.
+    (Nomad would not take it, or it is another stack's), ``ignored`` (it would, and leave the volume as it is). Files:
+    `files.Reason`. ``not compared``: the token may not.
     """
 
     remarks: tuple[str, ...] = ()
@@ -91,6 +91,7 @@ def draw(
     *,
     folder: Path | None = None,
     templates: Path | None = None,
+    owner: str = "",
 ) -> Picture:
     """
     Return what applying *plan* would change.
@@ -101,6 +102,8 @@ def draw(
         external_ids: external ids of storage that Pulumi makes, by ``namespace/volume_id``.
         folder: where the rendered files are; ``None``: they are not compared.
         templates: folder with templates that go before ours.
+        owner: the stack that would apply it (``project/stack``): volumes of others are ``refused`` to it. Empty: it is
+            only told whose the volumes are that would change.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or may not tell.
@@ -111,7 +114,7 @@ def draw(
     return Picture(
         items=(
             *(_job(client, job, templates) for plugin in plan.plugins for job in plugin.jobs),
-            *_volumes(client, plan, external_ids),
+            *_volumes(client, plan, external_ids, registration_ownership.Claimant(owner=owner)),
             *on_disk,
         )
     )
@@ -146,12 +149,30 @@ def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error:
     return Item(kind="job", name=name, state=EQUAL if source == hcl else "changes", remarks=(remark,))
 
 
-def _volumes(client: nomad.Nomad, plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Iterator[Item]:
+def _volumes(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    claimant: registration_ownership.Claimant,
+) -> Iterator[Item]:
     wanted = {batch_look.key_of(item.registration): _wanted(item, external_ids) for item in plan.volumes}
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if _is_made_by_plugin(item))
     seen = {key: verdict for key, _, verdict in batch_look.verdicts(client, wanted, made)}
+    owners = registration_ownership.of(client).owners(wanted) or {}
+    adopted = {key for key, item in zip(wanted, plan.volumes, strict=True) if item.adopt}
     for key in wanted:
-        yield _volume(key, seen[key], made_by_plugin=key in made)
+        item = _volume(key, seen[key], made_by_plugin=key in made)
+        owner = owners.get(key, "")
+        is_refused = bool(claimant.owner) and key not in adopted and not claimant.may_have(owner)
+        yield _of_another(item, owner, is_refused=is_refused) if owner not in {"", claimant.owner} else item
+
+
+def _of_another(item: Item, owner: str, *, is_refused: bool) -> Item:
+    """Return *item* of another stack. Without a change nobody minds whose it is, unless who asks has a name."""
+    if item.state == EQUAL and not is_refused:
+        return item
+    state = "refused" if is_refused else item.state
+    return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
 
 
 def _wanted(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:

@@ -9,6 +9,7 @@ from nomad_csi.deploy import (
     resource,
     volume_comparison,
     volume_document,
+    volume_ownership,
     volume_properties,
     volume_verdict,
 )
@@ -24,7 +25,8 @@ def _differing(found: volumes.Volume, news: Mapping[str, Any]) -> dict[str, str]
 
 
 def take_over(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
-    """Leave an equal registration as it is, change one that may be adopted, refuse any other."""
+    """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
+    volume_ownership.refuse_others(client, news, {})
     differing = _differing(found, news)
     has_hidden_parts = "secrets" in news or found.has_mount_flags
     if differing:
@@ -32,6 +34,8 @@ def take_over(context: resource.Context, client: nomad.Nomad, found: volumes.Vol
         volume_comparison.refuse_foreign(found, news, differing, (*_NEVER_CHANGED, *emptied))
     if differing or has_hidden_parts:
         register(context, client, news, is_new=False, found=found)
+    else:
+        volume_ownership.mark(context, client, news)
 
 
 def refuse_impossible(context: resource.Context, found: volumes.Volume | None, news: Mapping[str, Any]) -> None:
@@ -55,15 +59,22 @@ def register(
     *,
     is_new: bool,
     found: volumes.Volume | None = None,
+    recorded: Mapping[str, Any] | None = None,
 ) -> None:
     """
-    Send the registration once; after an ambiguous answer go on only where a read shows that it arrived.
+    Mark the volume and send its registration once; after a lost answer go on only where a read shows that it arrived.
 
-    It goes together with others that are sent at this moment.
+    It goes together with others that are sent at this moment. *recorded* are the outputs of before, if any.
+    Raises `errors.RefusedError` where the volume is another stack's.
     """
     document = volume_verdict.in_order_of(volume_document.from_inputs(news), found)
     try:
-        batch_coalesce.of(client).register(document, tell=context.warn, cancelled=context.cancelled)
+        batch_coalesce.of(client).register(
+            document,
+            tell=context.warn,
+            cancelled=context.cancelled,
+            claimant=volume_ownership.claimant(news, recorded or {}),
+        )
     except errors.NomadApiError as error:
         if error.kind != "ambiguous" or not _has_arrived(client, news, is_new=is_new):
             raise

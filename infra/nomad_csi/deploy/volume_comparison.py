@@ -8,6 +8,9 @@ from nomad_csi import errors
 from nomad_csi.deploy import properties
 from nomad_csi.nomad import volumes
 
+_NOT_SHOWN = ("secrets", "owner", "adopt")
+"""Properties of which Nomad's answer has nothing."""
+
 REDACTED = "[redacted]"
 """Stands for mount flags in comparisons and messages: Nomad shows that there are some, not which."""
 
@@ -66,7 +69,7 @@ def as_recorded(
     flags = recorded.get("mountOptions", {}).get("mountFlags")
     if volume.has_mount_flags and flags:
         whole["mountOptions"] = whole.get("mountOptions", {}) | {"mountFlags": flags}
-    whole |= {name: recorded[name] for name in ("secrets", "adopt") if name in recorded}
+    whole |= {name: recorded[name] for name in _NOT_SHOWN if name in recorded}
     is_foreign = volume.has_mount_flags and bool(recorded) and not flags
     return whole, {"foreignMountFlags": True} if is_foreign else {}
 
@@ -78,7 +81,7 @@ def fixed(declared: Mapping[str, properties.Property]) -> tuple[str, ...]:
 
 def _comparable(inputs: Mapping[str, Any], *, has_flags: bool) -> dict[str, Any]:
     """Return what of *inputs* Nomad shows on a read."""
-    shown = {name: value for name, value in inputs.items() if name not in ("adopt", "secrets", "mountOptions")}
+    shown = {name: value for name, value in inputs.items() if name not in (*_NOT_SHOWN, "mountOptions")}
     mount = {name: value for name, value in inputs.get("mountOptions", {}).items() if name != "mountFlags"}
     if has_flags:
         mount["mountFlags"] = REDACTED

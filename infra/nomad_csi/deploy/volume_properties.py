@@ -98,8 +98,15 @@ INPUTS: Mapping[str, properties.Property] = {
     "secrets": properties.Property(
         kind="map", secret=True, description="CSI secrets. Sent with every registration, shown by none."
     ),
+    "owner": properties.Property(
+        kind="text",
+        pattern=names.OWNER,
+        pattern_says="a project and a stack, such as shop/prod",
+        description="The owning stack, as `project/stack`; its mark in a Nomad variable keeps other stacks away.",
+    ),
     "adopt": properties.Property(
-        kind="flag", description="Take over a registration of this id that differs, where Nomad can change it."
+        kind="flag",
+        description="Take over a registration of this id that differs, where Nomad can change it, or another stack's.",
     ),
 }
 
@@ -107,11 +114,21 @@ FOREIGN_MOUNT_FLAGS = properties.Property(
     kind="flag", description="Set where Nomad holds mount flags that this registration does not have."
 )
 
+OWNERSHIP: Mapping[str, properties.Property] = {
+    "cluster": properties.Property(
+        kind="text", description="Identity of the cluster and region that holds it; empty where it is not known."
+    ),
+    "marked": properties.Property(
+        kind="flag", description="Whether the owner's mark is in the cluster; not where the token may not write it."
+    ),
+}
+
 OUTPUTS: Mapping[str, properties.Property] = {
     "controllerRequired": properties.Property(
         kind="flag", required=True, description="Whether the plugin has a controller that publishes the volume."
     ),
     "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
+    **OWNERSHIP,
 }
 
 

@@ -6,12 +6,14 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
     asking,
+    cluster_identity,
     compare,
     properties,
     resource,
     volume_changes,
     volume_comparison,
     volume_document,
+    volume_ownership,
     volume_properties,
     volume_removal,
 )
@@ -48,12 +50,18 @@ class VolumeRegistration:
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what Nomad will say of the volume is not known."""
-        unknown = {"controllerRequired": resource.UNKNOWN}
+        unknown = {"controllerRequired": resource.UNKNOWN} | volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Register the volume, or take over an equal registration. Raises `errors.RefusedError` where it differs."""
+        """
+        Register the volume, or take over an equal registration.
+
+        Raises `errors.RefusedError` where it differs, and where it is another stack's.
+        """
         client = context.connect()
+        if "owner" in news:
+            cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
             volume_changes.register(context, client, news, is_new=True)
@@ -74,27 +82,36 @@ class VolumeRegistration:
                     f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
                     "write them into the program, or the next update drops them"
                 )
-            return None if volume is None else _live(volume, inputs)
+            found = None if volume is None else _live(volume, inputs)
+            return volume_ownership.seen(context, client, identity, outputs, found)
         return dict(inputs), dict(outputs)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """Register the volume again with what changed. Raises `errors.RefusedError` where Nomad would not take it."""
-        del identity, old_outputs
         client = context.connect()
+        volume_ownership.refuse_other_cluster(client, identity, old_outputs)
+        volume_ownership.refuse_others(client, news, old_outputs)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         volume_changes.refuse_impossible(context, found, news)
-        volume_changes.register(context, client, news, is_new=found is None, found=found)
+        volume_changes.register(context, client, news, is_new=found is None, found=found, recorded=old_outputs)
         return _observed(client, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Deregister the volume. Raises `errors.RefusedError` while it is claimed, or when it is another one by now."""
+        """
+        Deregister the volume, then remove its mark.
+
+        Raises `errors.RefusedError` while it is claimed, when it is another one by now, or another stack's.
+        """
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
         client = context.connect()
+        volume_ownership.refuse_other_cluster(client, identity, outputs)
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
+            volume_ownership.refuse_others(client, outputs, outputs)
             volume_removal.remove(context, client, volume, outputs)
+        volume_ownership.unmark(context, client, outputs)
 
 
 def _identity(inputs: Mapping[str, Any]) -> str:
@@ -121,7 +138,7 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properti
     if volume is None:
         reason = "registered, but gone again: something else deregisters it"
         raise resource.InitFailedError(_identity(news), _outputs(news, None), (reason,))
-    return _outputs(news, volume)
+    return _outputs(news, volume) | volume_ownership.outputs(client, news)
 
 
 def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | None) -> resource.Properties:

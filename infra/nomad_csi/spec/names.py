@@ -27,6 +27,13 @@ Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``);
 ``dependency/nomad_var_get.go``.
 """
 
+OWNER = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
+"""
+``project/stack``, the mark on what a stack makes.
+
+Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: letters, digits, ``.``, ``_`` and ``-``.
+"""
+
 AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 """An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""
 

@@ -1,0 +1,174 @@
+"""Nomad variables that are changed only as they were read: what owner marks stand on."""
+
+import itertools
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import registration_ownership
+from nomad_csi.nomad import variables
+
+PLAIN = "text/plain; charset=utf-8"
+
+
+@pytest.fixture
+def path(fresh):
+    """Return the path of a variable that nobody has."""
+    return f"tests/{fresh('v')}"
+
+
+def test_new_variable_is_written_once(agent, path):
+    """Index 0 means that there is none; the answer to the second one holds the first, as JSON that is called text."""
+    first = agent.call("PUT", f"/v1/var/{path}?cas=0", {"Items": {"x": "1"}})
+    status, text, headers = agent.call("PUT", f"/v1/var/{path}?cas=0", {"Items": {"x": "2"}})
+
+    assert (first[0], status, headers["Content-Type"]) == (200, 409, PLAIN)
+    assert '"Items":{"x":"1"}' in text.replace(" ", "")
+    assert headers["X-Nomad-Index"] == str(first[1]["ModifyIndex"])
+    assert agent.get(f"/v1/var/{path}")["Items"] == {"x": "1"}
+
+
+def test_changed_variable_is_not_overwritten(agent, path):
+    """Only who read it last may write it."""
+    old = agent.call("PUT", f"/v1/var/{path}", {"Items": {"x": "1"}})[1]["ModifyIndex"]
+    now = agent.call("PUT", f"/v1/var/{path}?cas={old}", {"Items": {"x": "2"}})[1]["ModifyIndex"]
+
+    assert agent.call("PUT", f"/v1/var/{path}?cas={old}", {"Items": {"x": "3"}})[0] == 409
+    assert agent.call("DELETE", f"/v1/var/{path}?cas={old}")[0] == 409
+    assert agent.get(f"/v1/var/{path}")["ModifyIndex"] == now
+    assert agent.call("DELETE", f"/v1/var/{path}?cas={now}")[0] == 204
+    assert agent.refused("GET", f"/v1/var/{path}") == (404, "variable not found")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_variable_that_is_gone_is_a_conflict_too(agent, path, method):
+    """With an empty one in the answer."""
+    body = {"Items": {"x": "1"}} if method == "PUT" else None
+
+    status, text, headers = agent.call(method, f"/v1/var/{path}?cas=7", body)
+
+    assert (status, headers["X-Nomad-Index"]) == (409, "0")
+    assert '"ModifyIndex":0' in text.replace(" ", "")
+    assert "Items" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "items", "refusal"),
+    [
+        ("?cas=x", "a", {"x": "1"}, 'can not parse cas: strconv.ParseUint: parsing "x": invalid syntax'),
+        ("", "a.b", {"x": "1"}, 'RPC Error:: 400,invalid path "tests/a.b"'),
+        ("", "a", {"x": "y" * 65_536}, "RPC Error:: 400,variables are limited to 64KiB in total size"),
+    ],
+    ids=["index", "path", "size"],
+)
+def test_what_no_variable_can_be_is_refused(agent, query, name, items, refusal):
+    """A dot is in many ids of volumes, and in no path of a variable."""
+    assert agent.refused("PUT", f"/v1/var/tests/{name}{query}", {"Items": items}) == (400, refusal)
+
+
+def test_variable_may_be_in_a_namespace_that_is_not_there(agent, fresh):
+    """So nothing can be told from it about the namespace."""
+    path = f"/v1/var/tests/v?namespace={fresh('nowhere')}"
+
+    assert agent.call("PUT", path, {"Items": {"x": "1"}})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("who", "read", "write", "destroy"),
+    [("blind", 403, 403, 403), ("writer", 403, 409, 403), ("editor", 200, 409, 403), ("owner", 200, 409, 409)],
+)
+def test_each_right_over_variables_is_apart(acl_agent, token_of, who, read, write, destroy):
+    """Who may not do a thing reads the same sentence as without any rights; who may, hears of the conflict."""
+    owner = {"X-Nomad-Token": token_of("owner")}
+    path = f"/v1/var/nomad-csi/tests/{who}"
+    # A real agent writes none before its keyring is there, a moment after the leader.
+    acl_agent.until(
+        lambda: acl_agent.call("PUT", path, {"Items": {"x": "1"}}, headers=owner)[0], lambda got: got == 200
+    )
+    headers = {"X-Nomad-Token": token_of(who)}
+
+    found = [
+        acl_agent.call("GET", path, headers=headers),
+        acl_agent.call("PUT", f"{path}?cas=0", {"Items": {"x": "2"}}, headers=headers),
+        acl_agent.call("DELETE", f"{path}?cas=1", headers=headers),
+    ]
+
+    assert [status for status, _, _ in found] == [read, write, destroy]
+    assert {text for status, text, _ in found if status == 403} <= {"Permission denied"}
+    assert ("Items" in found[1][1]) is (write == 409 and read == 200)
+
+
+def test_our_own_client_reads_many_and_overwrites_nobody(client, path):
+    """In the order in which they are asked for, absent ones too."""
+    assert variables.put(client, "default", path, {"x": "1"}, index=variables.NEW)
+    assert not variables.put(client, "default", path, {"x": "2"}, index=variables.NEW)
+
+    none, found = variables.get_many(client, "default", [f"{path}-none", path])
+
+    assert (none, found.items) == (None, {"x": "1"})
+    assert not variables.delete(client, "default", path, index=found.modify_index + 1)
+    assert variables.delete(client, "default", path, index=found.modify_index)
+
+
+def test_two_stacks_that_race_share_no_volume(agent, fresh):
+    """Forty volumes, two stacks with a thread each: each volume has one owner, and that one was told so."""
+    keys = [("default", fresh("raced")) for _ in range(40)]
+    taken = {}
+
+    def race(owner):
+        claimant = registration_ownership.Claimant(owner=owner)
+        with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
+            taken[owner] = [registration_ownership.of(mine).take([key], claimant) for key in keys]
+
+    threads = [threading.Thread(target=race, args=(owner,)) for owner in ("shop/one", "shop/two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
+        owners = registration_ownership.of(mine).owners(keys)
+    assert set(owners) == set(keys)
+    for owner, (key, mine) in itertools.product(taken, zip(keys, range(40), strict=True)):
+        refused = taken[owner][mine].refused
+        assert refused == ({} if owners[key] == owner else {key: owners[key]})
+
+
+@pytest.mark.parametrize("who", ["blind", "writer"])
+def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token_of, who):
+    """With the rights that it lacks, and what that costs."""
+    told = []
+    claimant = registration_ownership.Claimant(owner="shop/prod")
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
+        marks = registration_ownership.of(client)
+        taken = [marks.take([("default", name)], claimant, told.append) for name in ("a", "b")]
+
+    assert [(item.refused, item.unmarked) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
+    assert told == [
+        "volumes of namespace default are registered without an owner mark: the token lacks variables { path "
+        '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace default; nothing keeps another '
+        "stack from taking them"
+    ]
+
+
+def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent, token_of):
+    """The page stays, with nothing on it."""
+    key, claimant = ("default", "only"), registration_ownership.Claimant(owner="shop/prod")
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
+        marks = registration_ownership.of(client)
+        assert marks.take([key], claimant).fresh == {key}
+        marks.give_up([key], claimant)
+
+        assert marks.owners([key]) == {}
+
+
+def test_refusal_names_the_right_over_variables(acl_agent, token_of):
+    """As every refusal does."""
+    with (
+        nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("blind"))) as client,
+        pytest.raises(errors.NomadApiError, match='capabilities = \\["read"\\]') as caught,
+    ):
+        variables.get(client, "default", "nomad-csi/volumes/0")
+
+    assert (caught.value.status, caught.value.kind) == (403, "refused")
