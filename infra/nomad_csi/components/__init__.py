@@ -9,8 +9,9 @@ from nomad_csi.components.efs import EfsVolume
 from nomad_csi.components.existing import ExistingVolume
 from nomad_csi.components.plugin import CsiPlugin
 from nomad_csi.components.resources import CreatedVolume, PluginJob, Provider, VolumeRegistration
+from nomad_csi.components.snapshots import EbsSnapshots, EfsBackups
 
-COMPONENTS = (CsiPlugin, CsiVolume, EbsVolume, EfsVolume, ExistingVolume)
+COMPONENTS = (CsiPlugin, CsiVolume, EbsSnapshots, EbsVolume, EfsBackups, EfsVolume, ExistingVolume)
 """What the provider plugin serves to programs in other languages."""
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "CreatedVolume",
     "CsiPlugin",
     "CsiVolume",
+    "EbsSnapshots",
     "EbsVolume",
+    "EfsBackups",
     "EfsVolume",
     "ExistingVolume",
     "PluginJob",

@@ -7,15 +7,15 @@ place for the rules; the output itself goes to the resources through `checked`, 
 
 import dataclasses
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import pulumi
 import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, plugin_rules, volume_rules, volumes
+from nomad_csi.plan import jobs, model, plugin_rules, snapshot_rules, volume_rules, volumes
 from nomad_csi.spec import draft, problems
 from nomad_csi.spec import model as spec
 
@@ -27,6 +27,7 @@ _LATE = {
     "role_name": (spec.RoleName, "known-later"),
     "plugin_id": (spec.PluginId, "known-later"),
     "external_id": (spec.Text, ""),
+    "schedule": (spec.ScheduleName, "known-later"),
     "secrets": (dict[str, spec.Text], {"known when registered": "later"}),
     "secret": (spec.Text, "known-later"),
 }
@@ -36,6 +37,7 @@ _PLACES = {
     "plugin_id": "plugin_id",
     "secrets": "secrets",
     "secrets.*": "secret",
+    "snapshots[]": "schedule",
     "iam.role_name": "role_name",
     "ebs.kms_key_arn": "kms_key_arn",
     "efs.kms_key_arn": "kms_key_arn",
@@ -107,11 +109,28 @@ def volume_plan(  # noqa: PLR0917  # called by our own components only
     found = [*unknown, *found]
     driver = _driver(described, found)
     if driver and volume:
-        ruled = volume_rules.check_volume(volume, driver, None, "")
+        ruled = [*volume_rules.check_volume(volume, driver, None, ""), *snapshot_rules.check(volume, None, "")]
         found += [problem for problem in ruled if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"{component} {name}")
+
+
+def schedule(
+    component: str, name: str, args: Mapping[str, Any], kind: Any, own: Sequence[str]
+) -> spec.SnapshotScheduleSpec:
+    """
+    Return the schedule *name* of a *component* with the arguments *args* of the class *kind*.
+
+    *own* are arguments that a schedule of the spec does not have. Raises `errors.SpecError` with all problems.
+    """
+    _validated(pydantic.TypeAdapter(spec.ScheduleName), "name", name)
+    found = _unknown(args, kind)
+    written = {key: value for key, value in args.items() if key not in own and key in kind.__annotations__}
+    value, wrong = _read(spec.SnapshotScheduleSpec, written)
+    if value is None or found:
+        raise errors.SpecError((*found, *wrong), f"{component} {name}")
+    return cast("spec.SnapshotScheduleSpec", value)
 
 
 def driver_of(described: Any) -> spec.DriverSpec:

@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, volume
-from nomad_csi.plan import model
+from nomad_csi.plan import model, snapshots
 
 
 class EbsVolumeArgs(volume.VolumeArgs):
@@ -29,6 +29,8 @@ class EbsVolumeArgs(volume.VolumeArgs):
     """Customer key. Default: the account's EBS key."""
     tags: NotRequired[Mapping[str, str]]
     """Tags beside those that the driver and this package need."""
+    snapshots: NotRequired[Sequence[pulumi.Input[str]]]
+    """Schedules by which snapshots are made. Pass ``schedule`` of each `EbsSnapshots` of this stack."""
     protect: NotRequired[bool]
     """Whether Pulumi refuses to delete or replace the volume. Default: true."""
 
@@ -56,7 +58,9 @@ class EbsVolume(pulumi.ComponentResource):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        document = arguments.chosen(args, *volume.COMMON, "protect") | {"ebs": arguments.chosen(args, *EBS)}
+        document = arguments.chosen(args, *volume.COMMON, "snapshots", "protect") | {
+            "ebs": arguments.chosen(args, *EBS)
+        }
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("EbsVolume", volume_id, args, EbsVolumeArgs, "aws-ebs", document)
         made = self._make(name, plan, args)
@@ -77,6 +81,15 @@ class EbsVolume(pulumi.ComponentResource):
             throughput=ebs.throughput_mib_per_s,
             encrypted=ebs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            tags=dict(ebs.tags),
+            tags=_tags(ebs, args.get("snapshots", ())),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
+
+
+def _tags(ebs: model.EbsVolume, schedules: Sequence[pulumi.Input[str]]) -> pulumi.Input[Mapping[str, str]]:
+    """Return the tags of the volume; those of schedules are known when the schedules are."""
+    if not any(isinstance(name, pulumi.Output) for name in schedules):
+        return dict(ebs.tags)
+    own = {key: value for key, value in ebs.tags.items() if not key.startswith(snapshots.TAG_PREFIX)}
+    known = pulumi.Output.all(*[arguments.checked("schedule", name) for name in schedules])
+    return known.apply(lambda names: own | snapshots.tags(names, arguments.owner()))

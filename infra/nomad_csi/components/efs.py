@@ -83,6 +83,8 @@ class EfsVolume(pulumi.ComponentResource):
 
     external_id: pulumi.Output[str]
     """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
+    file_system_arn: pulumi.Output[str]
+    """ARN of the file system. Pass it to an `EfsBackups`, and copies are made on a schedule."""
     registration_id: pulumi.Output[str]
     """``namespace/volume_id``, known once the volume is registered."""
 
@@ -98,10 +100,17 @@ class EfsVolume(pulumi.ComponentResource):
         targets = self._mount_targets(name, file_system, efs, args)
         point = self._access_point(name, file_system, efs)
         self.storage: Sequence[pulumi.Resource] = [file_system, *targets, *([point] if point else [])]
+        self.file_system_arn = file_system.arn
         ids = pulumi.Output.all(file_system.id, point.id if point else None)
         self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
         self.registration_id = volume.register(self, name, plan, args, self.external_id, self.storage).id
-        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+        self.register_outputs(
+            {
+                "externalId": self.external_id,
+                "fileSystemArn": self.file_system_arn,
+                "registrationId": self.registration_id,
+            }
+        )
 
     def _file_system(
         self, name: str, efs: model.EfsFileSystem, args: EfsVolumeArgs, *, protect: bool

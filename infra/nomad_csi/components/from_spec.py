@@ -64,6 +64,8 @@ def volume_component(
     args |= {"volume_id": written["id"], "plugin_id": plugin_id} | files.arguments
     if source in ("existing", "create"):
         args["driver"] = driver
+    if source != "ebs":
+        args.pop("snapshots", None)  # the schedule of a file system names it, not the other way round
     if source == "existing":
         args.pop("protect", None)
     else:

@@ -5,11 +5,12 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, from_spec, plugin, preflight, resources
+from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, resources, snapshots
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
 from nomad_csi.spec import draft
@@ -50,6 +51,7 @@ def declare(config: pulumi.Config) -> None:
     try:
         plugins = _plugins(read, files, after)
         volumes = _volumes(read, plugins, files, opts)
+        _snapshots(read, volumes, opts)
         made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
@@ -100,6 +102,22 @@ def _provider(config: pulumi.Config) -> resources.Provider:
         region=config.get("region"),
         root=pulumi.get_root_directory(),
     )
+
+
+def _snapshots(
+    read: draft.Draft, volumes: Mapping[str, from_spec.VolumeComponent], opts: pulumi.ResourceOptions
+) -> None:
+    """Declare a component of each schedule for the EBS volumes that name it, and one for the file systems."""
+    for name, schedule in (read.snapshots or {}).items():
+        named = [spec for spec in read.volumes.values() if name in spec.snapshots]
+        key_arns = sorted({spec.ebs.kms_key_arn for spec in named if spec.ebs and spec.ebs.kms_key_arn})
+        systems = [volumes[f"{spec.namespace}/{spec.id}"] for spec in named if spec.efs]
+        args: Any = snapshots.from_spec(schedule)
+        if any(spec.ebs for spec in named):
+            snapshots.EbsSnapshots(name, args | ({"kms_key_arns": key_arns} if key_arns else {}), opts)
+        if systems:
+            arns = [system.file_system_arn for system in systems if isinstance(system, efs.EfsVolume)]
+            snapshots.EfsBackups(name, args | {"file_system_arns": arns, "protect": read.protect}, opts)
 
 
 def _volumes(

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, jobs, model, plugin_rules, volume_rules, volumes
+from nomad_csi.plan import iam, jobs, model, plugin_rules, snapshot_rules, volume_rules, volumes
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import model as spec
 
@@ -50,6 +50,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         if not (volume and plugin and driver) or not taken.add(volume):
             return None
         found.extend(volume_rules.check_volume(volume, driver, plugin, path))
+        found.extend(snapshot_rules.check(volume, head.snapshots, path))
         planned.append(volumes.plan_volume(volume, driver, protect=head.protect, owner=owner))
         if plugin.id in served:
             served[plugin.id].append(volume)
@@ -79,6 +80,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
     all_volumes = {**draft.volumes, **draft.mended_volumes}
     for path, volume in all_volumes.items():
+        yield from snapshot_rules.check(volume, draft.snapshots, path)
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
             served = drivers[where]

@@ -5,7 +5,7 @@ import functools
 import hashlib
 from collections.abc import Mapping
 
-from nomad_csi.plan import iam, model, registration
+from nomad_csi.plan import iam, model, registration, snapshots
 from nomad_csi.spec import model as spec
 
 GIB = 2**30
@@ -117,7 +117,7 @@ def _ebs(volume: spec.VolumeSpec, ebs: spec.EbsSpec, owner: str) -> model.EbsVol
         throughput_mib_per_s=ebs.throughput_mib_per_s,
         encrypted=ebs.encrypted,
         kms_key_arn=ebs.kms_key_arn,
-        tags=_tags(volume, owner) | ebs.tags | {iam.CLUSTER_TAG: "true"},
+        tags=_tags(volume, owner) | ebs.tags | snapshots.tags(volume.snapshots, owner) | {iam.CLUSTER_TAG: "true"},
     )
 
 

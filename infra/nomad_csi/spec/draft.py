@@ -25,6 +25,9 @@ class Draft:
     """What of a spec could be read, and what is wrong with the rest."""
 
     protect: bool = True
+    snapshots: Mapping[str, model.SnapshotScheduleSpec] | None = field(default_factory=dict)
+    """Schedules by name; ``None`` where they could not be read."""
+
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
     """Plugins by their path in the document, such as ``plugins[0]``."""
 
@@ -82,6 +85,7 @@ def read(document: Any) -> Draft:
     top = check(model.StorageSpec, head, "", found)
     return Draft(
         protect=top.protect if top else True,
+        snapshots=top.snapshots if top else None,
         plugins=sound_plugins,
         volumes=sound_volumes,
         written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},

@@ -48,6 +48,7 @@ from nomad_csi.spec.plugin import (
     VerifySpec,
     WorkloadIdentitySpec,
 )
+from nomad_csi.spec.snapshots import ScheduleName, SnapshotScheduleSpec
 from nomad_csi.spec.volume import (
     SOURCES,
     AccessPointSpec,
@@ -93,8 +94,10 @@ __all__ = [
     "RestartSpec",
     "RoleName",
     "RoleSpec",
+    "ScheduleName",
     "SecurityGroupId",
     "SettingSpec",
+    "SnapshotScheduleSpec",
     "StorageSpec",
     "SubnetId",
     "TaskDriverSpec",
@@ -117,6 +120,9 @@ class StorageSpec(Model):
 
     classes: dict[Word, dict[str, Any]] = pydantic.Field(default_factory=dict)
     """Named presets: parts of a volume that volumes take over with ``class``, and may set otherwise."""
+
+    snapshots: dict[ScheduleName, SnapshotScheduleSpec] = pydantic.Field(default_factory=dict)
+    """Named schedules of snapshots, which EBS volumes and EFS file systems name in ``snapshots``."""
 
     plugins: tuple[PluginSpec, ...] = ()
     volumes: tuple[VolumeSpec, ...] = ()

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from nomad_csi.spec import base
+from nomad_csi.spec.snapshots import ScheduleName
 
 SOURCES = ("ebs", "efs", "existing", "create")
 """Where the storage of a volume can come from: one of these keys."""
@@ -169,11 +170,14 @@ class VolumeSpec(base.Model):
     secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
     """CSI secrets. Kept secret in state, never written to a file."""
 
+    snapshots: tuple[ScheduleName, ...] = ()
+    """Schedules of this spec by which the storage is copied; ``ebs`` and ``efs`` only."""
+
     protect: bool | None = None
     """Whether Pulumi refuses to delete or replace the storage; the spec's ``protect`` when absent."""
 
     adopt: bool = False
-    """Take over a registration of the same id that exists and differs."""
+    """Take over a registration of the same id that exists and differs, or belongs to another stack."""
 
     @pydantic.model_validator(mode="after")
     def _one_source(self) -> "VolumeSpec":

@@ -13,7 +13,7 @@ from typing import Self
 import urllib3
 from werkzeug import serving
 
-from nomad_csi_sandbox.aws import throttle
+from nomad_csi_sandbox.aws import snapshots, throttle
 
 HOST = "127.0.0.1"
 
@@ -40,10 +40,11 @@ class Moto:
         from moto.moto_server import werkzeug_app  # noqa: PLC0415  # it reads SETTINGS while it is imported
 
         logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each request
+        behind = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
         self._server = serving.make_server(
             HOST,
             port,
-            throttle.Throttle(werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)),
+            throttle.Throttle(snapshots.Snapshots(behind)),
             threaded=True,
             request_handler=werkzeug_app.MotoRequestHandler,
         )

@@ -61,7 +61,7 @@ class Throttle:
             return self._administer(environment, start_response)
         service, action = _call(environment)
         if self._is_refused(service, action):
-            return _answer(start_response, HTTPStatus.SERVICE_UNAVAILABLE, REFUSAL, "text/xml;charset=UTF-8")
+            return answer(start_response, HTTPStatus.SERVICE_UNAVAILABLE, REFUSAL, "text/xml;charset=UTF-8")
         return self.behind(environment, start_response)
 
     def _is_refused(self, service: str, action: str) -> bool:
@@ -77,17 +77,17 @@ class Throttle:
         with self._lock:
             if (method, path) == ("PUT", THROTTLE_PATH):
                 try:
-                    self._set(json.loads(_body(environment)))
+                    self._set(json.loads(body(environment)))
                 except (KeyError, TypeError, ValueError) as error:
                     text = f'expected {{"service": "ec2", "share": 0 to 1, "seed": a number}}: {error}'
-                    return _answer(start_response, HTTPStatus.BAD_REQUEST, text, "text/plain")
+                    return answer(start_response, HTTPStatus.BAD_REQUEST, text, "text/plain")
             elif (method, path) == ("DELETE", CALLS_PATH):
                 self._asked.clear()
                 self._refused.clear()
             elif (method, path) != ("GET", CALLS_PATH):
-                return _answer(start_response, HTTPStatus.METHOD_NOT_ALLOWED, "", "text/plain")
+                return answer(start_response, HTTPStatus.METHOD_NOT_ALLOWED, "", "text/plain")
             counts = {"asked": dict(self._asked), "refused": dict(self._refused)}
-        return _answer(start_response, HTTPStatus.OK, json.dumps(counts), "application/json")
+        return answer(start_response, HTTPStatus.OK, json.dumps(counts), "application/json")
 
     def _set(self, wanted: Mapping[str, Any]) -> None:
         share, service = float(wanted["share"]), wanted.get("service", "ec2")
@@ -99,22 +99,28 @@ class Throttle:
 
 def _call(environment: Environment) -> tuple[str, str]:
     """Return service and action of a request: ``("ec2", "DescribeVolumes")``, or the method where it names none."""
-    scope = environment.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].partition(",")[0].split("/")
-    service = scope[3] if len(scope) > 3 else "unsigned"  # noqa: PLR2004  # key/date/region/service/aws4_request
+    service = scope(environment)[1]
     target = environment.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
     if not target and environment.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded"):
-        target = "".join(urllib.parse.parse_qs(_body(environment).decode()).get("Action", ()))
+        target = "".join(urllib.parse.parse_qs(body(environment).decode()).get("Action", ()))
     return service, target or f"{environment['REQUEST_METHOD']} {environment.get('PATH_INFO', '')}"
 
 
-def _body(environment: Environment) -> bytes:
+def scope(environment: Environment) -> tuple[str, str]:
+    """Return region and service that a request is signed for; ``("", "unsigned")`` where it is not."""
+    parts = environment.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].partition(",")[0].split("/")
+    return (parts[2], parts[3]) if len(parts) > 3 else ("", "unsigned")  # noqa: PLR2004  # key/date/region/service
+
+
+def body(environment: Environment) -> bytes:
     """Return the body of the request, and leave it there for who comes after."""
     content = bytes(environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0)))
     environment["wsgi.input"] = io.BytesIO(content)
     return content
 
 
-def _answer(start_response: StartResponse, status: HTTPStatus, text: str, kind: str) -> Iterable[bytes]:
+def answer(start_response: StartResponse, status: HTTPStatus, text: str, kind: str) -> Iterable[bytes]:
+    """Answer with *text* of the media type *kind*."""
     content = text.encode()
     start_response(f"{status.value} {status.phrase}", [("Content-Type", kind), ("Content-Length", str(len(content)))])
     return [content]

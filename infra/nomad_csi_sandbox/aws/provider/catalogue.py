@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import ebs, ec2, efs, efs_access, iam, kinds
+from nomad_csi_sandbox.aws.provider import backup, dlm, ebs, ec2, efs, efs_access, iam, kinds
 
 KINDS: Mapping[str, kinds.Kind] = {
     kind.token: kind
     for kind in (
+        backup.PLAN,
+        backup.SELECTION,
+        backup.VAULT,
+        dlm.LIFECYCLE_POLICY,
         ebs.VOLUME,
         ec2.INGRESS_RULE,
         ec2.SECURITY_GROUP,

@@ -71,6 +71,16 @@ class Clients:
         return self._pool.client("ec2", self.region)
 
     @property
+    def backup(self) -> Any:
+        """AWS Backup."""
+        return self._pool.client("backup", self.region)
+
+    @property
+    def dlm(self) -> Any:
+        """Data Lifecycle Manager."""
+        return self._pool.client("dlm", self.region)
+
+    @property
     def efs(self) -> Any:
         """EFS."""
         return self._pool.client("efs", self.region)

@@ -1,0 +1,42 @@
+"""Rules that join a volume of the spec with the schedules that it names."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.errors import Problem
+from nomad_csi.spec import model as spec
+
+LIMIT = 40
+"""Schedules of one volume: each is a tag, and AWS takes 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
+
+
+def check(
+    volume: spec.VolumeSpec, schedules: Mapping[str, spec.SnapshotScheduleSpec] | None, path: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with the schedules that *volume* names; *schedules* are ``None`` where they are not known."""
+    if not volume.snapshots:
+        return
+    if volume.ebs is None and volume.efs is None:
+        allowed = "none: only storage that Pulumi makes (ebs, efs) is copied on a schedule"
+        fix = "make a policy for it beside this spec, or remove snapshots"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
+        return
+    if len(set(volume.snapshots)) < len(volume.snapshots) or len(volume.snapshots) > LIMIT:
+        allowed = f"each schedule once, at most {LIMIT}"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed)
+    for index, name in enumerate(volume.snapshots if schedules is not None else ()):
+        yield from _named(volume, name, schedules or {}, f"{path}.snapshots[{index}]")
+
+
+def _named(
+    volume: spec.VolumeSpec, name: str, schedules: Mapping[str, spec.SnapshotScheduleSpec], path: str
+) -> Iterator[Problem]:
+    if name not in schedules:
+        known = ", ".join(schedules) or "there is none"
+        close = difflib.get_close_matches(name, schedules, n=1)
+        fix = f"did you mean {close[0]}" if close else "add it under snapshots"
+        yield Problem(path=path, got=repr(name), allowed=f"a schedule of this spec: {known}", fix=fix)
+    elif volume.efs and schedules[name].keep_days is None:
+        allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
+        fix = f"add a schedule with keep_days in place of keep, or give {name} keep_days"
+        yield Problem(path=path, got=f"{name}, which has keep", allowed=allowed, fix=fix)
