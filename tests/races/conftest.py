@@ -1,0 +1,236 @@
+"""Two stacks whose requests to a stand-in for Nomad are let through one at a time, in an order that a seed decides."""
+
+import random
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import (
+    batch_coalesce,
+    batch_register,
+    deregistration,
+    registration_ownership,
+    resource,
+    volume_document,
+    volume_registration,
+)
+from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+
+KEY = ("default", "wanted")
+OWNERS = ("shop/one", "shop/two")
+TOKEN = "right"
+BLIND = "blind"
+"""The token that may not touch variables."""
+
+WAYS = ("resource", "batch")
+WAIT_S = 60.0
+
+
+@dataclass
+class Turns:
+    """Lets one of several threads go on until it is about to send its next request."""
+
+    about_to: dict = field(default_factory=dict)
+    """What each one that waits is about to send: method and path. ``None``: it has ended."""
+
+    granted: str = ""
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def observer(self, name):
+        """Return what the client of *name* is to call before each request."""
+
+        def observe(method, path):
+            with self.changed:
+                self.about_to[name] = (method, path)
+                self.changed.notify_all()
+                assert self.changed.wait_for(lambda: self.granted == name, WAIT_S)
+                self.granted = ""
+                del self.about_to[name]
+
+        return observe
+
+    def end(self, name):
+        """Say that *name* sends nothing more."""
+        with self.changed:
+            self.about_to[name] = None
+            self.changed.notify_all()
+
+    def all_wait(self, names):
+        """Wait until each of *names* is about to send something or has ended; return those that go on."""
+        with self.changed:
+            ready = lambda: not self.granted and set(self.about_to) == set(names)  # noqa: E731  # a wait's condition
+            assert self.changed.wait_for(ready, WAIT_S)
+            return [name for name in names if self.about_to[name]]
+
+    def grant(self, name):
+        """Let *name* send one request."""
+        with self.changed:
+            self.granted = name
+            self.changed.notify_all()
+
+
+def inputs(owner):
+    """Return the volume that both want, as *owner* would have it: the same storage, told apart by its context."""
+    return {
+        "volumeId": KEY[1],
+        "namespace": KEY[0],
+        "name": KEY[1],
+        "externalId": "fs-0123456789abcdef0",
+        "pluginId": "efs",
+        "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}],
+        "context": {"by": owner},
+        "owner": owner,
+    }
+
+
+@dataclass
+class Stack:
+    """One stack: what it does, and how that ended."""
+
+    owner: str
+    client: nomad.Nomad
+    steps: tuple
+    """Pairs of ``create`` or ``delete`` and how: by the resource, or as the command does it."""
+
+    outputs: dict = field(default_factory=dict)
+    holds: bool = False
+    """Whether it was told that the volume is its own."""
+
+    told: list = field(default_factory=list)
+    """What it was refused with."""
+
+    def play(self):
+        """Take all steps; one that was refused ends it."""
+        for step, way in self.steps:
+            try:
+                getattr(self, f"_{step}_{way}")()
+            except errors.NomadCsiError as error:
+                self.told.append(str(error))
+                return
+            self.holds = step == "create"
+
+    @property
+    def _context(self):
+        return resource.Context(connect=lambda: self.client)
+
+    def _create_resource(self):
+        _, self.outputs = volume_registration.VolumeRegistration().create(self._context, inputs(self.owner))
+
+    def _delete_resource(self):
+        recorded = self.outputs or inputs(self.owner)
+        volume_registration.VolumeRegistration().delete(self._context, "/".join(KEY), recorded)
+
+    def _create_batch(self):
+        document = volume_document.from_inputs(inputs(self.owner))
+        claimant = registration_ownership.Claimant(owner=self.owner)
+        [outcome] = batch_register.register(self.client, [document], claimant=claimant)
+        if not outcome.is_as_wanted:
+            raise errors.RefusedError(outcome.reason)
+
+    def _delete_batch(self):
+        manner = deregistration.Manner(claimant=registration_ownership.Claimant(owner=self.owner))
+        [outcome] = deregistration.deregister(self.client, [KEY], manner)
+        if not outcome.is_done:
+            raise errors.RefusedError(outcome.reason)
+
+
+@dataclass
+class Game:
+    """Two stacks against each other, once."""
+
+    stacks: list
+    requests: list = field(default_factory=list)
+    """Who sent what, in order."""
+
+    stolen: list = field(default_factory=list)
+    """What must not be, in words."""
+
+
+@dataclass
+class Table:
+    """A stand-in for Nomad on which games are played."""
+
+    cluster: cluster.Cluster
+    url: str
+
+    def play(self, seed, *, token=TOKEN):
+        """Play the game of *seed* from an empty cluster, and return it."""
+        with self.cluster.state.lock:
+            self.cluster.state.volumes.clear()
+            self.cluster.state.variables.clear()
+        chance, turns = random.Random(seed), Turns()  # noqa: S311  # orders, not secrets
+        stacks = [self._stack(owner, turns, chance, token) for owner in OWNERS]
+        game = Game(stacks=stacks)
+        threads = [threading.Thread(target=self._play, args=(stack, turns)) for stack in stacks]
+        for thread in threads:
+            thread.start()
+        while able := turns.all_wait(OWNERS):
+            name = chance.choice(able)
+            self._judge_step(game, name, *turns.about_to[name])
+            turns.grant(name)
+        for thread in threads:
+            thread.join()
+        self._judge_end(game)
+        return game
+
+    def _stack(self, owner, turns, chance, token):
+        connection = nomad.Connection(address=self.url, token=token)
+        client = nomad.Nomad(connection, observe=turns.observer(owner))
+        count = chance.choice((1, 1, 2, 3))
+        steps = tuple((("create", "delete")[number % 2], chance.choice(WAYS)) for number in range(count))
+        return Stack(owner=owner, client=client, steps=steps)
+
+    @staticmethod
+    def _play(stack, turns):
+        try:
+            with stack.client:
+                stack.play()
+        finally:
+            turns.end(stack.owner)
+
+    def _judge_step(self, game, name, method, path):
+        """Note what is sent, and whether it changes a volume that does not have the mark of who sends it."""
+        game.requests.append((name, method, path))
+        if method in {"PUT", "DELETE"} and path.startswith("/v1/volume") and self.mark != name:
+            game.stolen.append(f"{name} sends {method} {path} while the mark is {self.mark!r}")
+
+    def _judge_end(self, game):
+        """Note who was told that the volume is his own, and has not got it."""
+        for stack in game.stacks:
+            if stack.holds and (self.mark, self.content) != (stack.owner, stack.owner):
+                game.stolen.append(f"{stack.owner} was told that it has it; mark {self.mark!r}, by {self.content!r}")
+        if not any(stack.holds for stack in game.stacks) and (self.mark or self.content):
+            game.stolen.append(f"nobody has it, and there is mark {self.mark!r}, by {self.content!r}")
+
+    @property
+    def mark(self):
+        """The owner in the cluster; empty where there is none."""
+        with self.cluster.state.lock:
+            pages = [item["Items"] for item in self.cluster.state.variables.values() if "/volumes/" in item["Path"]]
+        [owner] = [name for page in pages for name, ids in page.items() if KEY[1] in ids.split()] or [""]
+        return owner
+
+    @property
+    def content(self):
+        """Whose registration the cluster holds; empty where it holds none."""
+        with self.cluster.state.lock:
+            found = self.cluster.state.volumes.get(KEY)
+            return found.spec["Context"]["by"] if found else ""
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Return a stand-in with a plugin, on which each registration is sent at once."""
+    monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
+    settings = cluster.Settings(
+        data_dir=tmp_path,
+        nodes=[nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")],
+        environment={},
+        token=TOKEN,
+        limited_tokens={BLIND: frozenset()},
+    )
+    with server.Server(cluster.Cluster(settings)) as serving:
+        serving.cluster.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)
+        yield Table(cluster=serving.cluster, url=serving.url)
