@@ -82,7 +82,7 @@ class Stack:
         except subprocess.TimeoutExpired:
             raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} did not end within {timeout_s:g} s") from None
         if done.returncode:
-            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} failed: {_end_of(done.stderr or done.stdout)}")
+            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} failed: {_said(done.stdout, done.stderr)}")
         return done.stdout
 
 
@@ -96,6 +96,12 @@ def _json(text: str, words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _end_of(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def _said(output: str, messages: str) -> str:
+    """Return the errors in the JSON that was printed, else the last lines of *messages*."""
+    try:
+        diagnostics = json.loads(output).get("diagnostics") or ()
+        found = [item["message"] for item in diagnostics if item.get("severity") == "error"]
+    except (ValueError, AttributeError):
+        found = []
+    lines = [line.strip() for text in found or [messages or output] for line in text.splitlines() if line.strip()]
     return "; ".join(lines[-SHOWN_LINES:])

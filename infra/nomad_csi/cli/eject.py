@@ -1,0 +1,93 @@
+"""``nomad-csi eject``."""
+
+import argparse
+import datetime as dt
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli import confirm, import_stack
+from nomad_csi.deploy import ejecting, stack_cli
+from nomad_csi.verify import table
+
+WIDTH = 120
+ABOUT = """\
+Nothing is written to Nomad or to AWS: jobs run on, registrations stay, storage stays. What the
+stack forgets is brought back with `pulumi stack import` of the backup.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.epilog = ABOUT
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    text = "folder for the job and volume files, such as the one you commit"
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=text)
+    import_stack.add_stack(parser)
+    text = "where the state is kept as it was (default: state-before-eject-TIME.json in the current folder)"
+    parser.add_argument("--backup", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--dry-run", action="store_true", help="show what would be forgotten and written, and end")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--json", action="store_true", help="print what is forgotten, kept and written as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show, ask, eject."""
+    stack = stack_cli.Stack(folder=arguments.project, name=arguments.stack)
+    found = ejecting.look(stack, arguments.stack or "the selected stack")
+    if arguments.json:
+        print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(_shown(found, arguments.out)))
+    if arguments.dry_run or not found.ejection.forgotten:
+        return 0
+    count = len(found.ejection.forgotten)
+    question = (
+        f"The stack forgets {count} resource{'' if count == 1 else 's'}. As long as its program declares them, do not "
+        "run `pulumi up`: it would make storage anew, and take over or refuse what is there."
+    )
+    if not confirm.agreed(question, is_agreed=arguments.yes):
+        raise errors.RefusedError("nothing was forgotten")
+    backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
+    ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=lambda line: print(line, file=sys.stderr))
+    print(_afterwards(found, arguments.out), file=sys.stderr)
+    return 0
+
+
+def _shown(found: ejecting.Prospect, folder: Path) -> Iterator[str]:
+    rows = [("forgotten", resource["type"], _name(resource["urn"])) for resource in found.ejection.forgotten]
+    rows += [("kept", _type(urn), _name(urn)) for urn in found.ejection.kept]
+    if rows:
+        yield table.columns([("state", "type", "name"), *rows], WIDTH)
+    for path in found.files.texts:
+        yield f"file  {folder / path}"
+    for left in found.ejection.left:
+        tags = ", ".join(f"{key}={value}" for key, value in sorted(left.tags.items())) or "none"
+        yield f"stays in AWS  {left.type}  {left.id}  tags: {tags}"
+    for remark in found.files.remarks:
+        yield f"remark  {remark}"
+    yield f"{len(found.ejection.forgotten)} forgotten, {len(found.ejection.kept)} kept"
+
+
+def _afterwards(found: ejecting.Prospect, folder: Path) -> str:
+    jobs = (
+        " The jobs still carry the mark of this stack: the first `nomad job run` of a file drops it, "
+        "and restarts the tasks of that job."
+        if found.files.jobs
+        else ""
+    )
+    return (
+        f"Done. Take plugins and volumes out of the program now. From here on: `nomad-csi register {folder}`, and "
+        f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
+    )
+
+
+def _type(urn: str) -> str:
+    return urn.split("::", 3)[2].rpartition("$")[2]
+
+
+def _name(urn: str) -> str:
+    return urn.split("::", 3)[3]
