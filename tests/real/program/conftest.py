@@ -82,7 +82,14 @@ class Stack:
         """Run ``nomad-csi`` of this environment in the project, and return its output."""
         command = [str(OWN_PROGRAMS / "nomad-csi"), *words]
         done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
         )
         text = done.stdout + done.stderr
         assert done.returncode == code, text
