@@ -30,6 +30,7 @@ COMMANDS = {
     "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
     "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
+    "eject": "have a Pulumi stack forget plugins and volumes, and go on with committed files and the plain CLI",
     "drivers": "show what the CSI drivers need, how they surprise, and how far each was proven",
     "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
 }
