@@ -1,0 +1,494 @@
+"""Owner marks through the resources, on a stand-in agent: taken first, removed last, and kept apart by cluster."""
+
+import contextlib
+import dataclasses
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import (
+    batch_coalesce,
+    batch_register,
+    claim_replacement,
+    created_volume,
+    deregistration,
+    registration_marks,
+    registration_ownership,
+    repair_steps,
+    resource,
+    volume_document,
+    volume_registration,
+)
+from nomad_csi.nomad import volumes
+from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+
+OWNED = "shop/prod"
+OTHER = "bank/prod"
+IDENTITY = "default/mysql"
+PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
+VOLUME = "/v1/volume/csi/mysql"
+RESOURCE = volume_registration.VolumeRegistration()
+NEWS = {
+    "volumeId": "mysql",
+    "namespace": "default",
+    "name": "mysql",
+    "externalId": "fs-1",
+    "pluginId": "efs",
+    "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}],
+    "context": {"tier": "fast"},
+    "owner": OWNED,
+}
+OF_OTHER = NEWS | {"owner": OTHER}
+CLAIMANT = registration_ownership.Claimant(owner=OWNED)
+TO_OTHER = registration_ownership.Claimant(owner=OTHER)
+
+
+@dataclasses.dataclass
+class Side:
+    """One caller of one cluster: its step context, and what it sent and was told."""
+
+    context: resource.Context
+    client: nomad.Nomad
+    sent: list
+    told: list
+
+    def wrote(self):
+        """Return what it changed, in order."""
+        return [(method, path) for method, path in self.sent if method != "GET"]
+
+    def owner(self, volume_id="mysql"):
+        """Return whose the volume is; null without a mark."""
+        found = registration_ownership.of(self.client).owners([("default", volume_id)])
+        return (found or {}).get(("default", volume_id))
+
+
+@pytest.fixture
+def clusters(tmp_path, monkeypatch):
+    """Start a cluster with a plugin: ``clusters("a")``; callers of it come from ``side``."""
+    monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
+    with contextlib.ExitStack() as stack:
+
+        def start(name, **settings):
+            node = nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")
+            made = cluster.Settings(data_dir=tmp_path / name, nodes=[node], environment={}, **settings)
+            serving = stack.enter_context(server.Server(cluster.Cluster(made)))
+            serving.cluster.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)
+            return serving
+
+        yield start
+
+
+@pytest.fixture
+def side():
+    """Return a caller of a cluster: ``side(cluster)``, with a client and so with knowledge of its own."""
+    with contextlib.ExitStack() as stack:
+
+        def make(serving, token=""):
+            sent, told = [], []
+            connection = nomad.Connection(address=serving.url, token=token)
+            client = nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path)))
+            stack.enter_context(client)
+            context = resource.Context(connect=lambda: client, warn=told.append, cancelled=threading.Event())
+            return Side(context=context, client=client, sent=sent, told=told)
+
+        yield make
+
+
+@pytest.fixture
+def ours(clusters, side):
+    """A caller of the one cluster."""
+    return side(clusters("a"))
+
+
+@pytest.fixture
+def held(ours):
+    """The volume, registered by the first stack; return what is recorded of it."""
+    _, outputs = RESOURCE.create(ours.context, NEWS)
+    ours.sent.clear()
+    return outputs
+
+
+def test_volume_is_marked_before_it_is_registered(ours):
+    """And what is recorded says so, and in which cluster."""
+    identity, outputs = RESOURCE.create(ours.context, NEWS)
+
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE), ("PUT", VOLUME)]
+    assert (identity, outputs["owner"], outputs["marked"]) == (IDENTITY, OWNED, True)
+    assert len(outputs["cluster"]) == 36
+    assert ours.owner() == OWNED
+
+
+@pytest.mark.usefixtures("held")
+def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
+    """With the owner's name, although both want the very same."""
+    with pytest.raises(errors.RefusedError) as caught:
+        RESOURCE.create(ours.context, OF_OTHER)
+
+    assert str(caught.value) == (
+        "volume default/mysql belongs to stack shop/prod; nothing was changed: set adopt: true to take it over, or "
+        "choose another id"
+    )
+    assert ours.wrote() == []
+
+
+def test_rejects_a_mark_without_its_volume_too(ours, held):
+    """Somebody deregistered it by hand: its stack will have it back."""
+    volumes.deregister(ours.client, "default", "mysql")
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(ours.context, OF_OTHER)
+
+    assert ours.wrote() == []
+    assert RESOURCE.create(ours.context, NEWS)[1] == held
+
+
+def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
+    """Its updates and its deletion are refused with the name of the new owner."""
+    _, adopted = RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
+    ours.sent.clear()
+
+    for step in (
+        lambda: RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"context": {"tier": "slow"}}),
+        lambda: RESOURCE.delete(ours.context, IDENTITY, held),
+    ):
+        with pytest.raises(errors.RefusedError) as caught:
+            step()
+        assert str(caught.value) == (
+            "volume default/mysql belongs to stack bank/prod now; nothing was changed: set adopt: true to take it "
+            "back, or remove it from this stack with `pulumi state delete`"
+        )
+    assert (ours.wrote(), ours.owner(), adopted["marked"]) == ([], OTHER, True)
+
+
+def test_first_stack_takes_it_back(ours, held):
+    """By an update that adopts."""
+    RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
+
+    RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"adopt": True})
+
+    assert ours.owner() == OWNED
+
+
+def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
+    """Registered before there were marks: a mark and no registration."""
+    volumes.register(ours.client, [volume_document.from_inputs(NEWS)])
+    ours.sent.clear()
+
+    RESOURCE.create(ours.context, NEWS)
+
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE)]
+
+
+def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
+    """It is refused, and is not ours by that."""
+    volumes.register(ours.client, [volume_document.from_inputs(NEWS | {"context": {"tier": "slow"}})])
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
+        RESOURCE.create(ours.context, NEWS)
+
+    assert ours.owner() is None
+
+
+def test_refused_registration_leaves_no_mark(ours):
+    """The id is free for others again."""
+    with pytest.raises(errors.NomadApiError, match="no CSI plugin named"):
+        RESOURCE.create(ours.context, NEWS | {"pluginId": "ghost"})
+
+    assert ours.owner() is None
+    assert ours.wrote()[1:] == [("PUT", PAGE), ("PUT", VOLUME), ("DELETE", PAGE)]
+
+
+def test_mark_is_removed_last(ours, held):
+    """Whoever takes the id after that finds no volume."""
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert ours.wrote() == [("DELETE", VOLUME), ("DELETE", PAGE)]
+    assert RESOURCE.create(ours.context, OF_OTHER)[1]["owner"] == OTHER
+
+
+def test_interrupted_removal_is_finished(ours, held):
+    """The volume is gone, its mark is not."""
+    volumes.deregister(ours.client, "default", "mysql")
+
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert ours.owner() is None
+
+
+def test_renamed_stack_renames_its_mark(ours, held):
+    """An update with another owner is no theft."""
+    outputs = RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"owner": "shop/live"})
+
+    assert (outputs["owner"], outputs["marked"], ours.owner()) == ("shop/live", True, "shop/live")
+
+
+def test_owner_changes_in_place():
+    """A new name of the stack replaces nothing."""
+    found = RESOURCE.diff(IDENTITY, NEWS, NEWS, NEWS | {"owner": "shop/live"})
+
+    assert (found.updates, found.replaces) == (("owner",), ())
+
+
+def test_unchanged_volume_reads_as_it_was_recorded(ours, held):
+    """A refresh changes nothing, and sends no write."""
+    assert RESOURCE.read(ours.context, IDENTITY, NEWS, held) == (NEWS, held)
+    assert (ours.wrote(), ours.told) == ([], [])
+
+
+def test_lost_mark_is_drift(clusters, side):
+    """The owner is missing from the inputs, so that the next update sets it again."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    ours = side(serving)
+    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+
+    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
+
+    assert RESOURCE.diff(IDENTITY, inputs, held, NEWS).updates == ("owner",)
+    RESOURCE.update(ours.context, IDENTITY, held, NEWS)
+    assert ours.owner() == OWNED
+
+
+def test_refresh_tells_of_another_owner(clusters, side):
+    """It was adopted meanwhile."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    RESOURCE.create(side(serving).context, OF_OTHER | {"adopt": True})
+    ours = side(serving)
+
+    RESOURCE.read(ours.context, IDENTITY, NEWS, held)
+
+    assert ours.told == ["volume default/mysql belongs to stack bank/prod now, not to shop/prod as recorded"]
+
+
+def test_imported_volume_has_the_owner_of_its_mark(clusters, side):
+    """As it is in the cluster."""
+    serving = clusters("a")
+    RESOURCE.create(side(serving).context, NEWS)
+
+    inputs, outputs = RESOURCE.read(side(serving).context, IDENTITY, {}, {})
+
+    assert (inputs, outputs["owner"], outputs["marked"]) == (NEWS, OWNED, True)
+
+
+def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
+    """However many there are."""
+    serving = clusters("a")
+    every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
+    batch_register.register(side(serving).client, map(volume_document.from_inputs, every), claimant=CLAIMANT)
+    ours = side(serving)
+
+    for news in every:
+        _, outputs = RESOURCE.read(ours.context, f"default/{news['volumeId']}", news, news)
+        assert outputs["marked"]
+
+    asked = [path for _, path in ours.sent if path.startswith("/v1/var/nomad-csi/volumes/")]
+    assert len(asked) == len(set(asked)) <= 16
+
+
+def test_one_stack_holds_one_id_in_two_clusters(clusters, side):
+    """Each with a mark and an identity of its own."""
+    here, there = side(clusters("a")), side(clusters("b"))
+
+    first = RESOURCE.create(here.context, NEWS)[1]
+    second = RESOURCE.create(there.context, NEWS)[1]
+
+    assert (here.owner(), there.owner()) == (OWNED, OWNED)
+    assert first["cluster"] != second["cluster"]
+
+
+def test_other_address_of_the_same_cluster_is_no_change(clusters, side):
+    """Address and token are no part of a volume's identity."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    again = nomad.Connection(address=serving.url.replace("127.0.0.1", "localhost"))
+
+    with nomad.Nomad(again) as client:
+        found = RESOURCE.read(resource.Context(connect=lambda: client), IDENTITY, NEWS, held)
+
+    assert found == (NEWS, held)
+
+
+def test_rejects_the_volume_of_another_cluster(clusters, side):
+    """It has the same id, the same owner and the same content, and is another one."""
+    held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
+    there = side(clusters("b"))
+    RESOURCE.create(there.context, NEWS)
+    there.sent.clear()
+
+    for step in (
+        lambda: RESOURCE.read(there.context, IDENTITY, NEWS, held),
+        lambda: RESOURCE.update(there.context, IDENTITY, held, NEWS),
+        lambda: RESOURCE.delete(there.context, IDENTITY, held),
+    ):
+        with pytest.raises(errors.RefusedError, match=f"is recorded in cluster {held['cluster']}, and at http://"):
+            step()
+    assert there.wrote() == []
+
+
+def test_volume_that_another_cluster_lacks_is_gone_with_a_word(clusters, side):
+    """A cluster made anew is one, and a wrong address too."""
+    held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
+    there = side(clusters("b"))
+    RESOURCE.create(there.context, NEWS | {"volumeId": "other"})
+
+    assert RESOURCE.read(there.context, IDENTITY, NEWS, held) is None
+    [told] = there.told
+    assert "which has no such volume; what is left in the other is not in this stack any more" in told
+
+
+def test_token_without_variables_registers_without_a_mark(clusters, side):
+    """Said once, with what it costs; a later read is no drift."""
+    serving = clusters("a", token="right", limited_tokens={"few": frozenset()})
+    ours = side(serving, token="few")
+
+    held = [RESOURCE.create(ours.context, NEWS | {"volumeId": name, "name": name})[1] for name in ("a", "b")]
+
+    assert [(item["marked"], item["cluster"]) for item in held] == [(False, ""), (False, "")]
+    [told] = ours.told
+    assert told.endswith("nothing keeps another stack from taking them")
+    news = NEWS | {"volumeId": "a", "name": "a"}
+    assert RESOURCE.read(ours.context, "default/a", news, held[0]) == (news, held[0])
+
+
+def test_token_that_may_only_read_marks_still_respects_them(clusters, side):
+    """Another stack's volume is refused; one's own goes without a mark."""
+    serving = clusters("a", token="right", limited_tokens={"reader": frozenset({"read"})})
+    RESOURCE.create(side(serving, token="right").context, NEWS)
+    other = side(serving, token="reader")
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(other.context, OF_OTHER)
+    held = RESOURCE.create(other.context, OF_OTHER | {"volumeId": "own", "name": "own"})[1]
+
+    assert held["marked"] is False
+
+
+@pytest.mark.usefixtures("held")
+def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
+    """As resources of releases before this one are."""
+    nameless = {name: value for name, value in NEWS.items() if name != "owner"}
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(ours.context, nameless)
+    _, outputs = RESOURCE.create(ours.context, nameless | {"volumeId": "free", "name": "free"})
+
+    assert ours.owner("free") is None
+    assert not {"owner", "cluster", "marked"} & outputs.keys()
+
+
+@pytest.mark.usefixtures("held")
+def test_created_volume_is_not_made_for_another(ours):
+    """Refused before the plugin is asked."""
+    kind = created_volume.CreatedVolume()
+    news = {name: value for name, value in OF_OTHER.items() if name not in {"externalId", "context"}}
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        kind.create(ours.context, news)
+
+    assert ours.wrote() == []
+
+
+def document(name, **fields):
+    """Return a registration."""
+    return volume_document.from_inputs(NEWS | {"volumeId": name, "name": name} | fields)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_refuses_others_volumes_and_registers_the_rest(ours):
+    """With the owner as data."""
+    outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], claimant=TO_OTHER)
+
+    assert [(item.status, item.reason, item.owner) for item in outcomes] == [
+        ("refused", "belongs to stack shop/prod; nothing was sent", OWNED),
+        ("registered", "", ""),
+    ]
+    assert (ours.owner(), ours.owner("new")) == (OWNED, OTHER)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
+    """A plain run is nobody in particular."""
+    outcomes = batch_register.register(ours.client, [document("mysql", context={"a": "b"}), document("new")])
+
+    assert [item.status for item in outcomes] == ["refused", "registered"]
+    assert (ours.owner(), ours.owner("new")) == (OWNED, None)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
+    """Nobody's from then on."""
+    claimant = registration_ownership.Claimant(adopts=True)
+
+    [outcome] = batch_register.register(ours.client, [document("mysql", context={"a": "b"})], claimant=claimant)
+
+    assert (outcome.status, ours.owner()) == ("updated", None)
+
+
+def test_refused_volume_of_a_batch_leaves_no_mark(ours):
+    """The others have theirs."""
+    wanted = [document("good"), document("bad", pluginId="ghost")]
+
+    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+
+    assert [item.status for item in outcomes] == ["registered", "refused"]
+    assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
+
+
+def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
+    """A hundred volumes, sixteen pages."""
+    wanted = [document(f"v{number}") for number in range(100)]
+    batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+    ours.sent.clear()
+
+    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+
+    assert {item.status for item in outcomes} == {"unchanged"}
+    assert ours.wrote() == []
+    assert len({path for _, path in ours.sent if path.startswith("/v1/var/")}) == 16
+
+
+def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
+    """Not with one for each volume."""
+    batch_register.register(ours.client, [document(f"v{number}") for number in range(100)], claimant=CLAIMANT)
+
+    marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/")]
+    assert len(marked) == len(set(marked)) == 16
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    ("claimant", "status", "owner"),
+    [
+        (registration_ownership.ANYBODY, "refused", OWNED),
+        (TO_OTHER, "refused", OWNED),
+        (CLAIMANT, "deregistered", None),
+        (registration_ownership.Claimant(adopts=True), "deregistered", None),
+    ],
+    ids=["nobody", "other", "owner", "adopts"],
+)
+def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner):
+    """Or by one who says that it is his now."""
+    manner = deregistration.Manner(claimant=claimant)
+
+    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], manner)
+
+    assert (outcome.status, ours.owner()) == (status, owner)
+    assert outcome.reason == (
+        "belongs to stack shop/prod: remove it there, or deregister it with --adopt" if owner else ""
+    )
+
+
+@pytest.mark.usefixtures("held")
+def test_repaired_volume_keeps_its_mark(ours):
+    """It is forgotten with its claims and registered again; whose it is does not change."""
+    order = repair_steps.Order(namespace="default", volume_id="mysql", document=document("mysql"))
+    replacement = claim_replacement.Replacement(ours.client, order)
+
+    replacement.forget()
+    replacement.register(document("mysql"))
+
+    assert ours.wrote() == [("DELETE", VOLUME), ("PUT", VOLUME)]
+    assert ours.owner() == OWNED
