@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.csi import probe
+from nomad_csi.deploy import probe_deep
 from nomad_csi.deploy import probe_job as asking
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import probe_job
@@ -103,3 +105,34 @@ def test_the_job_is_no_plugin(client):
 
     assert plugins.get(client, "efs") == before
     assert jobs.get(client, "default", probe_job.PREFIX) is None
+
+
+def test_answers_fit_the_registered_volumes(client):
+    """Zones, limits, claims and versions, as the plugin and Nomad have them on a cluster that works."""
+    found = probe_deep.completed(client, asking.ask(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60))
+
+    assert found.findings == ()
+    assert found.ok
+
+
+def test_a_controller_is_asked_for_every_volume(agent, client, ec2):
+    """Over its own socket here: the one that EC2 has is confirmed, the one that it has lost is not."""
+    lost = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+    use = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+    given = {"ExternalID": lost, "PluginID": "ebs", "RequestedCapabilities": [use], "MountOptions": {}}
+    agent.register({"ID": "lost", "Namespace": "default", "Name": "lost"} | given)
+    try:
+        ec2.delete_volume(VolumeId=lost)
+        [instance] = plugins.get(client, "ebs").controllers
+        path = f"{agent.data_dir}/client/csi/plugins/{instance.alloc_id}/csi.sock"
+        answer = probe.probe(path, timeout_s=30)
+
+        found = probe_deep.of_endpoint(client, "ebs", answer, local=path, timeout_s=30)
+
+        assert [(row.role, row.verdict) for row in found.rows] == [("controller", "ready")]
+        assert [(item.code, item.subject) for item in found.findings] == [
+            ("volume-unconfirmed", "volume default/lost"),
+        ]
+        assert "INTERNAL" in found.findings[0].found
+    finally:
+        agent.call("DELETE", "/v1/volume/csi/lost")

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, probe_on_nodes
+from nomad_csi.cli import documents, inputs, probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report
+from nomad_csi.deploy import probe_deep
+from nomad_csi.verify import findings, probed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +27,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
     parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
     parser.add_argument("--json", action="store_true", help="print all answers as JSON")
+    text = (
+        "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each"
+    )
+    parser.add_argument("--plugin", default="", metavar="ID", help=text)
+    documents.add_secrets(parser)
     probe_on_nodes.configure(parser)
+    inputs.add_nomad(parser.add_argument_group("Nomad, with --plugin and --on-nodes"))
     parser.set_defaults(run=run)
 
 
@@ -35,21 +43,37 @@ def run(arguments: argparse.Namespace) -> int:
         return probe_on_nodes.run(arguments)
     if arguments.folder:
         return _all_here(arguments)
-    found = _one(arguments)
-    print(json.dumps(found.as_json(), indent=2) if arguments.json else found.as_line())
-    return 0 if found.ready else errors.EXIT_CHANGES
+    return _one(arguments)
 
 
-def _one(arguments: argparse.Namespace) -> report.ProbeReport:
+def _one(arguments: argparse.Namespace) -> int:
     with forward.reached(arguments.endpoint) as reached:
-        found = probe.probe(
+        asked = probe.probe(
             reached.local,
             timeout_s=arguments.timeout_s,
             expect_name=arguments.expect_name,
             role=arguments.role,
         )
-        why = "" if found.ready else reached.why_broken()
-    return dataclasses.replace(found, endpoint=arguments.endpoint, detail=why or found.detail)
+        why = "" if asked.ready else reached.why_broken()
+        found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
+        compared = _compared(arguments, found, reached.local) if arguments.plugin else None
+    document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
+    told = "".join(f"\n{item.severity}: {item}" for item in compared.findings) if compared else ""
+    print(json.dumps(document, indent=2, ensure_ascii=False) if arguments.json else f"{found.as_line()}{told}")
+    is_good = found.ready and not (compared and findings.errors_of(compared.findings))
+    return 0 if is_good else errors.EXIT_CHANGES
+
+
+def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> probed.Picture:
+    with inputs.connect(arguments) as nomad:
+        return probe_deep.of_endpoint(
+            nomad,
+            arguments.plugin,
+            found,
+            local=local,
+            secrets=documents.secrets(arguments.secrets),
+            timeout_s=arguments.timeout_s,
+        )
 
 
 def _all_here(arguments: argparse.Namespace) -> int:

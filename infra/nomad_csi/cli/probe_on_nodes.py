@@ -7,6 +7,7 @@ import sys
 
 from nomad_csi import errors
 from nomad_csi.cli import inputs
+from nomad_csi.deploy import probe_deep
 from nomad_csi.deploy import probe_job as asking
 from nomad_csi.plan import probe_job
 from nomad_csi.render import documents
@@ -15,7 +16,6 @@ from nomad_csi.render import documents
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     group = parser.add_argument_group("with --on-nodes")
-    inputs.add_nomad(group)
     text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
     group.add_argument("--command", default="nomad-csi", metavar="PATH", help=text)
     text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
@@ -28,19 +28,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the job, and print what every instance answered."""
+    """Run the job, and print what every instance answered, and what that has against the registered volumes."""
     job = _job(arguments)
     if arguments.print_job:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        found = asking.ask(
+        answered = asking.ask(
             nomad,
             arguments.on_nodes,
             job,
             wait_s=arguments.wait_s,
             tell=lambda line: print(line, file=sys.stderr),
         )
+        found = probe_deep.completed(nomad, answered)
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
     return 0 if found.ok else errors.EXIT_CHANGES
 

@@ -1,0 +1,221 @@
+"""
+What a plugin answers, against what its registered volumes need and what Nomad remembers of it. Pure.
+
+Nomad asks a plugin for its place, limit and version once in the life of an allocation, and places by that memory.
+Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``scheduler/feasible/feasible.go``
+(``CSIVolumeChecker``), ``nomad/structs/node.go`` (``CSITopology.MatchFound``), 2026-08-21.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nomad_csi.nomad import volumes
+from nomad_csi.verify import claim_model, findings, probed
+
+Key = tuple[str, str]
+"""Namespace and id of a volume."""
+
+CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated:
+    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
+
+    code: str = ""
+    """gRPC status of a refusal; empty: it answered."""
+
+    confirmed: bool = False
+    message: str = ""
+
+
+def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> tuple[findings.Finding, ...]:
+    """Return what is wrong between the answers in *rows* and the registered volumes *needs* of the plugin."""
+    answered = [row for row in rows if row.report and row.ready]
+    nodes = [row for row in answered if row.role == "node"]
+    return (
+        *(found for row in answered for found in _remembered(plugin_id, row)),
+        *_differing(plugin_id, answered),
+        *_capabilities(plugin_id, answered, needs),
+        *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
+        *(found for row in nodes for found in _on_node(plugin_id, row, needs)),
+    )
+
+
+def judge_validated(needs: Sequence[volumes.Volume], answers: Mapping[Key, Validated]) -> tuple[findings.Finding, ...]:
+    """Return what a controller says against the registered volumes *needs*."""
+    return tuple(
+        _of_validated(item, answers[key])
+        for item in needs
+        if _is_bad(answers.get(key := (item.namespace, item.volume_id)))
+    )
+
+
+def _is_bad(answer: Validated | None) -> bool:
+    return answer is not None and not answer.confirmed
+
+
+def _of_validated(volume: volumes.Volume, answer: Validated) -> findings.Finding:
+    uses = ", ".join(f"{item.access_mode} {item.attachment_mode}" for item in volume.capabilities)
+    missing = answer.code == "NOT_FOUND"
+    advice = "compare its external id with the storage provider" if missing else "register it with what the plugin can"
+    if answer.code and not missing:
+        advice = "ask again; where it needs secrets, name them with --secrets"
+    return findings.Finding(
+        code="volume-unknown" if missing else "volume-unconfirmed",
+        subject=f"volume {volume.namespace}/{volume.volume_id}",
+        severity="error",
+        expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
+        found=findings.foreign(f"{answer.code or 'not confirmed'}: {answer.message or 'without a word'}"),
+        advice=advice,
+    )
+
+
+def _remembered(plugin_id: str, row: probed.Row) -> Iterator[findings.Finding]:
+    """Yield what the instance says otherwise than Nomad remembers."""
+    report, instance = row.report, row.instance
+    if report is None:
+        return
+    pairs = [("version", instance.provider_version, report.vendor_version)]
+    if row.role == "node":
+        pairs += [
+            ("topology", _segments(instance.segments), _segments(report.segments)),
+            ("limit of volumes", _limit(instance.max_volumes), _limit(report.max_volumes)),
+        ]
+    for what, remembered, answered in pairs:
+        if remembered and remembered != answered:
+            yield findings.Finding(
+                code="nomad-remembers-other",
+                subject=_subject(plugin_id, row),
+                severity="error",
+                expected=f"the {what} that Nomad remembers: {remembered}",
+                found=answered or "nothing",
+                advice=f"Nomad asks once for each allocation; for a new one: nomad alloc stop {instance.alloc_id[:8]}",
+            )
+
+
+def _differing(plugin_id: str, rows: Sequence[probed.Row]) -> Iterator[findings.Finding]:
+    """Yield a role whose instances can different things: Nomad takes the word of any of them."""
+    for role in ("controller", "node"):
+        said = {
+            " ".join(
+                (row.report.controller_capabilities if role == "controller" else row.report.node_capabilities) or ()
+            )
+            for row in rows
+            if row.role == role and row.report
+        }
+        if len(said) > 1:
+            yield findings.Finding(
+                code="capabilities-differ",
+                subject=f"plugin {plugin_id}",
+                severity="error",
+                expected=f"the same capabilities of all its {role} instances",
+                found=findings.foreign(" | ".join(sorted(said))),
+                advice="run one version of the driver: Nomad reads the capabilities of an arbitrary instance",
+            )
+
+
+def _capabilities(
+    plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield what volumes need and the plugin does not claim."""
+    placed = [item for item in needs if item.topologies]
+    said = [row.report.plugin_capabilities for row in rows if row.report]
+    if placed and said and not any(CONSTRAINTS in capabilities for capabilities in said):
+        yield _lacking(plugin_id, CONSTRAINTS, placed, "deregister them and register them without a topology_request")
+    controllers = [row.report.controller_capabilities or () for row in rows if row.report and row.role == "controller"]
+    growing = [item for item in needs if 0 < item.capacity_bytes < item.capacity_min_bytes]
+    if growing and controllers and not any("EXPAND_VOLUME" in found for found in controllers):
+        yield _lacking(
+            plugin_id, "EXPAND_VOLUME", growing, "the driver cannot grow volumes: ask for the size they have"
+        )
+
+
+def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice: str) -> findings.Finding:
+    return findings.Finding(
+        code="capability-lacking",
+        subject=f"plugin {plugin_id}",
+        severity="error",
+        expected=f"{name}, which {_named(needs)} need{'s' if len(needs) == 1 else ''}",
+        found="a plugin that does not claim it",
+        advice=advice,
+    )
+
+
+def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    """Yield each volume that no client of the plugin reaches."""
+    places = [row.report.segments for row in nodes if row.report]
+    for item in needs:
+        if item.topologies and not any(_reaches(place, item) for place in places):
+            there = "; ".join(sorted({_segments(place) for place in places}))
+            yield findings.Finding(
+                code="volume-out-of-reach",
+                subject=f"volume {item.namespace}/{item.volume_id}",
+                severity="error",
+                expected=f"a client of plugin {plugin_id} in {_wanted(item)}",
+                found=findings.foreign(there or "clients that name no place"),
+                advice="add a client there, or compare the key of its topology_request with what the plugin answers",
+            )
+
+
+def _on_node(plugin_id: str, row: probed.Row, needs: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    """Yield what the claims on one client have against what its plugin answers."""
+    held = [item for item in needs if _is_held(item, row.node_id)]
+    if row.report is None:
+        return
+    for item in held:
+        if item.topologies and not _reaches(row.report.segments, item):
+            yield findings.Finding(
+                code="claimed-out-of-place",
+                subject=f"volume {item.namespace}/{item.volume_id}",
+                severity="error",
+                expected=f"claims from {_wanted(item)} only",
+                found=f"one on {row.node_name or row.node_id}, in {_segments(row.report.segments) or 'no place'}",
+                advice="the volume cannot be attached there: stop the allocation, and let it be placed anew",
+            )
+    yield from _room(plugin_id, row, held)
+
+
+def _room(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    limit = row.report.max_volumes if row.report else None
+    if limit is None or len(held) < limit:
+        return
+    yield findings.Finding(
+        code="client-over-limit" if len(held) > limit else "client-full",
+        subject=_subject(plugin_id, row),
+        severity="error" if len(held) > limit else "warning",
+        expected=f"at most {limit} volumes, the limit that the plugin answers",
+        found=f"{len(held)} claimed ones",
+        advice="place jobs elsewhere; what is attached outside of Nomad counts besides",
+    )
+
+
+def _is_held(volume: volumes.Volume, node_id: str) -> bool:
+    return any(item.node_id == node_id and item.client_status not in claim_model.ENDED for item in volume.claims)
+
+
+def _reaches(place: Mapping[str, str], volume: volumes.Volume) -> bool:
+    """Return whether a client in *place* may use the volume, as Nomad's scheduler decides it."""
+    return any(wanted.items() <= place.items() for wanted in volume.topologies)
+
+
+def _wanted(volume: volumes.Volume) -> str:
+    return " or ".join(_segments(place) for place in volume.topologies)
+
+
+def _segments(place: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={place[key]}" for key in sorted(place))
+
+
+def _limit(count: int | None) -> str:
+    return "none" if count is None else str(count)
+
+
+def _named(needs: Sequence[volumes.Volume]) -> str:
+    names = [f"{item.namespace}/{item.volume_id}" for item in needs[:3]]
+    rest = len(needs) - len(names)
+    return f"{', '.join(names)}{f' and {rest} more' if rest else ''}"
+
+
+def _subject(plugin_id: str, row: probed.Row) -> str:
+    return f"plugin {plugin_id} ({row.role}) on {row.node_name or row.node_id}"
