@@ -127,8 +127,10 @@ def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
     assert policy["Statement"][0]["Sid"] == "Describe"
     assert cloud.inputs("nomad-csi:index:PluginHealth", "aws-ebs0") == {
         "clientDataDir": "",
+        "controllerSupports": ["AttachDetach"],
         "controllers": 2,
         "datacenters": ["*"],
+        "driver": "aws-ebs",
         "jobs": {"plugin-aws-ebs0-controller": 7, "plugin-aws-ebs0-nodes": 7},
         "namespace": "default",
         "nodePool": "default",

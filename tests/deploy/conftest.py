@@ -98,6 +98,7 @@ def context(scripted, heard, tmp_path):
         )
 
 
+ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
 PLUGIN_JOB = "plugin-aws-ebs0-nodes"
 PLUGIN_NODE = {
     "ID": "id-a",
@@ -160,6 +161,10 @@ class PluginCluster:
         body = [PLUGIN_ALLOCATION | {"TaskStates": states} | changes]
         self.scripted.reply("GET", f"/v1/job/{PLUGIN_JOB}/allocations", 200, body)
 
+    def log(self, text, status=200):
+        """Queue what the allocation wrote to stderr; the rest of the log API stays unknown."""
+        self.scripted.reply("GET", "/v1/client/fs/logs/alloc-a", status, text)
+
     def job(self, **changes):
         """Queue the node job."""
         body = {"ID": PLUGIN_JOB, "Namespace": "default", "Type": "system", "Stop": False, "Version": 2} | changes
@@ -172,6 +177,7 @@ def plugin_cluster(scripted):
     cluster = PluginCluster(scripted)
     cluster.nodes({})
     cluster.job()
+    scripted.reply("GET", "/v1/node/id-a", 200, PLUGIN_NODE | {"Attributes": {ZONE_ATTRIBUTE: "us-east-1a"}})
     return cluster
 
 

@@ -31,7 +31,7 @@ def test_opens_at_once_for_a_healthy_plugin(context, heard, plugin_cluster, expe
 
     assert (verdict.verdict, verdict.counts, verdict.proven_by) == ("healthy", "1/1 nodes", "nomad")
     assert heard == {"warn": [], "status": []}
-    assert len(plugin_cluster.scripted.sent("GET")) == 4
+    assert len(plugin_cluster.scripted.sent("GET")) == 5
 
 
 def test_waits_with_lines_on_change_only(context, heard, plugin_cluster, expectation):
@@ -97,15 +97,19 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     plugin_cluster.allocation(
         events=[("Started", "x"), ("Plugin became unhealthy", f"{DENIED} token=abc"), ("Restarting", "in 15s")]
     )
+    plugin_cluster.log("I1 starting\n\nE1 cannot start token=abc\n")
 
     with pytest.raises(errors.NomadCsiError) as caught:
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
 
     assert str(caught.value).splitlines() == [
         "plugin aws-ebs0 is not proven healthy after 0.05 s: 0/1 nodes; nothing was registered",
-        "  node-missing: node instance of plugin aws-ebs0 on a: expected a healthy one, found none (Plugin became "
-        f"unhealthy: {DENIED} token=[secret]); look at the allocation on that client with `nomad alloc status`",
+        "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy one, found Plugin became "
+        f"unhealthy: {DENIED} token=[secret]; look at its task events with `nomad alloc status`, then at "
+        "`nomad alloc logs -stderr`",
         "  on a (allocation alloc-a): Restarting: in 15s",
+        "  log on a (allocation alloc-a): I1 starting",
+        "  log on a (allocation alloc-a): E1 cannot start token=[secret]",
     ]
 
 

@@ -27,6 +27,7 @@ PROVEN = {
     "expectedNodes": 1,
     "provenBy": "nomad",
     "verdict": "healthy",
+    "satisfied": True,
 }
 
 
@@ -77,6 +78,22 @@ def test_check_keeps_one_shape_for_markers_of_jobs():
 def test_check_refuses(change, path):
     """What cannot be meant is refused where it stands."""
     assert [failure.path for failure in HEALTH.check(NEWS | change)[1]] == [path]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"minHealthyPercent": 0}, "expected a whole number from 1 to 100, got 0"),
+        ({"minHealthyPercent": 101}, "expected a whole number from 1 to 100, got 101"),
+        ({"minHealthyPercent": 99.5}, "expected a whole number from 1 to 100, got 99.5"),
+        ({"minHealthyPerZone": 0}, "expected a whole number, at least 1, got 0"),
+    ],
+)
+def test_check_refuses_a_policy_that_cannot_be_meant(change, reason):
+    """None of nothing is no policy."""
+    assert [(failure.path, failure.reason) for failure in HEALTH.check(NEWS | change)[1]] == [
+        (next(iter(change)), reason)
+    ]
 
 
 def test_preview_knows_the_id():
@@ -136,7 +153,7 @@ def test_diff_proves_again_what_changed(change, updates, replaces):
 
 def test_diff_proves_again_what_was_found_unhealthy():
     """A refresh that found a sick plugin makes the next run wait for it."""
-    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN | {"verdict": "node-missing"}, NEWS)
+    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN | {"verdict": "partial", "satisfied": False}, NEWS)
 
     assert difference.updates == ("verdict",)
 
@@ -149,11 +166,11 @@ def test_read_looks_once_and_warns(context, heard, plugin_cluster):
     inputs, outputs = HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN)
 
     assert inputs == NEWS
-    assert outputs == NEWS | PROVEN | {"healthyNodes": 0, "provenBy": "-", "verdict": "node-missing"}
+    unproven = {"healthyNodes": 0, "provenBy": "-", "verdict": "starting", "satisfied": False}
+    assert outputs == NEWS | PROVEN | unproven
     assert heard["warn"] == [
-        "plugin aws-ebs0 is not healthy now: node-missing: node instance of plugin aws-ebs0 on a: expected a healthy "
-        "one, found none (it runs, and has given no healthy answer yet); look at the allocation on that client with "
-        "`nomad alloc status`"
+        "plugin aws-ebs0 is not healthy now: instance-starting: node instance of plugin aws-ebs0 on a: expected a "
+        "healthy one, found it runs, and has given no healthy answer yet; wait; its task has not had any trouble yet"
     ]
 
 
@@ -168,7 +185,7 @@ def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
 
 def test_read_keeps_what_is_recorded_when_nomad_is_away(context, heard, scripted):
     """A cluster out of reach says nothing about the plugin."""
-    scripted.reply("GET", "/v1/nodes", 0)
+    scripted.reply("GET", "/v1/job/plugin-aws-ebs0-nodes", 0)
 
     assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN) == (NEWS, NEWS | PROVEN)
     assert heard["warn"] == [f"{scripted.address} is not reachable: the health of plugin aws-ebs0 was not compared"]

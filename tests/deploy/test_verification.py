@@ -84,7 +84,7 @@ def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin
     report = verification.verify(context.connect(), plan)
 
     assert not report.ok
-    assert [finding.code for finding in report.findings] == ["node-missing", "volume-missing"]
+    assert [finding.code for finding in report.findings] == ["instance-starting", "volume-missing"]
 
 
 def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):

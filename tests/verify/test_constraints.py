@@ -228,7 +228,7 @@ def test_service_monolith_without_any_instance_is_not_healthy(expected, node, se
     """Nothing there is not enough."""
     verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), seen(), (node("a"),))
 
-    assert (verdict.verdict, verdict.counts) == ("instance-missing", "0/1 nodes, 0/1 controllers")
+    assert (verdict.verdict, verdict.counts) == ("missing", "0/1 nodes, 0/1 controllers")
 
 
 def test_more_instances_than_clients_cannot_be(expected, node):

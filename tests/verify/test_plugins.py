@@ -92,7 +92,7 @@ def test_wrong_driver_under_the_id_is_found(expected, node, instance, seen):
 
     verdict = verdicts.compare_plugin(expected(), there, (node("a"),))
 
-    assert verdict.verdict == "provider-differs"
+    assert verdict.verdict == "wrong-identity"
     assert verdict.findings[0].found == "efs.csi.aws.com"
 
 
@@ -110,8 +110,8 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
     verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
     assert [str(finding) for finding in verdict.findings] == [
-        "node-missing: node instance of plugin aws-ebs0 on b: expected a healthy one, found none (Driver Failure: "
-        "failed to pull image); look at the allocation on that client with `nomad alloc status`"
+        "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy one, found Driver Failure: "
+        "failed to pull image; look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`"
     ]
     assert [line.text for line in verdict.explanations] == [
         "Driver Failure: failed to pull image",
@@ -129,33 +129,49 @@ def test_missing_node_without_allocation(expected, node, instance, seen, ran):
 
 
 @pytest.mark.parametrize(
-    ("changes", "more", "code", "detail"),
+    ("changes", "more", "code", "state", "detail"),
     [
         (
             {"healthy": False, "health_description": "failed\nfingerprinting"},
             {},
             "instance-unhealthy",
+            "unhealthy",
             "Nomad says: failed fingerprinting",
         ),
-        ({"healthy": False, "health_description": ""}, {}, "instance-unhealthy", "Nomad says: unhealthy"),
-        ({"provider_version": "v1.63.0"}, {}, "version-differs", "version v1.63.0"),
+        ({"healthy": False, "health_description": ""}, {}, "instance-unhealthy", "unhealthy", "Nomad says: unhealthy"),
+        (
+            {"healthy": False, "health_description": "rpc error: code = DeadlineExceeded"},
+            {},
+            "instance-hung",
+            "hung",
+            "Nomad says: rpc error: code = DeadlineExceeded",
+        ),
+        ({"provider": "other.csi"}, {}, "provider-differs", "wrong-identity", "it answers as other.csi"),
+        ({"provider_version": "v1.63.0"}, {}, "version-differs", "wrong-identity", "version v1.63.0"),
         (
             {},
             {"client_status": "pending"},
             "instance-unhealthy",
+            "unhealthy",
             "Nomad calls it healthy, but its allocation is pending",
         ),
-        ({}, {"outdated": "it runs version 1 of its job"}, "instance-outdated", "it runs version 1 of its job"),
+        (
+            {},
+            {"outdated": "it runs version 1 of its job"},
+            "instance-outdated",
+            "outdated",
+            "it runs version 1 of its job",
+        ),
     ],
 )
-def test_instance_that_is_not_as_planned(expected, node, instance, seen, ran, changes, more, code, detail):
+def test_instance_that_is_not_as_planned(expected, node, instance, seen, ran, changes, more, code, state, detail):
     """Each way of not being healthy has a code and names its source."""
     there = seen(instance("node", "a", **changes), ran=[ran("node", "a", **more)])
 
     verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
 
     assert codes(verdict) == [("error", code)]
-    assert verdict.verdict == code
+    assert (verdict.verdict, verdict.instances[0].verdict) == (state, state)
     assert (verdict.instances[0].detail, verdict.healthy_nodes) == (detail, 0)
 
 
@@ -176,7 +192,7 @@ def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen)
     short = verdicts.compare_plugin(expected(controllers=2), there, clients)
 
     assert (enough.verdict, codes(enough)) == ("healthy", [("warning", "instance-unhealthy")])
-    assert (short.verdict, codes(short)) == ("instance-unhealthy", [("error", "instance-unhealthy")])
+    assert (short.verdict, codes(short)) == ("partial", [("error", "instance-unhealthy")])
     assert short.counts == "2/2 nodes, 1/2 controllers"
 
 
@@ -261,7 +277,7 @@ def test_recovered_instance_waits_for_nomad(expected, node, instance, seen):
 
     verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert verdict.verdict == "instance-unhealthy"
+    assert verdict.verdict == "unhealthy"
     assert verdict.instances[0].detail == "Nomad says: unhealthy; the instance itself answers as healthy"
 
 

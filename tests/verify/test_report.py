@@ -50,12 +50,15 @@ def test_json_has_the_documented_keys(mixed):
     assert data["ok"] is False
     assert data["plugins"][0] == {
         "plugin_id": "aws-ebs0",
-        "verdict": "node-missing",
+        "verdict": "partial",
+        "ok": False,
+        "policy": "all",
         "proven_by": "nomad",
         "provider": "ebs.csi.aws.com",
         "version": "v1.64.0",
         "controllers": {"healthy": 1, "expected": 1},
         "nodes": {"healthy": 1, "expected": 2},
+        "causes": [],
         "instances": data["plugins"][0]["instances"],
     }
     assert data["plugins"][0]["instances"][2] == {
@@ -63,8 +66,8 @@ def test_json_has_the_documented_keys(mixed):
         "node_id": "id-b",
         "node_name": "b",
         "zone": "",
-        "alloc_id": "",
-        "verdict": "missing",
+        "alloc_id": "node-b",
+        "verdict": "unhealthy",
         "proven_by": "-",
         "detail": "Driver Failure: no image",
         "extra": False,
@@ -79,27 +82,27 @@ def test_json_has_the_documented_keys(mixed):
             "proven_by": "-",
         }
     ]
-    assert [finding["code"] for finding in data["findings"]] == ["node-missing", "volume-missing"]
+    assert [finding["code"] for finding in data["findings"]] == ["instance-unhealthy", "volume-missing"]
 
 
 def test_table_shows_counts_instances_volumes_and_proof(mixed):
     """A person sees what is there, by what it was proven, and what to do."""
     assert mixed.as_table(100) == (
-        "plugin    verdict       controllers  nodes  proven by  answers as\n"
-        "aws-ebs0  node-missing  1/1          1/2    nomad      ebs.csi.aws.com v1.64.0\n"
+        "plugin    verdict  controllers  nodes  proven by  answers as\n"
+        "aws-ebs0  partial  1/1          1/2    nomad      ebs.csi.aws.com v1.64.0\n"
         "\n"
-        "instance of  role        client  zone        verdict  proven by  detail\n"
-        "aws-ebs0     controller  a       -           healthy  nomad\n"
-        "aws-ebs0     node        a       us-east-1a  healthy  nomad\n"
-        "aws-ebs0     node        b       -           missing  -          Driver Failure: no image\n"
+        "instance of  role        client  zone        verdict    proven by  detail\n"
+        "aws-ebs0     controller  a       -           healthy    nomad\n"
+        "aws-ebs0     node        a       us-east-1a  healthy    nomad\n"
+        "aws-ebs0     node        b       -           unhealthy  -          Driver Failure: no image\n"
         "\n"
         "volume         verdict  plugin    external id  proven by\n"
         "default/mysql  missing  aws-ebs0  vol-1        -\n"
         "\n"
-        "error  node-missing  node instance of plugin aws-ebs0 on b\n"
+        "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
         "  expected  a healthy one\n"
-        "  found     none (Driver Failure: no image)\n"
-        "  advice    look at the allocation on that client with `nomad alloc status`\n"
+        "  found     Driver Failure: no image\n"
+        "  advice    look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`\n"
         "error  volume-missing  volume default/mysql\n"
         "  expected  registered\n"
         "  found     no such volume\n"
@@ -113,6 +116,6 @@ def test_table_is_painted_only_when_asked(mixed):
     painted = mixed.as_table(colour=True)
 
     assert "\x1b" not in plain
-    assert painted.count("\x1b[31mmissing\x1b[0m") == 2
-    bare = painted.replace("\x1b[0m", "").replace("\x1b[31m", "").replace("\x1b[32m", "")
+    assert [painted.count(f"\x1b[31m{word}\x1b[0m") for word in ("missing", "unhealthy")] == [1, 1]
+    bare = painted.replace("\x1b[0m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[33m", "")
     assert bare == plain

@@ -85,6 +85,11 @@ class CsiPlugin(pulumi.ComponentResource):
             proof=expectation.proof,
             timeoutS=expectation.timeout_s,
             stableS=expectation.stable_s,
+            minHealthyPercent=expectation.min_healthy_percent,
+            minHealthyPerZone=expectation.min_healthy_per_zone,
+            controllerSupports=list(expectation.controller_supports) or None,
+            nodeSupports=list(expectation.node_supports) or None,
+            driver=expectation.driver or None,
             jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),
         )

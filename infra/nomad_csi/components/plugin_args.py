@@ -162,7 +162,11 @@ class Verify(TypedDict):
     timeout_s: NotRequired[float]
     """How long to wait. Default: 300."""
     stable_s: NotRequired[float]
-    """How long every instance must stay healthy. Default: 3."""
+    """How long every instance that counts must stay healthy. Default: 3."""
+    min_healthy_percent: NotRequired[int]
+    """How many of 100 node instances must be healthy. Default: all."""
+    min_healthy_per_zone: NotRequired[int]
+    """How many node instances must be healthy in each zone. Default: all."""
 
 
 class CsiPluginArgs(TypedDict):

@@ -89,7 +89,9 @@ class PluginHealth(pulumi.CustomResource):
         **expectation: pulumi.Input[Any],
     ) -> None:
         """Wait for what *expectation* says of *plugin_id* (`plan.model.PluginExpectation`, names in camelCase)."""
-        outputs = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict"))
+        outputs = dict.fromkeys(
+            ("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict", "satisfied")
+        )
         super().__init__(
             "nomad-csi:index:PluginHealth", resource_name, {"pluginId": plugin_id} | expectation | outputs, opts
         )

@@ -4,12 +4,14 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import asking, gather, resource
+from nomad_csi.deploy import asking, explaining, looking, resource
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, findings, found, plugins, stability
+from nomad_csi.verify import causes, findings, plugins, stability
+
+_Result = TypeVar("_Result")
 
 INTERVAL_S = 0.5
 """Between two looks at a small cluster."""
@@ -33,36 +35,17 @@ SHOWN = 8
 """Findings, and explanations, in an error."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """A plugin as it was at one moment."""
-
-    seen: found.PluginFound
-    verdict: plugins.PluginVerdict
-    capacity: tuple[findings.Finding, ...]
-    """What waiting cannot heal."""
-
-
 def look(
     client: nomad.Nomad,
     expectation: model.PluginExpectation,
     job_ids: Iterable[str],
     *,
-    clients: gather.Clients | None = None,
     cancelled: threading.Event | None = None,
-) -> Look:
-    """
-    Look at a plugin once. Raises `errors.NomadApiError` when Nomad does not answer.
-
-    *clients* remembers what clients said at earlier looks.
-    """
-    all_nodes = (clients or gather.Clients(client)).look([expectation])
-    seen = gather.gather_plugin(client, expectation, job_ids, cancelled=cancelled)
-    return Look(
-        seen=seen,
-        verdict=plugins.compare_plugin(expectation, seen, all_nodes),
-        capacity=eligibility.check_capacity(expectation, all_nodes),
-    )
+) -> looking.Look:
+    """Look at a plugin once. Raises `errors.NomadApiError` when Nomad does not answer."""
+    wanted = looking.Wanted(expectation=expectation, job_ids=tuple(job_ids))
+    [seen] = looking.Looker(client, [wanted], cancelled=cancelled).look()
+    return seen
 
 
 def wait(
@@ -97,9 +80,10 @@ class _Wait:
         self._timeout_s = context.timeout_s or expectation.timeout_s
         self._started = time.monotonic()
         self._answered = self._started
-        self._stability = stability.Stability(expectation.stable_s)
-        self._clients = gather.Clients(client)
-        self._latest: Look | None = None
+        self._stability = stability.Stability(expectation)
+        wanted = looking.Wanted(expectation=expectation, job_ids=job_ids)
+        self._looker = looking.Looker(client, [wanted], cancelled=context.cancelled)
+        self._latest: looking.Look | None = None
         self._shown = ""
 
     def run(self) -> plugins.PluginVerdict:
@@ -119,7 +103,7 @@ class _Wait:
     def _deadline(self) -> float:
         return self._started + self._timeout_s
 
-    def _is_proven(self, seen: Look) -> bool:
+    def _is_proven(self, seen: looking.Look) -> bool:
         if self._latest is None and seen.capacity:
             raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.capacity))
         self._latest = seen
@@ -128,18 +112,10 @@ class _Wait:
             self._say(_status(seen.verdict, self._expectation.stable_s))
         return steady
 
-    def _look(self) -> Look | None:
+    def _look(self) -> looking.Look | None:
         """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
         try:
-            seen = self._interruptible(
-                lambda: look(
-                    self._client,
-                    self._expectation,
-                    self._job_ids,
-                    clients=self._clients,
-                    cancelled=self._context.cancelled,
-                )
-            )
+            [seen] = self._interruptible(self._looker.look)
         except errors.NomadApiError as error:
             if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
                 raise
@@ -149,13 +125,13 @@ class _Wait:
         self._answered = time.monotonic()
         return seen
 
-    def _interruptible(self, call: Callable[[], Look]) -> Look:
+    def _interruptible(self, call: Callable[[], _Result]) -> _Result:
         """
         Return what *call* returns, or leave it behind when the operator interrupts or the time is over.
 
         What is left behind ends by its own deadlines, and holds up nothing.
         """
-        outcome: list[Look | BaseException] = []
+        outcome: list[_Result | BaseException] = []
         done = threading.Event()
 
         def work() -> None:
@@ -196,12 +172,20 @@ class _Wait:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
         verdict = self._latest.verdict
         wrong = (*findings.errors_of(verdict.findings), *self._stability.unsteady)
+        fetched = self._explained(self._latest)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
         more = [item for item in verdict.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]
         if not wrong:
             lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
+        lines += map(str, fetched)
         return "\n  ".join([f"{head}: {verdict.counts}; nothing was registered", *lines])
+
+    def _explained(self, seen: looking.Look) -> tuple[causes.Cause, ...]:
+        """Return what explains it, where not everything is well."""
+        if seen.verdict.ok:
+            return ()
+        return explaining.explain(self._client, self._expectation, self._job_ids, seen.seen, seen.verdict)
 
 
 def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
@@ -210,7 +194,7 @@ def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
 
 def _status(verdict: plugins.PluginVerdict, stable_s: float) -> str:
     """Return ``1/2 nodes, 2/2 controllers``, with what is known of the cause, or what is still waited for."""
-    if verdict.verdict == plugins.HEALTHY:
+    if verdict.ok:
         return f"{verdict.counts}, watched for {stable_s:g} s"
     cause = _cause(verdict)
     return f"{verdict.counts}: {cause}" if cause else verdict.counts

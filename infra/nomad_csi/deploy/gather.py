@@ -9,15 +9,16 @@ Nomad 2.0.6-dev, 2026-08.
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent import futures
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import endpoint, probe
-from nomad_csi.nomad import jobs, nodes, plugins
+from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, found, instances
+from nomad_csi.verify import found, instances
 
 _Result = TypeVar("_Result")
 
@@ -25,7 +26,12 @@ PROBE_TIMEOUT_S = 5.0
 """For all questions to one instance; they are asked in parallel."""
 
 WORKERS = 8
-"""Calls at the same time. Nomad refuses the hundredth connection of one address."""
+"""Calls to Nomad at the same time. It refuses the hundredth connection of one address."""
+
+PROBES = 128
+"""Sockets that are asked at the same time: those that hang cost one deadline together, not one each."""
+
+NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
 def gather_plugin(
@@ -42,6 +48,13 @@ def gather_plugin(
     Raises `errors.NomadApiError` when Nomad does not answer, `errors.CancelledError` when *cancelled* is set while
     instances are asked. An instance that does not answer is a result.
     """
+    told = ask_nomad(client, expectation, job_ids)
+    [seen] = probe_all([(expectation, told)], timeout_s=probe_timeout_s, cancelled=cancelled)
+    return seen
+
+
+def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
+    """Return what Nomad knows of a plugin: two calls for each job and one more, however many instances there are."""
     ran: list[found.Ran] = []
     missing: list[str] = []
     for job_id in job_ids:
@@ -49,51 +62,42 @@ def gather_plugin(
         if job is None or job.stopped:
             missing.append(job_id)
         ran.extend(_ran(client, expectation.namespace, job_id, job))
-    plugin = plugins.get(client, expectation.plugin_id)
     return found.PluginFound(
-        plugin=plugin,
+        plugin=plugins.get(client, expectation.plugin_id),
         ran=tuple(ran),
         missing_jobs=tuple(missing),
-        probed=_probe_all(expectation, plugin, probe_timeout_s, cancelled or threading.Event()),
+        seen_ns=time.time_ns(),
     )
 
 
-class Clients:
-    """The cluster's clients, with what they say of themselves where that is asked for; not asked twice in vain."""
-
-    def __init__(self, client: nomad.Nomad) -> None:
-        self._client = client
-        self._described: dict[tuple[str, int], nodes.Node] = {}
-
-    def look(self, expectations: Iterable[model.PluginExpectation]) -> tuple[nodes.Node, ...]:
-        """
-        Return all clients; described are those of which one of *expectations* must know more than the list tells.
-
-        Raises `errors.NomadApiError` when Nomad does not answer.
-        """
-        wanted = tuple(expectations)
-        listed = nodes.list_nodes(self._client)
-        unknown = [
-            node
-            for node in listed
-            if any(eligibility.needs_description(item, node) for item in wanted) and _key(node) not in self._described
-        ]
-        asked = in_parallel(functools.partial(nodes.described, self._client, node) for node in unknown)
-        self._described |= {_key(node): node for node in asked}
-        return tuple(self._with_description(node) for node in listed)
-
-    def _with_description(self, node: nodes.Node) -> nodes.Node:
-        known = self._described.get(_key(node))
-        return dataclasses.replace(node, attributes=known.attributes, meta=known.meta) if known else node
+def probe_all(
+    told: Sequence[tuple[model.PluginExpectation, found.PluginFound]],
+    *,
+    timeout_s: float = PROBE_TIMEOUT_S,
+    cancelled: threading.Event | None = None,
+) -> tuple[found.PluginFound, ...]:
+    """Return what Nomad *told* of each plugin with the own answers of all instances whose sockets are at hand."""
+    event = cancelled or threading.Event()
+    asked = [
+        (number, expectation, item)
+        for number, (expectation, seen) in enumerate(told)
+        for item in instances.all_of(seen.plugin)
+    ]
+    answers = in_parallel(
+        (functools.partial(_probe, expectation, item, timeout_s, event) for _, expectation, item in asked),
+        workers=PROBES,
+    )
+    probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
+    for (number, _, item), answer in zip(asked, answers, strict=True):
+        probed[number][item.alloc_id, item.role] = answer
+    return tuple(
+        dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(told, probed, strict=True)
+    )
 
 
-def _key(node: nodes.Node) -> tuple[str, int]:
-    return node.node_id, node.modify_index
-
-
-def in_parallel(calls: Iterable[Callable[[], _Result]]) -> list[_Result]:
-    """Return the results of *calls* in their order, `WORKERS` at a time. The first error goes up."""
-    with futures.ThreadPoolExecutor(max_workers=WORKERS) as pool:
+def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
+    """Return the results of *calls* in their order, *workers* at a time. The first error goes up."""
+    with futures.ThreadPoolExecutor(max_workers=workers) as pool:
         return [future.result() for future in [pool.submit(call) for call in calls]]
 
 
@@ -120,23 +124,11 @@ def _outdated(allocation: jobs.Allocation, job: jobs.Job | None) -> str:
     return f"it runs version {allocation.job_version} of its job, which is at version {job.version}"
 
 
-def _probe_all(
-    expectation: model.PluginExpectation,
-    plugin: plugins.Plugin | None,
-    timeout_s: float,
-    cancelled: threading.Event,
-) -> dict[tuple[str, found.Role], found.Probed]:
-    if not expectation.client_data_dir:
-        nowhere = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
-        return {(item.alloc_id, item.role): nowhere for item in instances.all_of(plugin)}
-    asked = instances.all_of(plugin)
-    answers = in_parallel(functools.partial(_probe, expectation, item, timeout_s, cancelled) for item in asked)
-    return {(item.alloc_id, item.role): answer for item, answer in zip(asked, answers, strict=True)}
-
-
 def _probe(
     expectation: model.PluginExpectation, instance: plugins.Instance, timeout_s: float, cancelled: threading.Event
 ) -> found.Probed:
+    if not expectation.client_data_dir:
+        return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
     hidden = _hidden(path)
     if hidden:
@@ -147,6 +139,7 @@ def _probe(
     return found.Probed(
         reached=True,
         healthy=answer.ready,
+        verdict=answer.verdict,
         provider=answer.name,
         version=answer.vendor_version,
         detail="" if answer.ready else f"{answer.verdict}: {answer.detail}",

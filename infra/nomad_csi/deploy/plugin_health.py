@@ -1,6 +1,7 @@
 """The custom resource `PluginHealth`: the proof that a CSI plugin is healthy. Registrations depend on it."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
@@ -11,6 +12,12 @@ from nomad_csi.verify import findings, plugins
 
 _SETTINGS = frozenset({"timeoutS", "stableS"})
 """How the step is made, not what is proven."""
+
+_LEAST: Mapping[str, tuple[str, float]] = {
+    "minHealthyPercent": ("a whole number from 1 to 100", 100),
+    "minHealthyPerZone": ("a whole number, at least 1", math.inf),
+}
+"""Inputs that say how many instances are enough: what is allowed, in words and as the most."""
 
 
 class PluginHealth:
@@ -93,6 +100,25 @@ class PluginHealth:
         "stableS": properties.Property(
             kind="number", default=3, description="Seconds without a restart before it counts; 3 when omitted."
         ),
+        "minHealthyPercent": properties.Property(
+            kind="number", description="How many of 100 node instances must be healthy; all when omitted."
+        ),
+        "minHealthyPerZone": properties.Property(
+            kind="number", description="How many node instances must be healthy in each zone; all when omitted."
+        ),
+        "controllerSupports": properties.Property(
+            kind="list",
+            item=properties.Property(kind="text"),
+            description="What each controller must say that it can do, in Nomad's words, such as `AttachDetach`.",
+        ),
+        "nodeSupports": properties.Property(
+            kind="list",
+            item=properties.Property(kind="text"),
+            description="What each node instance must say that it can do, such as `StageVolume`.",
+        ),
+        "driver": properties.Property(
+            kind="text", description="Name of the driver in the catalogue, for what explains a failure."
+        ),
         "jobs": properties.Property(
             kind="map",
             description="Ids of the plugin's jobs, each with what changes when the job does: then it is proven again.",
@@ -112,28 +138,37 @@ class PluginHealth:
             description="`csi` where every instance answered itself, `nomad` where it is Nomad's word.",
         ),
         "verdict": properties.Property(
-            kind="text", required=True, description="`healthy`, or what is wrong, such as `node-missing`."
+            kind="text",
+            required=True,
+            description="`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.",
+        ),
+        "satisfied": properties.Property(
+            kind="flag",
+            required=True,
+            description="Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.",
         ),
     }
     secret_properties = properties.secret_names(inputs)
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
-        return properties.check(self.inputs, {name: _as_text(name, value) for name, value in news.items()})
+        values, failures = properties.check(self.inputs, {name: _as_text(name, value) for name, value in news.items()})
+        return values, (*failures, *_policy_failures(news))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Difference:
         """Compare inputs; a plugin that was not healthy when it was last looked at is to be proven again."""
         del identity
-        unproven = old_outputs.get("verdict") not in (None, plugins.HEALTHY)
-        also = ("verdict",) if unproven else ()
+        is_proven = old_outputs.get("satisfied", old_outputs.get("verdict") in {None, plugins.HEALTHY})
+        also = () if is_proven else ("verdict",)
         return compare.difference(self.inputs, old_inputs, news, ignored=_SETTINGS, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, the inputs and the only verdict that lets the run go on; the counts are not known."""
+        """Return the id, the inputs and what must be proven for the run to go on; the counts are not known."""
         unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy"), resource.UNKNOWN)
-        return resource.identity(news["pluginId"]), dict(news) | unknown | {"verdict": plugins.HEALTHY}
+        proven = {"verdict": plugins.HEALTHY if _is_strict(news) else resource.UNKNOWN, "satisfied": True}
+        return resource.identity(news["pluginId"]), dict(news) | unknown | proven
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -154,7 +189,7 @@ class PluginHealth:
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"the health of plugin {identity}", is_recorded=True):
             verdict = gate.look(client, expectation(inputs), _job_ids(inputs), cancelled=context.cancelled).verdict
-            _warn(context, verdict)
+            _warn(context, verdict, "is not healthy now")
             return dict(inputs), _outputs(inputs, verdict)
         return dict(inputs), dict(outputs)
 
@@ -190,7 +225,29 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
         proof=inputs["proof"],
         timeout_s=inputs["timeoutS"],
         stable_s=inputs["stableS"],
+        min_healthy_percent=_count(inputs, "minHealthyPercent"),
+        min_healthy_per_zone=_count(inputs, "minHealthyPerZone"),
+        controller_supports=tuple(inputs.get("controllerSupports", ())),
+        node_supports=tuple(inputs.get("nodeSupports", ())),
+        driver=inputs.get("driver", ""),
     )
+
+
+def _count(inputs: Mapping[str, Any], name: str) -> int | None:
+    return int(inputs[name]) if name in inputs else None
+
+
+def _is_strict(news: Mapping[str, Any]) -> bool:
+    return not any(news.get(name) for name in _LEAST)
+
+
+def _policy_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
+    """Yield minima that cannot be meant."""
+    for name, (allowed, most) in _LEAST.items():
+        given = news.get(name)
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if is_number and not (given == int(given) and 1 <= given <= most):
+            yield resource.Failure(path=name, reason=f"expected {allowed}, got {given:g}")
 
 
 def _as_text(name: str, value: Any) -> Any:
@@ -211,7 +268,10 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _proven(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    return _outputs(news, gate.wait(context, context.connect(), expectation(news), _job_ids(news)))
+    verdict = gate.wait(context, context.connect(), expectation(news), _job_ids(news))
+    if verdict.verdict != plugins.HEALTHY:
+        _warn(context, verdict, f"is {verdict.verdict}, {verdict.counts}, which is enough ({verdict.policy})")
+    return _outputs(news, verdict)
 
 
 def _outputs(inputs: Mapping[str, Any], verdict: plugins.PluginVerdict) -> resource.Properties:
@@ -221,11 +281,15 @@ def _outputs(inputs: Mapping[str, Any], verdict: plugins.PluginVerdict) -> resou
         "expectedNodes": verdict.expected_nodes,
         "provenBy": verdict.proven_by,
         "verdict": verdict.verdict,
+        "satisfied": verdict.ok,
     }
 
 
-def _warn(context: resource.Context, verdict: plugins.PluginVerdict) -> None:
+def _warn(context: resource.Context, verdict: plugins.PluginVerdict, how: str) -> None:
+    """Tell what is wrong with instances that should be there, tolerated or not."""
     wrong = findings.errors_of(verdict.findings)
+    if not wrong and verdict.verdict != plugins.HEALTHY:
+        wrong = tuple(item for item in verdict.findings if item.code != "instance-extra")
     if wrong:
         more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
-        context.warn(f"plugin {verdict.plugin_id} is not healthy now: {wrong[0]}{more}")
+        context.warn(f"plugin {verdict.plugin_id} {how}: {wrong[0]}{more}")

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import gather
+from nomad_csi.deploy import explaining, gather, looking
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.verify import findings, found, plugins, report
+from nomad_csi.verify import plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
 
 _NONE: Mapping[str, str] = {}
@@ -42,45 +42,28 @@ def verify(
 
     """
     event = cancelled or threading.Event()
-    first = _look(client, plan, probe_timeout_s, event) if watch_s else ()
+    wanted = [
+        looking.Wanted(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
+        for item in plan.plugins
+    ]
+    looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=event)
+    first = looker.look() if watch_s else ()
     if watch_s and event.wait(watch_s):
         raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
-    looks = _look(client, plan, probe_timeout_s, event)
-    all_nodes = gather.Clients(client).look(item.expectation for item in plan.plugins) if plan.plugins else ()
-    verdicts = tuple(
-        plugins.compare_plugin(item.expectation, seen, all_nodes)
-        for item, seen in zip(plan.plugins, looks, strict=True)
-    )
+    verdicts = tuple(_explained(client, seen) for seen in looker.look(first))
     return report.Report(
         plugins=verdicts,
         volumes=_volumes(client, plan, external_ids, {verdict.plugin_id: verdict for verdict in verdicts}),
-        extra=_unsteady(plan, first, looks),
     )
 
 
-def _look(
-    client: nomad.Nomad, plan: model.StoragePlan, probe_timeout_s: float, cancelled: threading.Event
-) -> tuple[found.PluginFound, ...]:
-    return tuple(
-        gather.gather_plugin(
-            client,
-            item.expectation,
-            [job.job_id for job in item.jobs],
-            probe_timeout_s=probe_timeout_s,
-            cancelled=cancelled,
-        )
-        for item in plan.plugins
-    )
-
-
-def _unsteady(
-    plan: model.StoragePlan, first: tuple[found.PluginFound, ...], second: tuple[found.PluginFound, ...]
-) -> tuple[findings.Finding, ...]:
-    return tuple(
-        finding
-        for item, before, after in zip(plan.plugins, first, second, strict=False)
-        for finding in plugins.compare_window(item.plugin_id, before, after)
-    )
+def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
+    """Return the verdict with what explains it, where not everything is well."""
+    if seen.verdict.verdict == plugins.HEALTHY:
+        return seen.verdict
+    wanted = seen.wanted
+    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.verdict)
+    return dataclasses.replace(seen.verdict, causes=fetched)
 
 
 def _volumes(

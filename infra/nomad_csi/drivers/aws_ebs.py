@@ -116,6 +116,7 @@ DRIVER = model.Driver(
             },
             unfit_flags=_UNFIT_FLAGS,
             optional_arguments=_METRICS | {"extra_tags": "--extra-tags={extra_tags}"},
+            controller_supports=("AttachDetach",),
             environment={"AWS_REGION": "{aws_region}"},
             secret_environment=_ITEMS,
             default_count=2,
@@ -239,10 +240,12 @@ DRIVER = model.Driver(
         ),
         model.Trap(
             text="an unknown mode word makes the driver exit 0: the task looks complete, not failed",
+            rule="mode-word-unknown",
             source="aws-ebs-csi-driver, cmd/main.go",
         ),
         model.Trap(
             text="a role without ec2:DescribeAvailabilityZones never gets a healthy controller (since v1.49.0)",
+            signs=("not authorized to perform: ec2:DescribeAvailabilityZones",),
             source="aws-ebs-csi-driver, pkg/driver/identity.go",
         ),
         model.Trap(
@@ -255,6 +258,7 @@ DRIVER = model.Driver(
         ),
         model.Trap(
             text="the node plugin behind Docker's bridge cannot reach instance metadata with a hop limit of 1",
+            signs=("could not get IMDS metadata", "Retrieving IMDS metadata failed"),
             source="aws-ebs-csi-driver issue 2966",
         ),
     ),

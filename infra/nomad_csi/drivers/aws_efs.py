@@ -145,6 +145,7 @@ DRIVER = model.Driver(
     traps=(
         model.Trap(
             text="a word without dashes in front makes the driver ignore every flag behind it, the endpoint too",
+            rule="positional-word",
             source="aws-efs-csi-driver, cmd/main.go (Go's flag package); hashicorp/nomad pull request 10821",
         ),
         model.Trap(

@@ -122,10 +122,12 @@ DRIVER = model.Driver(
         ),
         model.Trap(
             text="built without a version it answers Probe, but GetPluginInfo with UNAVAILABLE: never healthy",
+            signs=("Driver is missing version",),
             source="csi-driver-host-path, pkg/hostpath/identityserver.go, tried 2026-11-21",
         ),
         model.Trap(
             text="a word without dashes in front makes the driver ignore every flag behind it, nodeid too",
+            rule="positional-word",
             source="csi-driver-host-path, cmd/hostpathplugin/main.go (Go's flag package)",
         ),
     ),

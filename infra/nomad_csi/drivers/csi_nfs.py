@@ -119,6 +119,7 @@ DRIVER = model.Driver(
         ),
         model.Trap(
             text="a word without dashes in front makes the driver ignore every flag behind it, the endpoint too",
+            rule="positional-word",
             source="csi-driver-nfs, cmd/nfsplugin/main.go (Go's flag package)",
         ),
     ),

@@ -37,6 +37,11 @@ class Trap(base.Model):
 
     text: str
     source: str
+    rule: str = ""
+    """The rule of `nomad-csi lint` that a job with this trap breaks; empty: there is none."""
+
+    signs: tuple[base.Expression, ...] = ()
+    """Regular expressions for what its tasks' events and logs say then, in any part of a line."""
 
 
 class Driver(driver.DriverSpec):

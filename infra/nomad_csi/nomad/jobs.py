@@ -153,6 +153,11 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     return None if item is None else _job(item)
 
 
+def document(nomad: request.Nomad, namespace: str, job_id: str) -> Mapping[str, Any] | None:
+    """Return the job with all its tasks, in the JSON of Nomad's API; ``None`` where there is none."""
+    return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
+
+
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
     """Return the HCL2 that *version* of the job was registered with; ``None`` where Nomad holds none."""
     path = request.path_of("job", job_id, "submission")

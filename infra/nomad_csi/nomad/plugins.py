@@ -27,6 +27,9 @@ class Instance:
 
     health_description: str
 
+    provider: str = ""
+    """The name that it answered, such as ``ebs.csi.aws.com``."""
+
     provider_version: str
     """``vendor_version`` of the plugin, such as ``v1.64.0``."""
 
@@ -117,6 +120,7 @@ def _instance(item: replies.Node, node_id: str, role: Literal["controller", "nod
         alloc_id=replies.text(item, "AllocID"),
         healthy=replies.flag(item, "Healthy"),
         health_description=replies.text(item, "HealthDescription"),
+        provider=replies.text(item, "Provider"),
         provider_version=replies.text(item, "ProviderVersion"),
         segments=replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
         max_volumes=max_volumes if 0 < max_volumes < _UNLIMITED else None,

@@ -24,15 +24,16 @@ _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
 
 
 def plan_plugin(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, volumes: Iterable[spec.VolumeSpec] = ()
+    plugin: spec.PluginSpec, driver: spec.DriverSpec, served: Iterable[spec.VolumeSpec] = ()
 ) -> model.PluginPlan:
-    """Return the jobs, expectation and policy of *plugin*; *volumes* are those of the spec that it serves."""
+    """Return the jobs, expectation and policy of *plugin*; *served* are the volumes of the spec that it serves."""
+    volumes = tuple(served)
     return model.PluginPlan(
         plugin_id=plugin.id,
         driver=driver.name,
         jobs=tuple(_job(plugin, driver, name, role) for name, role in driver.roles.items()),
-        expectation=_expectation(plugin, driver),
-        iam_policy=_policy(plugin, driver, tuple(volumes)),
+        expectation=_expectation(plugin, driver, creates=any(volume.create for volume in volumes)),
+        iam_policy=_policy(plugin, driver, volumes),
         adopt=plugin.adopt,
         minimum_nomad=driver.minimum_nomad,
     )
@@ -235,7 +236,7 @@ def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     return known if driver.vendor_version is None or not known else driver.vendor_version
 
 
-def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> model.PluginExpectation:
+def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool) -> model.PluginExpectation:
     monolith = driver.roles.get("monolith")
     controller = driver.roles.get("controller")
     name: spec.PluginRole = "monolith" if monolith else "node"
@@ -257,7 +258,19 @@ def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> model.Plug
         proof=plugin.verify.proof,
         timeout_s=_proof_timeout_s(plugin, driver),
         stable_s=plugin.verify.stable_s,
+        min_healthy_percent=plugin.verify.min_healthy_percent,
+        min_healthy_per_zone=plugin.verify.min_healthy_per_zone,
+        controller_supports=_controller_supports(monolith or controller, creates=creates),
+        node_supports=driver.roles[name].node_supports,
+        driver=driver.name,
     )
+
+
+def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[str, ...]:
+    """Return what the driver's controllers must be able to do, and what the spec's volumes need besides."""
+    if role is None:
+        return ()
+    return tuple(sorted({*role.controller_supports, *(("CreateDelete",) if creates else ())}))
 
 
 def _policy(

@@ -161,6 +161,19 @@ class PluginExpectation:
     timeout_s: float
     stable_s: float
 
+    min_healthy_percent: int | None = None
+    """Of the node instances; ``None`` here and below: all of them."""
+
+    min_healthy_per_zone: int | None = None
+    controller_supports: tuple[str, ...] = ()
+    """What each controller must say that it can do, in Nomad's words, such as ``AttachDetach``."""
+
+    node_supports: tuple[str, ...] = ()
+    """The same of each node instance, such as ``StageVolume``."""
+
+    driver: str = ""
+    """The driver's name, for what the catalogue knows of it; empty: not known."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class IamPolicy:

@@ -93,6 +93,12 @@ class RoleSpec(base.Model):
     probe_proves: base.Text = ""
     """What an answer to ``Probe`` proves of this role."""
 
+    controller_supports: tuple[base.Word, ...] = ()
+    """What a controller must say that it can do, in Nomad's words: ``AttachDetach``, ``CreateDelete``, ``Expand``."""
+
+    node_supports: tuple[base.Word, ...] = ()
+    """What a node instance must say that it can do: ``StageVolume``, ``Expand``, ``Stats``."""
+
 
 class KeysSpec(base.Model):
     """Which keys a map of the volume may have."""

@@ -199,7 +199,13 @@ class VerifySpec(base.Model):
     """How long to wait for the proof."""
 
     stable_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False, strict=False)] = 3.0
-    """How long every instance must stay healthy, without a restart."""
+    """How long every instance that counts must stay healthy, without a restart."""
+
+    min_healthy_percent: Annotated[int, pydantic.Field(ge=1, le=100)] | None = None
+    """How many of 100 node instances must be healthy; absent: all, or what *min_healthy_per_zone* says."""
+
+    min_healthy_per_zone: Annotated[int, pydantic.Field(ge=1)] | None = None
+    """How many node instances must be healthy in each zone with clients; absent: all, or as the percentage says."""
 
 
 def _form(value: Any) -> str:

@@ -16,6 +16,9 @@ from nomad_csi.verify import constraints, findings
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 
+CODES = frozenset({"no-eligible-node", "instances-exceed-nodes", "controllers-exceed-nodes"})
+"""Findings about the cluster: what no waiting heals."""
+
 NAMES_SHOWN = 5
 """Clients named in a finding; of a large cluster the rest is a number."""
 
@@ -23,6 +26,11 @@ NAMES_SHOWN = 5
 def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
     return tuple(node for node in found if not why_not(expectation, node))
+
+
+def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> int:
+    """Return how many node instances there must be: of a system job one on each eligible client."""
+    return len(eligible_nodes(expectation, found)) if expectation.nodes is None else expectation.nodes
 
 
 def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
@@ -33,6 +41,11 @@ def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
 def needs_description(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
     """Return whether only the attributes of *node* can tell if it is to run the plugin."""
     return bool(expectation.constraints) and not any(_reasons(expectation, node))
+
+
+def may_run(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+    """Return whether *node* is to run the plugin as far as the list of clients tells, without constraints."""
+    return not any(_reasons(expectation, node))
 
 
 def _unmet(expectation: model.PluginExpectation, node: nodes.Node) -> str:

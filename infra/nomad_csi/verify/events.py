@@ -52,6 +52,14 @@ def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Explanation, ...]:
     )
 
 
+def has_trouble(allocation: jobs.Allocation) -> bool:
+    """Return whether anything went wrong with *allocation* so far, or it ended."""
+    return allocation.client_status not in {"pending", "running"} or any(
+        event.type in SPEAKING or event.type in EFFECTS or event.type == "Terminated"
+        for event in allocation.task_events
+    )
+
+
 def cause(allocation: jobs.Allocation) -> str:
     """Return why *allocation* has no healthy instance: ``"Driver Failure: failed to pull image"``."""
     return next(_telling(allocation), "it runs, and has given no healthy answer yet")

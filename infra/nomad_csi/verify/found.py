@@ -1,5 +1,6 @@
 """What was found of a plugin: Nomad's record, its allocations, and what instances answered themselves."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,6 +21,9 @@ class Probed:
 
     healthy: bool = False
     """Whether it is ready, and all it answered is as its role and the plan want it."""
+
+    verdict: str = ""
+    """In the probe's words, such as ``silent``; empty where it was not reached."""
 
     provider: str = ""
     version: str = ""
@@ -64,6 +68,35 @@ class PluginFound:
     probed: Mapping[tuple[str, Role], Probed] = field(default_factory=dict)
     """By allocation id and role; instances that are not in it could not be asked."""
 
+    seen_ns: int = 0
+    """When, in nanoseconds since 1970; 0: not known, and the latest task event is taken for it."""
+
     def of_allocation(self, alloc_id: str) -> Ran | None:
         """Return the allocation of that id, if one of the plugin's jobs has it."""
-        return next((item for item in self.ran if item.allocation.alloc_id == alloc_id), None)
+        return self._by_id.get(alloc_id)
+
+    def wanted_on(self, node_id: str, *, role: Role, monolith: bool) -> tuple[Ran, ...]:
+        """Return the allocations on a client that should run an instance of *role*."""
+        kind = "system" if role == "node" else "service"
+        there = self._wanted_by_node.get(node_id, ())
+        return tuple(item for item in there if monolith or item.job_type in {kind, ""})
+
+    @functools.cached_property
+    def now_ns(self) -> int:
+        """The moment of the look."""
+        return self.seen_ns or max(
+            (event.time_ns for item in self.ran for event in item.allocation.task_events), default=0
+        )
+
+    @functools.cached_property
+    def _by_id(self) -> Mapping[str, Ran]:
+        return {item.allocation.alloc_id: item for item in self.ran}
+
+    @functools.cached_property
+    def _wanted_by_node(self) -> Mapping[str, tuple[Ran, ...]]:
+        found: dict[str, tuple[Ran, ...]] = {}
+        for item in self.ran:
+            if item.is_wanted:
+                node_id = item.allocation.node_id
+                found[node_id] = (*found.get(node_id, ()), item)
+        return found

@@ -4,24 +4,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.nomad import nodes, plugins
+from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, events, findings, found
-
-Verdict = Literal["healthy", "unhealthy", "missing"]
-
-ZONE_SUFFIX = "/zone"
-"""How topology keys of zones end, such as ``topology.ebs.csi.aws.com/zone``."""
-
+from nomad_csi.verify import eligibility, events, findings, found, history, states, troubles, zones
 
 ADVICE: Mapping[str, str] = {
-    "node-missing": "look at the allocation on that client with `nomad alloc status`",
-    "instance-unhealthy": "look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`",
-    "instance-outdated": "wait for the rolling update, or look at the job's deployment",
-    "instance-extra": "nothing to do, if it is known to run there",
-    "version-differs": "correct the image, or wait for a rolling update to end",
+    "capability-missing": "compare image and arguments with the type of the csi_plugin block",
     "csi-failed": "look at the instance's logs with `nomad alloc logs -stderr`",
     "csi-unproven": "run the verification as root on that client, or set verify.proof to nomad",
+    "instance-duplicate": "stop one of the two jobs: one plugin id runs once on a client",
+    "instance-extra": "nothing to do, if it is known to run there",
+    "instance-flapping": "look why its task ends, with `nomad alloc status` and `nomad alloc logs -stderr`",
+    "instance-hung": "look at its logs, then restart its allocation with `nomad alloc restart`",
+    "instance-outdated": "wait for the rolling update, or look at the job's deployment",
+    "instance-restarted": "look why its task ended, with `nomad alloc status`, and again in a minute",
+    "instance-starting": "wait; its task has not had any trouble yet",
+    "instance-unhealthy": "look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`",
+    "node-missing": "look at the allocation on that client with `nomad alloc status`",
+    "provider-differs": "another driver answers under this plugin id: correct the image or command",
+    "version-differs": "correct the image, or wait for a rolling update to end",
+    "zone-differs": "correct where the driver takes its zone from: instance metadata, or an argument",
 }
 """What to do about a finding of that code."""
 
@@ -35,16 +37,16 @@ class InstanceRow:
     node_id: str
     node_name: str
     zone: str = ""
-    """Zone that the node instance reports; empty where it reports none."""
+    """Zone that the node instance reports, else the one that Nomad knows of its client; empty: neither is known."""
 
     alloc_id: str = ""
-    """Empty where the instance is missing."""
+    """Of a task that gave no healthy answer yet too; empty where there is none."""
 
     code: str = ""
     """The code of what is wrong with it, such as ``instance-unhealthy``; empty: nothing."""
 
     proven_by: Literal["nomad", "csi", "-"]
-    """Who says so: the instance itself (``csi``), or Nomad; ``-``: nobody, the instance is missing."""
+    """Who says so: the instance itself (``csi``), or Nomad; ``-``: nobody, Nomad has no instance there yet."""
 
     is_extra: bool = False
     """Whether nobody asked for it: its client is not one that must have it."""
@@ -58,11 +60,9 @@ class InstanceRow:
     csi: found.Probed = found.NOT_ASKED
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> states.State:
         """The row in a word."""
-        if not self.code:
-            return "healthy"
-        return "missing" if self.code == "node-missing" else "unhealthy"
+        return states.OF_CODE[self.code] if self.code else "healthy"
 
     @property
     def subject(self) -> str:
@@ -71,59 +71,60 @@ class InstanceRow:
         return f"{kind} of plugin {self.plugin_id} on {self.node_name}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trouble:
-    """Why an instance is not healthy, and who says so."""
-
-    code: str = ""
-    detail: str = ""
-    proven_by: Literal["nomad", "csi"] = "nomad"
-
-
 def all_of(plugin: plugins.Plugin | None) -> tuple[plugins.Instance, ...]:
     """Return the instances of both roles in Nomad's record."""
     return (*plugin.controllers, *plugin.nodes) if plugin else ()
 
 
-def zone(segments: Mapping[str, str]) -> str:
-    """Return the zone among topology *segments*; empty where none is named."""
-    return next((value for key, value in sorted(segments.items()) if key.endswith(ZONE_SUFFIX)), "")
-
-
 def rows(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, all_nodes: tuple[nodes.Node, ...]
+    expectation: model.PluginExpectation,
+    plugin_found: found.PluginFound,
+    all_nodes: tuple[nodes.Node, ...],
+    before: found.PluginFound | None = None,
 ) -> tuple[InstanceRow, ...]:
-    """Return controllers, then node instances, each by the name of its client; missing node instances included."""
+    """
+    Return controllers, then node instances, each by the name of its client; missing node instances included.
+
+    What restarted since the look *before* is not healthy, whatever Nomad calls it.
+    """
     by_id = {node.node_id: node for node in all_nodes}
-    there = [_row(expectation, plugin_found, item, by_id) for item in all_of(plugin_found.plugin)]
+    everything = all_of(plugin_found.plugin)
+    there = [_row(_subject(expectation, plugin_found, item, by_id=by_id, before=before)) for item in everything]
     served = {row.node_id for row in there if row.role == "node"}
+    known = frozenset(item.alloc_id for item in everything)
     missing = [
-        _missing(expectation, plugin_found, node)
-        for node in eligibility.eligible_nodes(expectation, all_nodes)
-        if expectation.nodes is None and node.node_id not in served
+        _missing(expectation, plugin_found, node, known)
+        for node in (eligibility.eligible_nodes(expectation, all_nodes) if expectation.nodes is None else ())
+        if node.node_id not in served
     ]
     return tuple(sorted([*there, *missing], key=lambda row: (row.role, row.node_name, row.node_id)))
 
 
-def check(
-    expectation: model.PluginExpectation, row: InstanceRow, *, enough_controllers: bool
-) -> Iterator[findings.Finding]:
-    """Yield what is wrong with the instance of *row*; of a controller a warning, where enough others are healthy."""
-    severity: findings.Severity = "warning" if row.role == "controller" and enough_controllers else "error"
+def check(expectation: model.PluginExpectation, row: InstanceRow, *, tolerated: bool) -> Iterator[findings.Finding]:
+    """Yield what is wrong with the instance of *row*: a warning where enough others are healthy (*tolerated*)."""
+    severity: findings.Severity = "warning" if tolerated and row.verdict != "wrong-identity" else "error"
     if row.code == "node-missing":
-        yield _finding(row, row.code, "a healthy one", f"none ({row.detail})" if row.detail else "none")
+        shown = f"none ({row.detail})" if row.detail else "none"
+        yield _finding(row, row.code, "a healthy one", shown, severity=severity)
     elif row.is_extra:
         yield _finding(row, "instance-extra", "none", row.detail, severity="warning")
     elif row.code:
-        yield _finding(row, row.code, _wanted_of(expectation, row.code), row.detail, severity=severity)
+        yield _finding(row, row.code, _wanted_of(expectation, row), row.detail, severity=severity)
     elif expectation.proof == "csi" and row.proven_by != "csi":
-        yield _finding(
-            row, "csi-unproven", "its own answers over its CSI socket", f"Nomad's word only: {row.csi.detail}"
-        )
+        shown = f"Nomad's word only: {row.csi.detail}"
+        yield _finding(row, "csi-unproven", "its own answers over its CSI socket", shown)
 
 
-def _wanted_of(expectation: model.PluginExpectation, code: str) -> str:
-    return f"version {expectation.version}" if code == "version-differs" else "a healthy one"
+def _wanted_of(expectation: model.PluginExpectation, row: InstanceRow) -> str:
+    supports = expectation.controller_supports if row.role == "controller" else expectation.node_supports
+    known = {
+        "capability-missing": f"one that can {', '.join(supports)}" if supports else "one that serves its role",
+        "instance-duplicate": "one on each client",
+        "provider-differs": expectation.provider,
+        "version-differs": f"version {expectation.version}",
+        "zone-differs": "the zone of its client",
+    }
+    return known.get(row.code, "a healthy one")
 
 
 def _finding(
@@ -134,55 +135,49 @@ def _finding(
     )
 
 
-def _row(
+def _subject(
     expectation: model.PluginExpectation,
     plugin_found: found.PluginFound,
     instance: plugins.Instance,
+    *,
     by_id: Mapping[str, nodes.Node],
-) -> InstanceRow:
-    node = by_id.get(instance.node_id)
-    csi = plugin_found.probed.get((instance.alloc_id, instance.role), found.NOT_ASKED)
+    before: found.PluginFound | None,
+) -> troubles.Subject:
     ran = plugin_found.of_allocation(instance.alloc_id)
-    trouble = next(_troubles(expectation, ran, instance, csi), _Trouble(proven_by="csi" if csi.healthy else "nomad"))
-    extra = _extra(expectation, instance.role, node)
-    note = _note(ran, others_known=bool(plugin_found.ran))
+    own = plugin_found.wanted_on(instance.node_id, role=instance.role, monolith=expectation.monolith)
+    rivals = [item for item in own if item is not ran and item.allocation.client_status == "running"]
+    return troubles.Subject(
+        expectation=expectation,
+        instance=instance,
+        client=by_id.get(instance.node_id),
+        csi=plugin_found.probed.get((instance.alloc_id, instance.role), found.NOT_ASKED),
+        ran=ran,
+        rival=rivals[0] if rivals else None,
+        before=before.of_allocation(instance.alloc_id) if before else None,
+        is_foreign=ran is None and bool(plugin_found.ran),
+        now_ns=plugin_found.now_ns,
+    )
+
+
+def _row(subject: troubles.Subject) -> InstanceRow:
+    instance, node = subject.instance, subject.client
+    trouble = troubles.of(subject)
+    extra = _extra(subject.expectation, instance.role, node)
     return InstanceRow(
-        plugin_id=expectation.plugin_id,
+        plugin_id=subject.expectation.plugin_id,
         role=instance.role,
         node_id=instance.node_id,
         node_name=node.name if node else f"node {instance.node_id[:8]}",
-        zone=zone(instance.segments),
+        zone=zones.of_segments(instance.segments)
+        or (zones.of_client(node) if node and instance.role == "node" else ""),
         alloc_id=instance.alloc_id,
         code=trouble.code,
         proven_by=trouble.proven_by,
         is_extra=bool(extra),
-        detail="; ".join(filter(None, (trouble.detail, extra, note))),
+        detail="; ".join(filter(None, (trouble.detail, extra, _note(subject)))),
         segments=instance.segments,
-        csi=csi,
+        csi=subject.csi,
     )
-
-
-def _troubles(
-    expectation: model.PluginExpectation, ran: found.Ran | None, instance: plugins.Instance, csi: found.Probed
-) -> Iterator[_Trouble]:
-    """Yield why *instance* is not healthy, the gravest first."""
-    if not instance.healthy:
-        # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
-        late = "; the instance itself answers as healthy" if csi.healthy else ""
-        said = findings.foreign(instance.health_description) or "unhealthy"
-        yield _Trouble(code="instance-unhealthy", detail=f"Nomad says: {said}{late}")
-    if csi.reached and not csi.healthy:
-        detail = f"its own answer: {findings.foreign(csi.detail) or 'not ready'}"
-        yield _Trouble(code="csi-failed", detail=detail, proven_by="csi")
-    if ran and ran.allocation.client_status != "running":
-        detail = f"Nomad calls it healthy, but its allocation is {ran.allocation.client_status}"
-        yield _Trouble(code="instance-unhealthy", detail=detail)
-    if ran and ran.outdated:
-        yield _Trouble(code="instance-outdated", detail=ran.outdated)
-    version = csi.version or instance.provider_version
-    if expectation.version and version != expectation.version:
-        detail = f"version {findings.foreign(version) or 'not given'}"
-        yield _Trouble(code="version-differs", detail=detail, proven_by="csi" if csi.version else "nomad")
 
 
 def _extra(expectation: model.PluginExpectation, role: found.Role, node: nodes.Node | None) -> str:
@@ -196,34 +191,43 @@ def _extra(expectation: model.PluginExpectation, role: found.Role, node: nodes.N
     return f"not needed there ({reason})" if reason else ""
 
 
-def _note(ran: found.Ran | None, *, others_known: bool) -> str:
-    if ran is None:
-        return "run by another job" if others_known else ""
-    restarts = ran.allocation.restarts
+def _note(subject: troubles.Subject) -> str:
+    if subject.ran is None:
+        return "run by another job" if subject.is_foreign else ""
+    restarts = subject.ran.allocation.restarts
     return f"restarted {'once' if restarts == 1 else f'{restarts} times'} so far" if restarts else ""
 
 
-def _missing(expectation: model.PluginExpectation, plugin_found: found.PluginFound, node: nodes.Node) -> InstanceRow:
+def _missing(
+    expectation: model.PluginExpectation, plugin_found: found.PluginFound, node: nodes.Node, known: frozenset[str]
+) -> InstanceRow:
+    """Return the row of a client without an instance; *known* are the allocations of instances that there are."""
+    waiting = [
+        item.allocation
+        for item in plugin_found.wanted_on(node.node_id, role="node", monolith=expectation.monolith)
+        if item.allocation.alloc_id not in known
+    ]
+    code, detail = "node-missing", "no allocation there" if plugin_found.ran else ""
+    if waiting:
+        code, detail = _not_yet(waiting[-1])
     return InstanceRow(
         plugin_id=expectation.plugin_id,
         role="node",
         node_id=node.node_id,
         node_name=node.name,
-        code="node-missing",
+        zone=zones.of_client(node),
+        alloc_id=waiting[-1].alloc_id if waiting else "",
+        code=code,
         proven_by="-",
-        detail=_why_missing(plugin_found, node),
+        detail=detail,
     )
 
 
-def _why_missing(plugin_found: found.PluginFound, node: nodes.Node) -> str:
-    """Return what is known of the allocation that should serve *node* and is no instance yet."""
-    known = {item.alloc_id for item in all_of(plugin_found.plugin)}
-    of_nodes = [item for item in plugin_found.ran if item.job_type == "system"] or plugin_found.ran
-    waiting = [
-        item.allocation
-        for item in of_nodes
-        if item.allocation.node_id == node.node_id and item.is_wanted and item.allocation.alloc_id not in known
-    ]
-    if waiting:
-        return events.cause(waiting[-1])
-    return "no allocation there" if plugin_found.ran else ""
+def _not_yet(allocation: jobs.Allocation) -> tuple[str, str]:
+    """Return code and detail of a task that should be an instance and is none yet."""
+    detail = events.cause(allocation)
+    if not events.has_trouble(allocation):
+        return "instance-starting", detail
+    if allocation.restarts < history.FALLS:
+        return "instance-unhealthy", detail
+    return "instance-flapping", f"it was restarted {allocation.restarts} times and was never well: {detail}"

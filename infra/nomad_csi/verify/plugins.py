@@ -1,17 +1,29 @@
 """The verdict on a plugin: what the plan expects against what Nomad and the instances themselves say."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, events, findings, found, instances
+from nomad_csi.verify import causes as cause_data
+from nomad_csi.verify import (
+    eligibility,
+    events,
+    findings,
+    found,
+    instances,
+    plugin_findings,
+    policy,
+    states,
+    window,
+)
 
-HEALTHY = "healthy"
+HEALTHY = states.HEALTHY
 
 ProvenBy = Literal["nomad", "csi", "-"]
+Rows = tuple[instances.InstanceRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +35,7 @@ class PluginVerdict:
     """The name that the instances answered; empty while there is none."""
 
     version: str
-    instances: tuple[instances.InstanceRow, ...]
+    instances: Rows
     healthy_controllers: int
     expected_controllers: int
     healthy_nodes: int
@@ -32,20 +44,49 @@ class PluginVerdict:
     expected_nodes: int
     """Clients that must have a node instance: the eligible ones, counted by us."""
 
+    policy: str = "all"
+    """How many of them are enough: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
+
     findings: tuple[findings.Finding, ...]
 
     explanations: tuple[events.Explanation, ...]
     """What Nomad recorded of allocations that have no healthy instance."""
 
+    causes: tuple[cause_data.Cause, ...] = ()
+    """What else explains it, where somebody fetched that: lines of logs, known traps of the driver."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as the plan and its policy want it; warnings do not count."""
+        return not findings.errors_of(self.findings)
+
     @property
     def verdict(self) -> str:
-        """``healthy``, or the code of the first finding that says otherwise."""
-        return next((finding.code for finding in findings.errors_of(self.findings)), HEALTHY)
+        """
+        The plugin in a word.
+
+        ``healthy``; ``partial``, where some instances that must be there are healthy and some are not; else the
+        gravest of `states.State`; ``unproven``; or the code of a finding about the cluster, ``no-eligible-node``.
+        """
+        wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
+        of_cluster = [item.code for item in findings.errors_of(self.findings) if item.code in eligibility.CODES]
+        if of_cluster:
+            return of_cluster[0]
+        gravest = states.gravest(states.OF_CODE[code] for code in wrong)
+        is_short = self.healthy_nodes < self.expected_nodes or self.healthy_controllers < self.expected_controllers
+        if not is_short and self.ok:
+            return HEALTHY
+        if gravest == "wrong-identity" and not self.ok:
+            return gravest
+        if is_short and self.healthy_nodes:
+            return states.PARTIAL
+        unproven = any(item.code == "csi-unproven" for item in self.findings)
+        return states.UNPROVEN if unproven and gravest == HEALTHY else gravest
 
     @property
     def proven_by(self) -> ProvenBy:
         """The weakest proof among the healthy instances: ``csi`` only where every one of them answered itself."""
-        proofs = {row.proven_by for row in self.instances if row.verdict == "healthy"}
+        proofs = {row.proven_by for row in self.instances if row.verdict == HEALTHY}
         if not proofs:
             return "-"
         return "csi" if proofs == {"csi"} else "nomad"
@@ -60,38 +101,67 @@ class PluginVerdict:
 
 
 def compare_plugin(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, all_nodes: tuple[nodes.Node, ...]
+    expectation: model.PluginExpectation,
+    plugin_found: found.PluginFound,
+    all_nodes: tuple[nodes.Node, ...],
+    before: found.PluginFound | None = None,
 ) -> PluginVerdict:
     """
     Return the verdict on a plugin; *all_nodes* are the cluster's clients, of which the eligible ones are counted here.
 
-    Needed are a healthy node instance on every eligible client, and as many healthy controllers as the plan says, on
-    clients that are ready and not drained. Instances beyond that are only noted.
+    Needed are a healthy node instance on every eligible client, or on as many as the policy wants, and as many healthy
+    controllers as the plan says, on clients that are ready and not drained. Instances beyond that are only noted.
+    With an earlier look, *before*, what restarted or was replaced since is found.
     """
-    rows = instances.rows(expectation, plugin_found, all_nodes)
+    rows = instances.rows(expectation, plugin_found, all_nodes, before)
+    expected = eligibility.expected_nodes(expectation, all_nodes)
     if expectation.monolith:
-        expectation = dataclasses.replace(expectation, controllers=_expected_nodes(expectation, all_nodes))
-    healthy_controllers = _count_healthy(rows, "controller")
-    enough = healthy_controllers >= expectation.controllers
+        expectation = dataclasses.replace(expectation, controllers=expected)
+    well = _healthy(rows, "node")
+    short = tuple(policy.check(expectation, policy.counted(rows), well, expected))
     record = plugin_found.plugin
     return PluginVerdict(
         plugin_id=expectation.plugin_id,
         provider=record.provider if record else "",
         version=record.version if record else "",
         instances=rows,
-        healthy_controllers=healthy_controllers,
+        healthy_controllers=len(_healthy(rows, "controller")),
         expected_controllers=expectation.controllers,
-        healthy_nodes=_count_healthy(rows, "node"),
-        expected_nodes=_expected_nodes(expectation, all_nodes),
+        healthy_nodes=len(well),
+        expected_nodes=expected,
+        policy=policy.in_words(expectation),
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
-            *_check_record(expectation, plugin_found),
-            *_check_controllers(expectation, rows),
-            *_check_nodes(expectation, rows),
-            *(finding for row in rows for finding in instances.check(expectation, row, enough_controllers=enough)),
+            *plugin_findings.of_record(expectation, plugin_found),
+            *plugin_findings.of_controllers(expectation, plugin_found, rows, expected),
+            *plugin_findings.of_nodes(expectation, rows),
+            *short,
+            *_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
+            *(window.gone(expectation, before, plugin_found) if before else ()),
         ),
         explanations=events.explain(_unserved(plugin_found, rows)),
     )
+
+
+def is_enough(
+    expectation: model.PluginExpectation, verdict: PluginVerdict, steady: Collection[tuple[str, str, str]]
+) -> bool:
+    """Return whether *verdict* holds with those healthy instances alone whose role, client and allocation are given."""
+    if not verdict.ok:
+        return False
+    well = [
+        row for row in verdict.instances if row.verdict == HEALTHY and (row.role, row.node_id, row.alloc_id) in steady
+    ]
+    on_nodes = policy.counted(well)
+    controllers = sum(row.role == "controller" and not row.is_extra for row in well)
+    if policy.is_strict(expectation):
+        return len(on_nodes) >= verdict.healthy_nodes and controllers >= min(
+            verdict.healthy_controllers, verdict.expected_controllers
+        )
+    needed = policy.needed(expectation, verdict.expected_nodes)
+    at_least = min(needed, verdict.expected_controllers) if expectation.monolith else verdict.expected_controllers
+    short = any(policy.check(expectation, policy.counted(verdict.instances), on_nodes, verdict.expected_nodes))
+    return not short and controllers >= at_least
 
 
 def compare_window(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
@@ -100,128 +170,26 @@ def compare_window(plugin_id: str, before: found.PluginFound, after: found.Plugi
 
     Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
     """
-    return tuple(_changes(f"plugin {plugin_id}", before, after))
+    return window.changes(plugin_id, before, after)
 
 
-def _count_healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> int:
-    return sum(row.role == role and row.verdict == "healthy" and not row.is_extra for row in rows)
-
-
-def _check_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
-    subject = f"plugin {expectation.plugin_id}"
-    for job_id in plugin_found.missing_jobs:
-        yield findings.Finding(
-            code="job-missing",
-            subject=subject,
-            severity="error",
-            expected=f"job {job_id} of namespace {expectation.namespace} running",
-            found="no such job, or a stopped one",
-            advice="run `pulumi up`, or submit the rendered job file",
-        )
-    record = plugin_found.plugin
-    if record is None:
-        yield findings.Finding(
-            code="plugin-missing",
-            subject=subject,
-            severity="error",
-            expected="a plugin known to Nomad",
-            found="none of that id",
-            advice="look at the tasks of its jobs; ids are case-sensitive",
-        )
-    elif record.provider not in ("", expectation.provider):
-        yield findings.Finding(
-            code="provider-differs",
-            subject=subject,
-            severity="error",
-            expected=expectation.provider,
-            found=findings.foreign(record.provider),
-            advice="another driver answers under this plugin id: correct the image or command, or choose another id",
-        )
-
-
-def _check_controllers(
-    expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
+def _of_rows(
+    expectation: model.PluginExpectation, rows: Rows, expected: int, *, is_enough: bool
 ) -> Iterator[findings.Finding]:
-    """Yield too few or too many controllers; those that are there and not healthy speak for themselves."""
-    there = sum(row.role == "controller" and not row.is_extra for row in rows)
-    healthy = _count_healthy(rows, "controller")
-    subject = f"plugin {expectation.plugin_id}"
-    expected = f"{expectation.controllers or 'no'} {'controller' if expectation.controllers == 1 else 'controllers'}"
-    as_nodes = expectation.monolith and there == _count_there(rows)
-    if there < expectation.controllers and not as_nodes:  # a missing monolith is told as a missing node instance
-        yield findings.Finding(
-            code="controller-missing",
-            subject=subject,
-            severity="error",
-            expected=expected,
-            found=f"{there} that ever answered as healthy",
-            advice="look at the controller job's allocations: it often lacks a permission, or a place to run",
-        )
-    elif healthy > expectation.controllers:
-        yield findings.Finding(
-            code="controller-extra",
-            subject=subject,
-            severity="warning",
-            expected=expected,
-            found=str(healthy),
-            advice="wait for a rolling update to end, or stop the job that runs the others",
-        )
+    least = min(policy.needed(expectation, expected), expectation.controllers) if expectation.monolith else None
+    enough_controllers = len(_healthy(rows, "controller")) >= (expectation.controllers if least is None else least)
+    for row in rows:
+        tolerated = enough_controllers if row.role == "controller" else is_enough
+        yield from instances.check(expectation, row, tolerated=tolerated)
 
 
-def _check_nodes(
-    expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
-) -> Iterator[findings.Finding]:
-    """Yield too few node instances of a service job; of a system job each client is looked at."""
-    there = _count_there(rows)
-    if expectation.nodes is not None and there < expectation.nodes:
-        yield findings.Finding(
-            code="instance-missing",
-            subject=f"plugin {expectation.plugin_id}",
-            severity="error",
-            expected=f"{expectation.nodes} {'instance' if expectation.nodes == 1 else 'instances'}",
-            found=f"{there} that ever answered as healthy",
-            advice="look at the job's allocations: it often lacks a place to run",
-        )
-
-
-def _count_there(rows: Iterable[instances.InstanceRow]) -> int:
-    return sum(row.role == "node" and row.verdict != "missing" and not row.is_extra for row in rows)
-
-
-def _expected_nodes(expectation: model.PluginExpectation, all_nodes: tuple[nodes.Node, ...]) -> int:
-    if expectation.nodes is not None:
-        return expectation.nodes
-    return len(eligibility.eligible_nodes(expectation, all_nodes))
+def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:
+    return tuple(row for row in rows if row.role == role and row.verdict == HEALTHY and not row.is_extra)
 
 
 def _unserved(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> Iterator[jobs.Allocation]:
     """Yield the allocations that should run and have no healthy instance."""
-    served = {row.alloc_id for row in rows if row.verdict == "healthy"}
+    served = {row.alloc_id for row in rows if row.verdict == HEALTHY}
     for item in plugin_found.ran:
         if item.is_wanted and item.allocation.alloc_id not in served:
             yield item.allocation
-
-
-def _changes(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
-    earlier = {item.allocation.alloc_id: item.allocation for item in before.ran}
-    for instance in instances.all_of(before.plugin):
-        if instance.alloc_id not in {now.alloc_id for now in instances.all_of(after.plugin)}:
-            yield _unsteady("instance-replaced", subject, f"allocation {instance.alloc_id[:8]} gone")
-    for item in after.ran:
-        old = earlier.get(item.allocation.alloc_id)
-        if old is not None and item.allocation.restarts > old.restarts:
-            restarts = item.allocation.restarts - old.restarts
-            times = "1 restart" if restarts == 1 else f"{restarts} restarts"
-            where = f"on {item.allocation.node_name} (allocation {item.allocation.alloc_id[:8]})"
-            yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.cause(item.allocation)}")
-
-
-def _unsteady(code: str, subject: str, what: str) -> findings.Finding:
-    return findings.Finding(
-        code=code,
-        subject=subject,
-        severity="error",
-        expected="the same instances, without a restart, while they were watched",
-        found=what,
-        advice="look at the task's logs with `nomad alloc logs -stderr`",
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.verify import findings, instances, plugins, table, volumes
+from nomad_csi.verify import causes, findings, instances, plugins, table, volumes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,12 @@ class Report:
         Return the report as JSON values. Keys are kept once released.
 
         ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
-        ``verdict``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
-        ``{"healthy": int, "expected": int}``) and ``instances`` (each ``role``, ``node_id``, ``node_name``, ``zone``,
-        ``alloc_id``, ``verdict``, ``proven_by``, ``extra``, ``detail``). A volume has ``namespace``, ``volume_id``,
-        ``plugin_id``, ``external_id``, ``verdict``, ``proven_by``. A finding has ``code``, ``subject``, ``severity``,
-        ``expected``, ``found``, ``advice``. What is not known is an empty text.
+        ``verdict``, ``ok``, ``policy``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
+        ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
+        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``verdict``, ``proven_by``, ``extra``,
+        ``detail``). A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
+        ``proven_by``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``, ``advice``. What is
+        not known is an empty text.
         """
         return {
             "ok": self.ok,
@@ -52,6 +53,9 @@ class Report:
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
             texts.append("\n".join(finding_text(finding, width, colour=colour) for finding in self.findings))
+        explained = [line for verdict in self.plugins for line in _cause_lines(verdict, width)]
+        if explained:
+            texts.append("\n".join(explained))
         return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
 
     def _plugins(self) -> list[table.Row]:
@@ -101,15 +105,26 @@ def _finding_lines(finding: findings.Finding, width: int, *, colour: bool) -> It
             yield from table.wrapped(f"  {label:<8}  ", text, width)
 
 
+def _cause_lines(verdict: plugins.PluginVerdict, width: int) -> Iterator[str]:
+    """Yield what explains a verdict, beneath a line that says which."""
+    if verdict.causes:
+        yield f"what explains plugin {verdict.plugin_id}"
+    for cause in verdict.causes:
+        yield from table.wrapped(f"  {cause.kind:<4}  ", f"{cause.where} {cause.text}", width)
+
+
 def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
     return {
         "plugin_id": verdict.plugin_id,
         "verdict": verdict.verdict,
+        "ok": verdict.ok,
+        "policy": verdict.policy,
         "proven_by": verdict.proven_by,
         "provider": verdict.provider,
         "version": verdict.version,
         "controllers": {"healthy": verdict.healthy_controllers, "expected": verdict.expected_controllers},
         "nodes": {"healthy": verdict.healthy_nodes, "expected": verdict.expected_nodes},
+        "causes": [causes.as_json(cause) for cause in verdict.causes],
         "instances": [_instance_json(row) for row in verdict.instances],
     }
 

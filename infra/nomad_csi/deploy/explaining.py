@@ -1,0 +1,97 @@
+"""
+What explains that a plugin is not well: the last lines of its logs, and the traps of its driver that it walked into.
+
+Asked for only where something is wrong, and of a few instances: the number of calls does not grow with the cluster.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nomad_csi import errors, nomad
+from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import files
+from nomad_csi.lint import judge
+from nomad_csi.nomad import jobs, logs
+from nomad_csi.plan import model
+from nomad_csi.verify import causes, found, plugins
+
+LOGS = 3
+"""Instances whose logs are read."""
+
+TIMEOUT_S = 10.0
+"""For one log: it comes from the client, which may be gone."""
+
+
+def explain(
+    client: nomad.Nomad,
+    expectation: model.PluginExpectation,
+    job_ids: Iterable[str],
+    seen: found.PluginFound,
+    verdict: plugins.PluginVerdict,
+) -> tuple[causes.Cause, ...]:
+    """Return what explains *verdict*. What cannot be asked is said and passed over."""
+    unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in verdict.explanations) if item]
+    sick = [item for item in (seen.of_allocation(row.alloc_id) for row in verdict.instances if row.code) if item]
+    told = list({item.allocation.alloc_id: item for item in (*sick, *unserved)}.values())[:LOGS]
+    from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
+    try:
+        rules = dict(_rules(client, expectation.namespace, job_ids))
+    except errors.NomadApiError as error:
+        rules, from_logs = {}, [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
+    evidence = [event.message for item in told for event in item.allocation.task_events]
+    evidence += [cause.text for cause in from_logs]
+    evidence += [row.detail for row in verdict.instances if row.code]
+    traps = tuple(causes.of_traps(_driver(expectation), rules, evidence))
+    known = {trap.rule for trap in _traps(expectation)}
+    others = [
+        causes.Cause(kind="job", where=f"({code})", text=text) for code, text in rules.items() if code not in known
+    ]
+    return (*traps, *others, *from_logs)
+
+
+def _driver(expectation: model.PluginExpectation) -> drivers.Driver | None:
+    return catalogue.DRIVERS.get(expectation.driver)
+
+
+def _traps(expectation: model.PluginExpectation) -> Sequence[drivers.Trap]:
+    driver = _driver(expectation)
+    return driver.traps if driver else ()
+
+
+def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:
+    """Return the last lines of what a task wrote to stderr, else to stdout; or why they cannot be read."""
+    allocation = ran.allocation
+    where = f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
+    task = next((event.task for event in reversed(allocation.task_events)), "")
+    if not task:
+        return ()
+    try:
+        for stream in ("stderr", "stdout"):
+            text = logs.tail(client, namespace, allocation.alloc_id, task, stream=stream, timeout_s=TIMEOUT_S)
+            if lines := causes.of_log(where, text):
+                return lines
+    except errors.NomadApiError as error:
+        why = f"{error.message}; {error.advice}" if error.advice else error.message
+        return (causes.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
+    return (causes.Cause(kind="note", where=where, text="its log is empty"),)
+
+
+def _rules(client: nomad.Nomad, namespace: str, job_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the rules of lint that the plugin's jobs break as they run, each with what was found."""
+    for job_id in job_ids:
+        document = jobs.document(client, namespace, job_id)
+        if document is None:
+            continue
+        for code, text in _broken(document):
+            yield code, f"{text} in job {job_id}"
+
+
+def _broken(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    try:
+        parsed = files.parse(json.dumps({"Job": document}, ensure_ascii=False), "the job")
+    except errors.SpecError:
+        return  # a job of another make than we can read has no rules to break
+    for verdict in judge.verdicts([parsed]):
+        if verdict.severity == "error":
+            yield verdict.code, verdict.found
