@@ -1,0 +1,111 @@
+"""``nomad-csi eject``: the list, the question, and nothing done without an answer."""
+
+import json
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.deploy import stack_cli
+
+STACK = "urn:pulumi:dev::shop::"
+ROOT = f"{STACK}pulumi:pulumi:Stack::shop-dev"
+JOB = f"{STACK}nomad-csi:index:PluginJob::web"
+DISK = f"{STACK}nomad-csi:index:EbsVolume$aws:ebs/volume:Volume::mysql"
+COMPONENT = f"{STACK}nomad-csi:index:EbsVolume::mysql"
+RESOURCES = [
+    {"urn": ROOT, "type": "pulumi:pulumi:Stack"},
+    {
+        "urn": JOB,
+        "type": "nomad-csi:index:PluginJob",
+        "id": "default/j",
+        "inputs": {"jobId": "j", "namespace": "default", "hcl": 'job "j" {}\n'},
+    },
+    {"urn": COMPONENT, "type": "nomad-csi:index:EbsVolume"},
+    {
+        "urn": DISK,
+        "type": "aws:ebs/volume:Volume",
+        "id": "vol-0a",
+        "parent": COMPONENT,
+        "outputs": {"tags": {"b": "2", "a": "1"}},
+    },
+]
+
+
+@pytest.fixture
+def forgotten(monkeypatch, tmp_path):
+    """A stand-in for the stack of the current folder: what was forgotten, as it happens."""
+    monkeypatch.chdir(tmp_path)
+    done = []
+
+    def export(_, *, show_secrets=False):
+        assert not show_secrets
+        return {"version": 3, "deployment": {"resources": [each for each in RESOURCES if each["urn"] not in done]}}
+
+    def forget(_, urns, *, protected):
+        assert not protected
+        done.extend(urns)
+
+    monkeypatch.setattr(stack_cli.Stack, "export", export)
+    monkeypatch.setattr(stack_cli.Stack, "forget", forget)
+    return done
+
+
+def test_a_dry_run_shows_all_and_does_nothing(forgotten, capsys, tmp_path):
+    """What is forgotten, kept and written, and what stays in AWS with its tags."""
+    assert cli.main(["eject", "--out", "nomad", "--dry-run"]) == 0
+
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "state type name",
+        "forgotten aws:ebs/volume:Volume mysql",
+        "forgotten nomad-csi:index:EbsVolume mysql",
+        "forgotten nomad-csi:index:PluginJob web",
+        "kept pulumi:pulumi:Stack shop-dev",
+        "file nomad/jobs/j.nomad.hcl",
+        "stays in AWS aws:ebs/volume:Volume vol-0a tags: a=1, b=2",
+        "3 forgotten, 1 kept",
+    ]
+    assert (forgotten, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_without_an_answer_nothing_is_forgotten(forgotten, capsys, tmp_path):
+    """Nobody is there to be asked."""
+    assert cli.main(["eject", "--out", "nomad"]) == 1
+
+    assert "As long as its program declares them, do not run `pulumi up`" in capsys.readouterr().err
+    assert (forgotten, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_with_an_answer_the_stack_forgets(forgotten, capsys, tmp_path):
+    """Backup and files are there; what goes on is told."""
+    assert cli.main(["eject", "--out", "nomad", "--yes"]) == 0
+
+    said = capsys.readouterr().err
+    [backup] = tmp_path.glob("state-before-eject-*.json")
+    assert forgotten == [DISK, COMPONENT, JOB]
+    assert json.loads(backup.read_text())["deployment"]["resources"] == RESOURCES
+    assert (tmp_path / "nomad/jobs/j.nomad.hcl").read_text() == 'job "j" {}\n'
+    assert "The jobs still carry the mark of this stack" in said
+
+
+def test_everything_as_json(forgotten, capsys):
+    """For programs."""
+    assert cli.main(["eject", "--out", "nomad", "--dry-run", "--json"]) == 0
+
+    assert json.loads(capsys.readouterr().out) == {
+        "forgotten": [DISK, COMPONENT, JOB],
+        "kept": [ROOT],
+        "left_in_aws": [{"type": "aws:ebs/volume:Volume", "id": "vol-0a", "tags": {"a": "1", "b": "2"}}],
+        "files": ["jobs/j.nomad.hcl"],
+        "remarks": [],
+    }
+    assert forgotten == []
+
+
+def test_a_stack_that_has_nothing_of_ours_is_done(forgotten, capsys):
+    """No question is asked."""
+    forgotten.extend([DISK, COMPONENT, JOB])
+
+    assert cli.main(["eject", "--out", "nomad"]) == 0
+
+    assert capsys.readouterr().out.splitlines()[-1] == "0 forgotten, 1 kept"
