@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import batch_look, batch_register, batch_send, registration_marks
+from nomad_csi.deploy import batch_look, batch_register, batch_send
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -101,15 +101,12 @@ def test_unchanged_volumes_are_not_sent(run, scripted, holds):
 
 @pytest.mark.usefixtures("absent")
 def test_few_volumes_need_no_list(run, scripted, holds):
-    """A list holds every volume of a namespace. Whose it is stands on one page of marks."""
+    """A list holds every volume of a namespace. Whose it is does not matter where nothing is sent."""
     holds(volume(0))
 
     run(volume(0))
 
-    assert scripted.sent("GET") == [
-        (f"{path(0)}?namespace=default", None),
-        (f"/v1/var/{registration_marks.page_of('v0')}?namespace=default", None),
-    ]
+    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None)]
 
 
 @pytest.mark.usefixtures("absent")

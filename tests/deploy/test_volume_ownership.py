@@ -41,6 +41,7 @@ NEWS = {
 }
 OF_OTHER = NEWS | {"owner": OTHER}
 CLAIMANT = registration_ownership.Claimant(owner=OWNED)
+NOBODY = registration_ownership.ANYBODY
 TO_OTHER = registration_ownership.Claimant(owner=OTHER)
 
 
@@ -418,6 +419,16 @@ def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
 
 
 @pytest.mark.usefixtures("held")
+def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
+    """Nothing would be sent, so that nobody minds whose it is; one with a name would have it."""
+    documents = [document("mysql")]
+
+    outcomes = [batch_register.register(ours.client, documents, claimant=who)[0] for who in (NOBODY, TO_OTHER)]
+
+    assert [item.status for item in outcomes] == ["unchanged", "refused"]
+
+
+@pytest.mark.usefixtures("held")
 def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
     """Nobody's from then on."""
     claimant = registration_ownership.Claimant(adopts=True)
@@ -462,7 +473,7 @@ def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
 @pytest.mark.parametrize(
     ("claimant", "status", "owner"),
     [
-        (registration_ownership.ANYBODY, "refused", OWNED),
+        (NOBODY, "refused", OWNED),
         (TO_OTHER, "refused", OWNED),
         (CLAIMANT, "deregistered", None),
         (registration_ownership.Claimant(adopts=True), "deregistered", None),

@@ -97,8 +97,8 @@ def register(
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 
-    Volumes with the mark of another stack are refused before anything is sent, unless *claimant* adopts them; with an
-    owner it leaves its own mark.
+    What would be sent and has the mark of another stack is refused before anything is, unless *claimant* adopts it.
+    With an owner it leaves its own mark, and is refused what is another's also where it is as wanted.
 
     Args:
         client: the cluster.
@@ -176,11 +176,17 @@ def _taken(
     claimant: registration_ownership.Claimant,
     patience: batch_send.Patience,
 ) -> registration_ownership.Taken:
-    """Mark what Nomad would take as *claimant*'s, and find out what is another's."""
+    """
+    Mark what Nomad would take as *claimant*'s, and find out what is another's.
+
+    Whose a volume is does not matter to one who leaves no mark on it and sends nothing.
+    """
     marks = registration_ownership.of(client)
-    keys = [key for key, (_, found) in seen.items() if found.kind != "refused"]
+    by_kind = {key: found for key, (_, found) in seen.items()}
+    leaves_marks = bool(claimant.owner) or claimant.adopts
+    keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
     taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
-    others = [key for key, (_, found) in seen.items() if found.kind == "refused"]
+    others = [key for key, found in by_kind.items() if found.kind == "refused"]
     looked = _patiently(lambda: marks.owners(others), patience) or {}
     refused = {key: owner for key, owner in looked.items() if not claimant.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
