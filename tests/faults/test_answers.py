@@ -54,6 +54,35 @@ def test_nested_error_is_understood_by_its_end(register, proxy, agent, spec, hel
     assert finished(register, agent, path)
 
 
+@pytest.mark.parametrize("arrives", [True, False])
+def test_nothing_is_sent_again_unseen(register, proxy, agent, spec, held, ids, arrives):
+    """The answer is lost, and for a while nothing can be read: what was sent is looked at before it is sent again."""
+    path = spec("v0")
+
+    def lose(handler):
+        if arrives:
+            handler.forward()
+        proxy.fault("GET", failing(500, "No cluster leader"), times=2)
+        handler.answer(500, "rpc error: EOF")
+
+    proxy.fault("PUT", lose)
+
+    done = register(proxy.address, path)
+
+    lost = "PUT /v1/volume/csi/v0: status 500: rpc error: EOF; trying again in"
+    unread = "GET /v1/volume/csi/v0: status 500: No cluster leader; what was sent could not be read back"
+    assert (done.code, done.statuses) == (0, {"registered"})
+    assert done.said.splitlines() == [
+        unread,
+        f"{lost} 0.01 s (attempt 2 of 5)",
+        unread,
+        f"{lost} 0.02 s (attempt 3 of 5)",
+    ]
+    assert held() == ids(1)
+    assert len(proxy.sent("PUT")) == (1 if arrives else 2)
+    assert finished(register, agent, path)
+
+
 def test_lost_leader_is_waited_for(register, proxy, agent, spec, held, ids):
     """Reads and writes are answered so while servers elect another; both are asked again, and told."""
     path = spec("v0")

@@ -253,13 +253,13 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     path = spec("v0", "v1")
     proxy.fault("PUT", hang, times=99)
 
-    done = register(proxy.address, path, "--deadline-s", "0.5")
+    done = register(proxy.address, path, "--deadline-s", "2")
     is_over.set()
 
     assert done.code == 2
     assert {status for status, _ in done.outcomes.values()} == {"unknown"}
     reasons = {reason for _, reason in done.outcomes.values()}
-    assert all(reason.startswith(f"PUT /v1/volumes: {proxy.address}: no answer within 0.") for reason in reasons)
+    assert all(reason.startswith(f"PUT /v1/volumes: {proxy.address}: no answer within ") for reason in reasons)
     assert held() == {}
     assert register(agent.url, path).statuses == {"registered"}
     assert held() == ids(2)

@@ -1,6 +1,7 @@
 """Plugins that come and go, and controllers that hang, on a stand-in agent that runs a stand-in of csi-hostpath."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -130,20 +131,33 @@ def context(hostpath):
 
 @pytest.fixture
 def flapping(hostpath, monkeypatch):
-    """Let the plugin's health come and go until the block ends."""
+    """Let the plugin's health come and go until the block ends, so that the gate sees it both ways in turn."""
     monkeypatch.setattr(gate, "INTERVAL_S", 0.02)
+    looked = threading.Semaphore(0)
+    look = gate.look
+
+    def counted(*arguments, **options):
+        seen = look(*arguments, **options)
+        looked.release()
+        return seen
+
+    monkeypatch.setattr(gate, "look", counted)
 
     @contextlib.contextmanager
     def flap():
         is_over = threading.Event()
 
         def change():
-            while not is_over.is_set():
-                hostpath.order(probe="error")
-                hostpath.until_healthy(False)
-                hostpath.order()
-                hostpath.until_healthy(True)
-                is_over.wait(0.2)
+            for faults in itertools.cycle([{"probe": "error"}, {}]):
+                hostpath.order(**faults)
+                hostpath.until_healthy(not faults)
+                while looked.acquire(blocking=False):
+                    """Looks that began before do not count."""
+                for _ in range(2):
+                    while not is_over.is_set() and not looked.acquire(timeout=0.02):
+                        """A look takes its time."""
+                if is_over.is_set() and not faults:
+                    return
 
         thread = threading.Thread(target=change)
         thread.start()
@@ -201,6 +215,7 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
 ):
     """Nomad gives it two minutes, here a fifth of a second; when it goes on, so does the next run."""
     monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(csi_client, "PROBE_TIMEOUT_S", 60.0)  # nobody notices before the end, however slow the machine
     pid = hostpath.pid
     os.kill(pid, signal.SIGSTOP)
     try:

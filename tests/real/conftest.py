@@ -89,6 +89,12 @@ def _free_ports(count):
         return [each.getsockname()[1] for each in sockets]
 
 
+@pytest.fixture
+def free_ports():
+    """Return ports that nothing listens on: ``free_ports(3)``."""
+    return _free_ports
+
+
 def _is_ready(process, client, folder):
     if process.poll() is not None:
         pytest.fail(f"the agent ended: {(folder / 'agent.log').read_text(encoding='utf-8')[-2000:]}")

@@ -146,17 +146,23 @@ class _Sender:
     def _tried(self, documents: Documents) -> errors.NomadApiError | None:
         """Send until there is an answer that stays; return ``None`` where Nomad holds all of *documents*."""
         error: errors.NomadApiError | None = None
+        is_unseen = False
         for attempt in range(self._patience.attempts):
             if error is not None and (self._stopped.is_set() or not self._patience.wait(error, attempt)):
                 return error
             why_not = self._why_not(documents)
             if why_not:
                 return error or why_not
-            error = self._once(documents)
-            if error is None or error.kind == "refused":
-                return error
-            if error.kind == "ambiguous" and self._patience.attempts > 1 and self._has_arrived(documents):
+            has_arrived = self._has_arrived(documents) if is_unseen else False
+            if has_arrived is False:
+                error = self._once(documents)
+                if error is None or error.kind == "refused":
+                    return error
+                is_ambiguous = error.kind == "ambiguous" and self._patience.attempts > 1
+                has_arrived = self._has_arrived(documents) if is_ambiguous else False
+            if has_arrived:
                 return None
+            is_unseen = has_arrived is None
         return error
 
     def _once(self, documents: Documents) -> errors.NomadApiError | None:
@@ -179,8 +185,8 @@ class _Sender:
             return None
         return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
 
-    def _has_arrived(self, documents: Documents) -> bool:
-        """Return whether a batch that was not answered is in force; false where that cannot be seen."""
+    def _has_arrived(self, documents: Documents) -> bool | None:
+        """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
         wanted: Mapping[batch_look.Key, registration.VolumeRegistration] = {
             batch_look.key_of(document): document for document in documents
         }
@@ -188,7 +194,7 @@ class _Sender:
             seen = [(key, verdict) for key, _, verdict in batch_look.verdicts(self._client, wanted, frozenset())]
         except errors.NomadApiError as error:
             self._patience.tell(f"{error}; what was sent could not be read back")
-            return False
+            return None
         return all(
             verdict.kind in {"equal", "ignored", "hidden"} and (key in self._new or not verdict.hidden)
             for key, verdict in seen
