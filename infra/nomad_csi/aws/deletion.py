@@ -70,10 +70,11 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
     Raises `errors.AwsError`, also where no answer came: look again then.
     """
     is_point = kind_of(external_id) == "access-point"
+    event = "before-send.efs.DeleteAccessPoint" if is_point else "before-send.ec2.DeleteVolume"
     with asking.told(aws_region):
         client = asking.client("efs" if is_point else "ec2", aws_region)
         # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
-        client.meta.events.register("before-send", lambda **_: last_look(), unique_id=_ID)
+        client.meta.events.register(event, lambda **_: last_look(), unique_id=_ID)
         try:
             if is_point:
                 client.delete_access_point(AccessPointId=_point(external_id))
@@ -83,7 +84,7 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
             if error.response["Error"]["Code"] not in _GONE:
                 raise
         finally:
-            client.meta.events.unregister("before-send", unique_id=_ID)
+            client.meta.events.unregister(event, unique_id=_ID)
 
 
 def _volume(external_id: str, aws_region: str) -> Found | None:
