@@ -9,7 +9,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli import argument_secrets, inputs
 from nomad_csi.deploy import batch_documents, batch_secrets, volume_file
-from nomad_csi.plan import registration
+from nomad_csi.plan import model, registration
 from nomad_csi.spec import draft
 
 SECRETS = "NOMAD_CSI_SECRETS"
@@ -23,6 +23,8 @@ class Wanted:
     documents: list[registration.VolumeRegistration] = field(default_factory=list)
     needed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     made_by_plugin: list[str] = field(default_factory=list)
+    plugins: list[model.PluginPlan] = field(default_factory=list)
+    """Of the specs among them."""
 
 
 def add_secrets(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,9 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Wa
     for path in _files(paths):
         try:
             if path.suffix in {".yaml", ".yml"}:
-                found = batch_documents.of_plan(inputs.read_plan(path), external_ids)
+                plan = inputs.read_plan(path)
+                wanted.plugins += plan.plugins
+                found = batch_documents.of_plan(plan, external_ids)
                 wanted.documents += found.documents
                 wanted.made_by_plugin += found.made_by_plugin
             else:

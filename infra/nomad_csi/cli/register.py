@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import documents, inputs, owners
-from nomad_csi.deploy import batch_register, batch_secrets
+from nomad_csi.deploy import batch_register, batch_secrets, minimum_version
 from nomad_csi.verify import table
 
 WIDTH = 120
@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     with inputs.connect(arguments) as nomad:
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         filled = batch_secrets.filled(wanted.documents, given, wanted.needed)
+        for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
+            print(unseen, file=sys.stderr)
         outcomes = batch_register.register(
             nomad,
             filled,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import explaining, gather, looking
+from nomad_csi.deploy import explaining, gather, looking, minimum_version
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.verify import plugins, report
@@ -54,6 +54,7 @@ def verify(
     return report.Report(
         plugins=verdicts,
         volumes=_volumes(client, plan, external_ids, {verdict.plugin_id: verdict for verdict in verdicts}),
+        extra=minimum_version.findings_of(client, plan.plugins),
     )
 
 
