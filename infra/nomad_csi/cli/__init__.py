@@ -24,6 +24,7 @@ COMMANDS = {
     "delete": "delete volumes with their data, after deregistering them: only what this package made, on your word",
     "snapshot": "make, list and delete snapshots of volumes through their plugin",
     "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
+    "smoke": "try a volume with a small job: write, free, read back on another client, clean up",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
     "probe": "ask one CSI plugin over its socket whether it is healthy",

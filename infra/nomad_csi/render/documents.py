@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi.hcl import layout
-from nomad_csi.plan import model, probe_job, registration
+from nomad_csi.plan import model, probe_job, registration, smoke
 from nomad_csi.render import disk, environment, own, required
 
 
@@ -24,6 +24,11 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
 def probe_job_file(job: probe_job.ProbeJob) -> str:
     """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does."""
     return _render("probe.nomad.hcl.j2", None, job=job)
+
+
+def smoke_job_file(job: smoke.SmokeJob) -> str:
+    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does."""
+    return _render("smoke.nomad.hcl.j2", None, job=job)
 
 
 def volume_file(

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-PROGRAMS = ("sh", "cat", "date", "ls", "mkdir", "rm", "sleep", "touch")
+PROGRAMS = ("sh", "cat", "date", "grep", "head", "ls", "mkdir", "rm", "sha256sum", "sleep", "sync", "touch", "yes")
 FILES = ("/etc/passwd", "/etc/group")
 DEADLINE_S = 10.0
 

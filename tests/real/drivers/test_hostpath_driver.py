@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.deploy import smoke, smoke_round
 from nomad_csi.drivers import catalogue
 from nomad_csi.spec import access
 
@@ -131,3 +132,42 @@ def loop_device(file):
         if backing.read_text().strip() == str(file):
             return f"/dev/{backing.parts[3]}"
     return pytest.fail(f"no loop device has {file}")
+
+
+def test_volume_is_proven_by_the_smoke_test(stack, create, folder):
+    """What the first job wrote, the second reads after the volume was unmounted; the file is removed, the volume free."""
+    made = create(wanted("tried"))
+
+    outcome = smoke.try_out(stack.agent.client, ("default", "tried"), timeout_s=60)
+
+    assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
+    assert (outcome.verdict, outcome.left_behind, outcome.task_driver) == ("proven", (), "exec")
+    node = outcome.rounds[0].node_name
+    assert outcome.proven == (
+        f"{node}: claimed, mounted, 1 MiB written and read, freed",
+        f"{node}: claimed again, the same data read back after unmounting, the file removed, freed",
+    )
+    assert list((folder / made["externalId"]).iterdir()) == []
+    assert stack.volume("tried").claims == ()
+
+
+def test_smoke_test_finds_data_that_did_not_stay(stack, create, folder, monkeypatch):
+    """A plugin that gives the second job another folder is found out by the missing file."""
+    made = create(wanted("forgetful"))
+    run = smoke_round.Watch.run
+
+    def forget(watch, job):
+        if job.kind == "read":
+            shutil.rmtree(folder / made["externalId"])
+            (folder / made["externalId"]).mkdir()
+        return run(watch, job)
+
+    monkeypatch.setattr(smoke_round.Watch, "run", forget)
+
+    outcome = smoke.try_out(stack.agent.client, ("default", "forgetful"), timeout_s=60)
+
+    assert outcome.verdict == "failed"
+    assert [done.reason for done in outcome.rounds] == [
+        "",
+        "the file that was written is not there: what is mounted is not what was written to",
+    ]

@@ -1,0 +1,70 @@
+"""``nomad-csi smoke``."""
+
+import argparse
+import json
+import os
+import sys
+
+from nomad_csi import errors
+from nomad_csi.cli import claims, inputs
+from nomad_csi.deploy import sandbox, smoke, smoke_outcome
+from nomad_csi.plan import smoke as plan
+from nomad_csi.verify import table
+
+WIDTH = 120
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "volume", type=inputs.volume_key, metavar="NAMESPACE/ID", help="volume to try; nobody may use it"
+    )
+    inputs.add_nomad(parser)
+    claims.add_aws(parser)
+    parser.add_argument("--task-driver", choices=plan.TASK_DRIVERS, default="", help="default: what most clients have")
+    text = f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})"
+    parser.add_argument("--image", default=plan.IMAGE, help=text)
+    text = "seconds that each step may take: placing, running, freeing (default: %(default)g)"
+    parser.add_argument("--timeout", type=inputs.seconds, default=smoke.TIMEOUT_S, metavar="S", help=text)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Try the volume, and print what was proven."""
+    with inputs.connect(arguments) as nomad:
+        outcome = smoke.try_out(
+            nomad,
+            arguments.volume,
+            wish=plan.Wish(
+                task_driver=arguments.task_driver, image=arguments.image, region=nomad.connection.region or ""
+            ),
+            timeout_s=arguments.timeout,
+            aws_region=arguments.aws_region,
+            sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
+            tell=lambda line: print(line, file=sys.stderr),
+        )
+    print(json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) if arguments.json else _as_text(outcome))
+    return errors.EXIT_CHANGES if outcome.verdict == "failed" or outcome.left_behind else 0
+
+
+def _as_text(outcome: smoke_outcome.Outcome) -> str:
+    rows = [("job", "client", "attach", "mount", "detach", "remarks")]
+    for done in outcome.rounds:
+        times = done.times
+        attach, mount, detach = (_seconds(value) for value in (times.attach_s, times.mount_s, times.detach_s))
+        rows.append((done.kind, done.node_name or "-", attach, mount, detach, done.reason or "-"))
+    lines = [table.columns(rows, WIDTH)]
+    for title, sentences in (
+        ("proven", outcome.proven),
+        ("not proven", outcome.not_proven),
+        ("left behind", outcome.left_behind),
+    ):
+        lines += [f"{title}: {sentence}" for sentence in sentences]
+    key = f"{outcome.namespace}/{outcome.volume_id}"
+    lines.append(f"volume {key}: {outcome.verdict} ({outcome.access_mode}, task driver {outcome.task_driver})")
+    return "\n".join(lines)
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} s"

@@ -1,0 +1,142 @@
+"""
+The smoke test of a volume: which job uses it, where, and how. Pure.
+
+Two small batch jobs run one after the other. The first writes a file of known content through the volume's mount, the
+second, on another client where there is one, reads it back and removes it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nomad_csi.plan import registration
+
+Kind = Literal["write", "read"]
+
+MOUNT = "/nomad-csi-smoke"
+"""Where the task sees the volume."""
+
+SIZE_BYTES = 1 << 20
+
+WRITER_MODES = (
+    "single-node-writer",
+    "multi-node-single-writer",
+    "multi-node-multi-writer",
+)
+"""Access modes in which a task can write, the narrowest first."""
+
+TASK_DRIVERS = ("docker", "podman", "exec")
+"""
+Task drivers that can mount a CSI volume, best first: ``raw_exec`` has no file system of its own to mount it in, and
+``exec`` refuses to run as root (``user.denylist``; tried on Nomad 2.0.6-dev, 2026-11).
+"""
+
+IMAGE = "docker.io/library/busybox:1.37"
+"""For Docker and Podman: a shell, ``sha256sum`` and ``head``."""
+
+EXIT_MEANS: Mapping[int, str] = {
+    42: f"{MOUNT} is no mount in the task: the volume was claimed, and nothing was mounted",
+    43: "the file cannot be written: the file system is read-only, full, or not this user's (exec runs as nobody, and a "
+    "new file system belongs to root: use docker or podman, or change its owner)",
+    44: "the file that was written is not there: what is mounted is not what was written to",
+    45: "the file came back with other content",
+    46: "the file cannot be removed",
+}
+"""What the script says by its exit code."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """A client that may use the volume."""
+
+    node_id: str
+    name: str
+
+    drivers: frozenset[str]
+    """Its healthy task drivers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What the operator asks for; empty: chosen here."""
+
+    task_driver: str = ""
+    image: str = IMAGE
+    region: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmokeJob:
+    """One of the two jobs."""
+
+    job_id: str
+    namespace: str
+    region: str
+    volume_id: str
+    access_mode: str
+    task_driver: str
+    image: str
+    node_ids: Sequence[str]
+    """Clients of which one runs it."""
+
+    kind: Kind
+    token: str
+    """Letters and digits that no other run has: the file's name and content."""
+
+    has_mounts: bool = True
+    """Whether the plugins mount anything: those of the sandbox do not, and then nothing is written."""
+
+    mount: str = field(default=MOUNT, init=False)
+
+    @property
+    def clients(self) -> str:
+        """The ids of `node_ids` as one pattern for Nomad."""
+        return f"^({'|'.join(self.node_ids)})$"
+
+    @property
+    def script(self) -> str:
+        """What the task's shell runs."""
+        return script(self.kind, self.token) if self.has_mounts else "exit 0"
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file below the root of the volume."""
+        return file_name(self.token)
+
+
+def file_name(token: str) -> str:
+    """Return the name of the file of a run."""
+    return f".nomad-csi-smoke-{token}"
+
+
+def checksum(token: str) -> str:
+    """Return the SHA-256 of the file's content: the token, line after line, cut at `SIZE_BYTES`."""
+    line = f"{token}\n".encode()
+    return hashlib.sha256((line * (SIZE_BYTES // len(line) + 1))[:SIZE_BYTES]).hexdigest()
+
+
+def script(kind: Kind, token: str) -> str:
+    """Return the shell script of a round; its exit codes are in `EXIT_MEANS`."""
+    file = f"{MOUNT}/{file_name(token)}"
+    is_right = f"sha256sum < {file} | grep -q '^{checksum(token)}'"
+    lines = [f"grep -q ' {MOUNT} ' /proc/self/mounts || exit 42"]
+    if kind == "write":
+        lines += [f"yes {token} | head -c {SIZE_BYTES} > {file} || exit 43", "sync", f"{is_right} || exit 45"]
+    else:
+        lines += [f"test -f {file} || exit 44", f"{is_right} || exit 45", f"rm {file} || exit 46", "sync"]
+    return "\n".join(lines)
+
+
+def access_mode(capabilities: Iterable[registration.Capability]) -> str:
+    """Return the narrowest mode in which files can be written; empty: there is none."""
+    files = {each.access_mode for each in capabilities if each.attachment_mode == "file-system"}
+    return next((mode for mode in WRITER_MODES if mode in files), "")
+
+
+def task_driver(clients: Iterable[Client]) -> str:
+    """Return the task driver that most of *clients* have, of equals the best; empty: none has one that can mount."""
+    found = tuple(clients)
+    counts = {driver: sum(driver in client.drivers for client in found) for driver in TASK_DRIVERS}
+    best = max(TASK_DRIVERS, key=lambda driver: counts[driver])
+    return best if counts[best] else ""
