@@ -12,7 +12,6 @@ from nomad_csi_sandbox.csi_plugin import arguments, server
 
 USE = "single-node-writer,file-system,ext4,noatime"
 WITHOUT_COMMAND = {
-    *("DeleteVolume", "DeleteSnapshot"),  # behind the claims, in a command of their own
     *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
 }
 
@@ -299,3 +298,17 @@ def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
     assert "nobody is at a terminal to be asked" in capsys.readouterr().err
     assert cli.main([*words, "--yes"]) == 112  # hostpath attaches nothing
     assert re.search(r"UNIMPLEMENTED", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["controller", "delete", "--volume-id", "x"], "`nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT`"),
+        (["snapshot", "delete", "--snapshot-id", "x"], "`nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`"),
+    ],
+)
+def test_deleting_is_left_to_the_commands_with_guards(words, said, capsys):
+    """No socket is opened; who comes from csc is told where it went."""
+    assert cli.main(["csi", *words, "--endpoint", "/nowhere.sock"]) == 1
+
+    assert said in capsys.readouterr().err

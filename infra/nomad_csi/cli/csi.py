@@ -50,6 +50,8 @@ def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Call the RPC, print the answer, and return 0, or 100 and the number of the gRPC code that refused it."""
     command: csi_commands.Command = arguments.command
+    if command.instead:
+        raise errors.RefusedError(f"{command.rpc.name} is not called: {command.instead}")
     given = csi_secrets.read(arguments) if command.rpc.takes_secrets else {}
     document = csi_arguments.document(arguments, command.fields(arguments), given)
     request = rpc.request_of(command.rpc, document, str(arguments.request or ""))

@@ -3,7 +3,7 @@ The commands of ``nomad-csi csi``: which RPC each calls, what it takes, and how 
 
 Not here, on purpose: staging and publishing on a node. They mount, and what Nomad did not mount it does not unmount;
 undoing them takes the file system from under a task. What mounts really do, a job that claims the volume proves.
-Deleting volumes and snapshots goes through Nomad's claims and is a command of its own.
+Deleting volumes and snapshots has guards that a bare RPC has not: the commands of that name say which to use.
 """
 
 import argparse
@@ -25,6 +25,13 @@ _UNPUBLISH = (
     "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
     "Look first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
 )
+
+
+_DELETE_VOLUME = (
+    "a bare DeleteVolume would not see who uses the storage; `nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT` has "
+    "the plugin do it, after a look at claims and registrations, with a last snapshot and on your word"
+)
+_DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for your word"
 
 
 def _as_it_is(reply: wire.Document) -> wire.Document:
@@ -52,6 +59,9 @@ class Command:
 
     is_list: bool = False
     """Whether the answer comes in pages."""
+
+    instead: str = ""
+    """Why the RPC is not called like this, and what to use; empty: it is called."""
 
     question: str = ""
     """What is asked before the call; empty: nothing is."""
@@ -159,6 +169,12 @@ IDENTITY: Mapping[str, Command] = {
     ),
 }
 CONTROLLER: Mapping[str, Command] = {
+    "delete": Command(
+        rpc=wire.RPCS["DeleteVolume"],
+        summary="Say how volumes are deleted",
+        instead=_DELETE_VOLUME,
+        arguments=(_VOLUME,),
+    ),
     "capabilities": Command(rpc=wire.RPCS["ControllerGetCapabilities"], summary="What the controller can do"),
     "create": Command(
         rpc=wire.RPCS["CreateVolume"],
@@ -239,6 +255,12 @@ CONTROLLER: Mapping[str, Command] = {
     ),
 }
 SNAPSHOT: Mapping[str, Command] = {
+    "delete": Command(
+        rpc=wire.RPCS["DeleteSnapshot"],
+        summary="Say how snapshots are deleted",
+        instead=_DELETE_SNAPSHOT,
+        arguments=(_SNAPSHOT,),
+    ),
     "create": Command(
         rpc=wire.RPCS["CreateSnapshot"],
         summary="Make a snapshot of a volume; the same name makes no second one",

@@ -1,0 +1,152 @@
+"""The commands of docs/csi.md work as written, on a plugin under a stand-in agent, and it names every verdict."""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+import typing
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.cli import csi_commands
+from nomad_csi.csi import report
+from nomad_csi.nomad import jobs, plugins
+from nomad_csi.verify import probed
+from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/csi.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+WAIT_S = 60.0
+PLUGIN = """job "plugin" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "hostpath"
+        type = "monolith"
+      }
+      config {
+        command = "nomad-csi-sandbox-csi-plugin"
+        args    = ["--driver", "csi-hostpath", "--nodeid=client-1", "--statedir=STATE", "--endpoint=${CSI_ENDPOINT}"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """A folder with a path short enough for sockets."""
+    path = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def serving(folder):
+    """A stand-in agent that runs the plugin; return its address and the plugin's allocation."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    path = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
+    settings = cluster.Settings(
+        data_dir=folder, nodes=specs, environment={"PATH": path}, pace=csi_supervisor.Pace(start_s=0.1, watch_s=0.5)
+    )
+    server = agent.Server(cluster.Cluster(settings))
+    try:
+        with nomad.Nomad(nomad.Connection(address=server.url)) as client:
+            source = PLUGIN.replace("STATE", str(folder / "state"))
+            jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+            yield server.url, _healthy(client)
+    finally:
+        server.close()
+
+
+def _healthy(client):
+    deadline = time.monotonic() + WAIT_S
+    while not ((found := plugins.get(client, "hostpath")) and found.nodes and found.nodes[0].healthy):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found.nodes[0].alloc_id
+
+
+@pytest.fixture
+def here(serving, folder, monkeypatch):
+    """Put the plugin where the page has it; return a command of the page in its words for this machine."""
+    address, alloc_id = serving
+    plugins_folder = folder / "client" / "csi" / "plugins"
+    monkeypatch.setenv("NOMAD_ADDR", address)
+    monkeypatch.setenv("CSI_ENDPOINT", f"unix://{plugins_folder}/{alloc_id}/csi.sock")
+    program = folder / "bin" / "ssh"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/ssh_stand_in.py" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_STAND_IN_LOG", str(folder / "ssh.log"))
+
+    def words(line):
+        moved = line.replace("/var/lib/nomad/client", str(folder / "client")).replace("ALLOCATION", alloc_id)
+        return shlex.split(moved)
+
+    return words
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_run_as_written(line, here, capsys):
+    """All of them end well on a healthy plugin."""
+    program, *words = here(line)
+
+    assert program == "nomad-csi"
+    assert cli.main(words) == 0, capsys.readouterr()
+
+
+def test_every_verdict_is_explained():
+    """Of a probe, and of the clients."""
+    told = set(re.findall(r"`([a-z-]+)`", PAGE))
+
+    assert {*typing.get_args(report.Verdict), probed.NO_ANSWER} <= told
+
+
+def test_every_finding_is_explained():
+    """As the code has them."""
+    told = set(re.findall(r"`([a-z-]+)`", PAGE))
+    files = ("verify/probed_needs.py", "deploy/probe_deep.py")
+    sources = "".join((ROOT / "infra/nomad_csi" / name).read_text() for name in files)
+    codes = {word for line in re.findall(r"code=(.*)", sources) for word in re.findall(r'"([a-z]+-[a-z-]+)"', line)}
+
+    assert len(codes) == 11
+    assert codes <= told
+
+
+def test_the_commands_beside_csc_exist():
+    """Each name in the right column is a command of its service."""
+    [table] = re.findall(r"^\| csc \|.*?(?=\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    named = [
+        (service, first or other)
+        for service, names in re.findall(r"\| `(identity|controller|snapshot|node) ([^|]*)\|$", table, re.MULTILINE)
+        for first, other in re.findall(r"^([a-z]+)`|`([a-z]+)`", names)
+        if (first or other) != "ready"  # the field that Probe answers
+    ]
+
+    assert len(named) == 16
+    assert [item for item in named if item[1] not in csi_commands.SERVICES[item[0]]] == []
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))
+def test_every_option_exists(option, capsys):
+    """In the help of one of the commands that the page is about."""
+    helps = [["probe"], ["csi", "controller", "create"], ["csi", "controller", "list"]]
+    for words in helps:
+        with pytest.raises(SystemExit):
+            cli.main([*words, "--help"])
+
+    assert option in capsys.readouterr().out or option == "--cap"
