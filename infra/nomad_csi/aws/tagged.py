@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.aws import asking
-from nomad_csi.plan import volumes
+from nomad_csi.aws import asking, modifications
+from nomad_csi.plan import ebs_changes, volumes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,9 @@ class Tagged:
 
     resource_type: str
     """Pulumi type that it would be imported as."""
+
+    volume: ebs_changes.Present | None = None
+    """An EBS volume as it is; ``None``: a file system."""
 
 
 def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Tagged, ...]:
@@ -44,7 +47,12 @@ def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
     )
     for volume in (volume for page in pages for volume in page["Volumes"]):
         key = tags_of(volume).get(volumes.VOLUME_TAG, "")
-        yield Tagged(external_id=volume["VolumeId"], key=key, resource_type="aws:ebs/volume:Volume")
+        yield Tagged(
+            external_id=volume["VolumeId"],
+            key=key,
+            resource_type="aws:ebs/volume:Volume",
+            volume=modifications.present(volume),
+        )
 
 
 def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:

@@ -43,7 +43,7 @@ def declare(config: pulumi.Config) -> None:
     plan = storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
-    _look_first(read)
+    _look_first(read, plan)
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
@@ -79,7 +79,7 @@ def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOpt
     return declared
 
 
-def _look_first(read: draft.Draft) -> None:
+def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
     regions = {spec.aws_region for spec in read.plugins.values() if spec.aws_region}
     aws_config = pulumi.Config("aws")
     provider_region = aws_config.get("region")
@@ -90,7 +90,13 @@ def _look_first(read: draft.Draft) -> None:
             problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
             raise errors.SpecError((problem,), "nomad-csi:storage")
     if any(volume.ebs or volume.efs for volume in read.volumes.values()):
-        preflight.refuse_unrecorded(regions, profile=aws_config.get("profile"))
+        paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}
+        wanted = {
+            volume.key: preflight.Wanted(path=paths[volume.key], volume=volume.source)
+            for volume in plan.volumes
+            if isinstance(volume.source, model.EbsVolume)
+        }
+        preflight.refuse_what_cannot_be(regions, wanted, profile=aws_config.get("profile"))
 
 
 def _provider(config: pulumi.Config) -> resources.Provider:

@@ -56,6 +56,7 @@ def _update(aws: clients.Clients, identity: str, old_inputs: Mapping[str, Any], 
     refusals.smaller_volume(volume["Size"], inputs.get("size") or volume["Size"])
     changes = _modification(volume, inputs)
     if changes:
+        refusals.hasty_modification(aws, identity)
         aws.ec2.modify_volume(VolumeId=identity, **changes)
     retag(aws, identity, old_inputs, inputs)
 

@@ -1,0 +1,79 @@
+"""AWS that refuses calls because there are too many: asked again, each time told, and nothing else is."""
+
+import logging
+
+import pytest
+import urllib3
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, tagged, throttled
+from nomad_csi_sandbox.aws import server, throttle
+
+REGION = "us-east-1"
+
+
+@pytest.fixture
+def moto(monkeypatch):
+    """AWS, in the environment of the code under test; pauses are left out."""
+    with server.Moto() as made:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        monkeypatch.setattr(throttled, "LONGEST_PAUSE_S", 0.001)
+        yield made
+
+
+@pytest.fixture
+def ask(moto):
+    """Ask the stand-in itself: ``ask("PUT", path, {...})``."""
+    with urllib3.PoolManager(retries=False) as pool:
+        yield lambda method, path, body=None: pool.request(method, f"{moto.url}{path}", json=body, timeout=10)
+
+
+def test_a_throttled_call_is_sent_again_and_told(ask, caplog):
+    """With this seed three calls are refused and the fourth is not; the operator reads of each further attempt."""
+    assert ask("PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0.7, "seed": 9}).status == 200
+    ask("DELETE", throttle.CALLS_PATH)
+
+    with caplog.at_level(logging.WARNING, "nomad_csi.aws"):
+        found = tagged.find("shop/prod", REGION)
+
+    counts = ask("GET", throttle.CALLS_PATH).json()
+    assert found == ()
+    assert counts["refused"] == {"ec2 DescribeVolumes": 3}
+    assert counts["asked"]["ec2 DescribeVolumes"] == 4
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
+        "DescribeVolumes in us-east-1: RequestLimitExceeded"
+    ] * 3
+    assert caplog.records[0].getMessage().endswith("attempt 2 of 8")
+
+
+def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
+    """After the last attempt the refusal is the answer, and the count of calls is what was promised."""
+    ask("PUT", throttle.THROTTLE_PATH, {"share": 1})
+    ask("DELETE", throttle.CALLS_PATH)
+
+    with (
+        caplog.at_level(logging.WARNING, "nomad_csi.aws"),
+        pytest.raises(errors.AwsError, match="DescribeVolumes in us-east-1: RequestLimitExceeded"),
+    ):
+        tagged.find("shop/prod", REGION)
+
+    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == throttled.ATTEMPTS
+    assert len(caplog.records) == throttled.ATTEMPTS - 1
+
+
+def test_another_refusal_is_not_sent_again(ask):
+    """A volume that is not there stays away, however often it is asked for."""
+    ask("DELETE", throttle.CALLS_PATH)
+
+    with pytest.raises(errors.AwsError, match=r"InvalidVolume\.NotFound"), asking.told(REGION):
+        asking.client("ec2", REGION).describe_volumes(VolumeIds=["vol-0123456789abcdef0"])
+
+    assert ask("GET", throttle.CALLS_PATH).json()["asked"] == {"ec2 DescribeVolumes": 1}
+
+
+@pytest.mark.parametrize("body", [{"share": 2}, {"service": "efs", "share": 0.5}, {}])
+def test_the_stand_in_rejects_a_share_that_is_none(ask, body):
+    """Only EC2's calls can be refused, and no more than all of them."""
+    assert ask("PUT", throttle.THROTTLE_PATH, body).status == 400
