@@ -29,13 +29,14 @@ LOST_ATTEMPTS = 3
 """How often it is looked whether a write that was not answered has arrived."""
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
-_RIGHTS = _POLICY + " in namespace {namespace}"
+RIGHTS = _POLICY + " in namespace {namespace}"
+"""What a token needs, in the words of an ACL policy."""
 _UNMARKED = (
-    "volumes of namespace {namespace} are registered without an owner mark: the token lacks " + _RIGHTS + "; nothing "
+    "volumes of namespace {namespace} are registered without an owner mark: the token lacks " + RIGHTS + "; nothing "
     "keeps another stack from taking them"
 )
 _UNREAD = (
-    "owner marks in namespace {namespace} were not read: the token lacks " + _RIGHTS + "; volumes of other stacks are "
+    "owner marks in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
     "not told apart"
 )
 
@@ -142,7 +143,7 @@ class Marks:
                     return registration_marks.released(owners, gone, claimant)
 
                 if not self._change(namespace, path, page, without):
-                    lacking = _RIGHTS.format(namespace=namespace)
+                    lacking = RIGHTS.format(namespace=namespace)
                     tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
 
     def _take(

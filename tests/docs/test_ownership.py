@@ -1,0 +1,108 @@
+"""The commands of docs/ownership.md work as written, and its policy, paths and options are those of the code."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.deploy import cluster_identity, job_ownership, registration_marks, registration_ownership
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import volumes as planned
+from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+
+PAGE = (Path(__file__).parents[2] / "docs/ownership.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+SPEC = """plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - {id: shared, plugin_id: aws-efs0, existing: {external_id: fs-0123456789abcdef0}}
+"""
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """A stand-in agent with the plugin of the page, and its spec in the current folder."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={}))
+    made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
+    (tmp_path / "storage.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+    with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        monkeypatch.setenv("NOMAD_ADDR", serving.url)
+        yield found
+
+
+def test_commands_run_as_written(client, capsys):
+    """One after the other; each says what the page says."""
+    codes, said = [], []
+    for line in COMMANDS:
+        codes.append(cli.main(shlex.split(line)[1:]))
+        said.append(capsys.readouterr().out)
+
+    assert [line.split()[1] for line in COMMANDS] == [
+        *("register", "register", "plan", "register", "deregister", "register", "deregister")
+    ]
+    assert codes == [0, 0, 1, 1, 1, 0, 0], said
+    assert "1 registered" in said[0]
+    assert said[1] == "1 volume: 1 unchanged\n"
+    for refused in said[2:5]:
+        assert "refused" in refused
+        assert "belongs to stack shop/prod" in " ".join(refused.split())
+    assert said[5] == "1 volume: 1 unchanged\n"
+    assert "1 deregistered" in said[6]
+    assert volumes.get(client, "default", "shared") is None
+    assert registration_ownership.of(client).owners([("default", "shared")]) == {}
+
+
+def test_names_are_those_of_the_code():
+    """Marks, paths and the number of pages."""
+    for name in (job_ownership.OWNER_META, planned.OWNER_TAG, registration_marks.FOLDER, cluster_identity.PATH):
+        assert f"`{name}`" in PAGE
+    assert f"`{registration_marks.FOLDER}/0` to `f`" in PAGE
+    assert len(registration_marks.PAGES) == 16
+
+
+def test_policy_is_the_one_that_messages_name():
+    """What a refusal asks for is what the page gives."""
+    said = " ".join(re.search(r"^ +variables \{.*?^  \}$", PAGE, re.MULTILINE | re.DOTALL)[0].split())
+
+    assert registration_ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
+
+
+def test_as_many_volumes_fit_as_the_page_says():
+    """With ids of twenty characters, over the pages as they fall."""
+    count = int(re.search(r"some ([\d,]+)\s+volumes", PAGE)[1].replace(",", ""))
+    ids = [f"volume-{number:013}" for number in range(count)]
+    pages = {}
+    for volume_id in ids:
+        pages.setdefault(registration_marks.page_of(volume_id), {})[volume_id] = "shop/prod"
+
+    sizes = [
+        sum(len(key) + len(value) for key, value in registration_marks.written(page).items()) for page in pages.values()
+    ]
+
+    assert len(ids[0]) == 20
+    assert 60_000 < max(sizes) <= 65_536
+
+
+@pytest.mark.parametrize("option", ["--owner", "--adopt"])
+@pytest.mark.parametrize("command", ["register", "deregister"])
+def test_every_option_exists(command, option, capsys):
+    """As the page spells it."""
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+
+    assert option in capsys.readouterr().out
+
+
+def test_rejects_an_owner_that_is_no_stack(capsys):
+    """Before anything is asked."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["register", "storage.yaml", "--owner", "shop"])
+
+    assert caught.value.code == 64
+    assert "expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err
