@@ -33,10 +33,7 @@ def address(short_folder, driver_on_path):
         for job in _plan(short_folder).plugins[0].jobs:
             hcl = documents.job_file(job)
             jobs.register(client, jobs.parse(client, hcl), source=hcl, enforce_index=None)
-        deadline = time.monotonic() + HEALTHY_S
-        while not _is_ready(plugins.get(client, "efs")):
-            assert time.monotonic() < deadline, plugins.get(client, "efs")
-            time.sleep(0.05)
+        until_healthy(client)
         yield serving.url
         for job in _plan(short_folder).plugins[0].jobs:
             jobs.stop(client, "default", job.job_id, purge=True)
@@ -66,8 +63,17 @@ def _plan(folder):
     return storage.plan_document({"plugins": [plugin], "volumes": []})
 
 
-def _is_ready(plugin):
-    return plugin is not None and bool(plugin.nodes) and all(each.healthy for each in plugin.nodes)
+def until_healthy(client, *, job_id="plugin-efs-nodes", version=0):
+    """Wait until the plugin is healthy in Nomad's eyes, run by *version* of its job."""
+    deadline = time.monotonic() + HEALTHY_S
+    while not _is_healthy(plugins.get(client, "efs"), jobs.allocations(client, "default", job_id), version):
+        assert time.monotonic() < deadline, plugins.get(client, "efs")
+        time.sleep(0.05)
+
+
+def _is_healthy(plugin, allocations, version):
+    wanted = {each.alloc_id for each in allocations if each.job_version == version}
+    return plugin is not None and bool(wanted & {each.alloc_id for each in plugin.nodes if each.healthy})
 
 
 @pytest.fixture
@@ -161,6 +167,7 @@ def test_a_job_without_its_source_is_read_as_nomad_runs_it(client, capsys, short
     hcl = documents.job_file(job)
     document = job_ownership.marked(jobs.parse(client, hcl), "shop/prod")
     client.request("PUT", "/v1/jobs", body={"Job": document})
+    until_healthy(client, job_id=job.job_id, version=1)
 
     spec, said = imported(capsys)
 
@@ -168,6 +175,23 @@ def test_a_job_without_its_source_is_read_as_nomad_runs_it(client, capsys, short
     assert [plugin["driver"] for plugin in spec["plugins"]] == ["aws-efs"]
     assert f"{name}: note: it belongs to the stack shop/prod: another stack takes it over with adopt: true only" in said
     assert any(line.startswith(f"{name}: note: Nomad does not hold what it was submitted as") for line in said)
+
+
+def test_what_stands_in_a_file_too_is_taken_from_the_file(client, capsys, tmp_path):
+    """It may hold what Nomad hides; a volume is in the spec once, and so is its plugin."""
+    register(client, "shared", mount_options=registration.MountOptions(mount_flags=(FLAG,)))
+    register(client, "other")
+    file = tmp_path / "shared.volume.hcl"
+    file.write_text(
+        f'id = "shared"\nplugin_id = "efs"\nexternal_id = "{EFS}"\nmount_options {{\n  mount_flags = ["{FLAG}"]\n}}\n'
+        f'capability {{\n  access_mode = "{MODE.access_mode}"\n  attachment_mode = "{MODE.attachment_mode}"\n}}\n'
+    )
+
+    spec, _ = imported(capsys, str(file))
+
+    assert [volume["id"] for volume in spec["volumes"]] == ["shared", "other"]
+    assert spec["volumes"][0]["mount_options"] == {"mount_flags": [FLAG]}
+    assert [plugin["id"] for plugin in spec["plugins"]] == ["efs"]
 
 
 def test_nothing_is_written_to_the_cluster(client, capsys):

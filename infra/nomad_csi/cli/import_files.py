@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         return errors.EXIT_ERROR
     providers: Mapping[str, str] = {}
     if arguments.cluster:
-        live = _live(arguments, remarks)
+        live = _live(arguments, remarks, read)
         read += live.files
         providers = live.providers
     adoption = adopt.adopt(read, aws_region=arguments.aws_region, remarks=remarks, providers=providers)
@@ -96,12 +96,12 @@ def _is_state(path: Path) -> bool:
         return False  # said where it is read
 
 
-def _live(arguments: argparse.Namespace, remarks: model.Remarks) -> Any:
+def _live(arguments: argparse.Namespace, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
     from nomad_csi.deploy import live_files  # noqa: PLC0415  # only --cluster pays for what asks Nomad
 
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or live_files.EVERYWHERE
     with inputs.connect(arguments) as nomad:
-        return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin)
+        return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)
 
 
 def _yaml(document: Mapping[str, Any]) -> str:

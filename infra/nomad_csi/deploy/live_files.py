@@ -5,7 +5,7 @@ What Nomad shows to nobody, secrets and mount flags, is named and never made up.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
@@ -34,7 +34,14 @@ class Live:
     """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
 
 
-def read(client: nomad.Nomad, namespace: str, remarks: model.Remarks, *, plugin_id: str = "") -> Live:
+def read(
+    client: nomad.Nomad,
+    namespace: str,
+    remarks: model.Remarks,
+    *,
+    plugin_id: str = "",
+    known: Sequence[parsed.File] = (),
+) -> Live:
     """
     Return plugin jobs and volumes.
 
@@ -43,12 +50,15 @@ def read(client: nomad.Nomad, namespace: str, remarks: model.Remarks, *, plugin_
         namespace: of the volumes; `EVERYWHERE`: of all that the token may read, and all plugins.
         remarks: what is to be said goes here.
         plugin_id: only this plugin and its volumes; empty: all.
+        known: files whose jobs and volumes are not read again: they may hold what Nomad hides.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or may not tell.
 
     """
-    found = tuple(_volumes(client, namespace, plugin_id))
+    in_files = _keys(known)
+    every = tuple(_volumes(client, namespace, plugin_id))
+    found = tuple(volume for volume in every if ("volume", volume.namespace, volume.volume_id) not in in_files)
     if found:
         remarks.add("note", "the cluster", 0, SECRETS)
     if plugin_id:
@@ -56,14 +66,30 @@ def read(client: nomad.Nomad, namespace: str, remarks: model.Remarks, *, plugin_
     elif namespace == EVERYWHERE:
         wanted = list(plugins.list_ids(client))
     else:
-        wanted = sorted({volume.plugin_id for volume in found})
-    known = {each: plugins.get(client, each) for each in wanted}
-    jobs = [_job(job, remarks) for plugin in known.values() if plugin for job in plugin_jobs.of_plugin(client, plugin)]
-    unique = {file.name: file for file in jobs}  # one job may run two plugins
+        wanted = sorted({volume.plugin_id for volume in every})
+    running = {each: plugin for each in wanted if (plugin := plugins.get(client, each)) is not None}
+    jobs = {
+        (job.namespace, job.job_id): job  # one job may run two plugins
+        for plugin in running.values()
+        for job in plugin_jobs.of_plugin(client, plugin)
+        if ("job", job.namespace, job.job_id) not in in_files
+    }
     return Live(
-        files=(*unique.values(), *(_volume(volume, remarks) for volume in found)),
-        providers={each: plugin.provider for each, plugin in known.items() if plugin and plugin.provider},
+        files=(
+            *(_job(job, remarks) for job in jobs.values()),
+            *(_volume(volume, remarks) for volume in found),
+        ),
+        providers={each: plugin.provider for each, plugin in running.items() if plugin.provider},
     )
+
+
+def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
+    """Return kind, namespace and id of all that stands in *files*."""
+    jobs = {("job", job.namespace or "default", job.id) for file in files for job in file.jobs}
+    found = (content for file in files for content in file.volumes)
+    return jobs | {
+        ("volume", str(content.get("namespace") or "default"), str(content.get("id", ""))) for content in found
+    }
 
 
 def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str) -> Iterator[volumes.Volume]:
