@@ -7,10 +7,7 @@ import sys
 
 from nomad_csi import errors
 from nomad_csi.cli import inputs
-from nomad_csi.deploy import probe_deep
-from nomad_csi.deploy import probe_job as asking
 from nomad_csi.plan import probe_job
-from nomad_csi.render import documents
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +19,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--image", default="", metavar="IMAGE", help=text)
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
     group.add_argument("--state-dir", default="", metavar="PATH", help=text)
-    text = f"seconds for all clients together (default: {asking.WAIT_S:g})"
-    group.add_argument("--wait-s", type=inputs.seconds, default=asking.WAIT_S, metavar="S", help=text)
+    text = f"seconds for all clients together (default: {probe_job.WAIT_S:g})"
+    group.add_argument("--wait-s", type=inputs.seconds, default=probe_job.WAIT_S, metavar="S", help=text)
     group.add_argument("--print-job", action="store_true", help="print the job file for all clients, and run nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the job, and print what every instance answered, and what that has against the registered volumes."""
+    from nomad_csi.deploy import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.deploy import probe_job as asking  # noqa: PLC0415
+    from nomad_csi.render import documents  # noqa: PLC0415
+
     job = _job(arguments)
     if arguments.print_job:
         print(documents.probe_job_file(job), end="")

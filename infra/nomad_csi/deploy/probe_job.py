@@ -23,9 +23,6 @@ from nomad_csi.plan import probe_job
 from nomad_csi.render import documents
 from nomad_csi.verify import instances, probed
 
-WAIT_S = 60.0
-"""How long clients may take to run the probe and answer, in seconds."""
-
 POLL_S = 0.5
 REMOVE_S = 10.0
 """How long probes may take to end when they are told to, in seconds."""
@@ -41,7 +38,7 @@ def ask(
     plugin_id: str,
     job: probe_job.ProbeJob,
     *,
-    wait_s: float = WAIT_S,
+    wait_s: float = probe_job.WAIT_S,
     cancelled: threading.Event | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> probed.Picture:

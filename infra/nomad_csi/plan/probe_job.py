@@ -20,6 +20,8 @@ MOUNTED = "/csi-plugins"
 
 TASK = "probe"
 PREFIX = "nomad-csi-probe"
+WAIT_S = 60.0
+"""How long clients may take to run the probe and answer, in seconds, unless somebody says otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
