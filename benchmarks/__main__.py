@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import command, components, installation, registration, rendering, sandbox
+from benchmarks import command, components, ebs_volumes, installation, registration, rendering, sandbox
 
 MEASUREMENTS = {
     "command": command.measure,
@@ -10,6 +10,7 @@ MEASUREMENTS = {
     "registration": registration.measure,
     "sandbox": sandbox.measure,
     "components": components.measure,
+    "ebs_volumes": ebs_volumes.measure,
     "installation": installation.measure,
 }
 

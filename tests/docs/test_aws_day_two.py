@@ -1,0 +1,27 @@
+"""The spec of docs/aws-day-two.md is one, and the numbers on the page are those of the code."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from nomad_csi.aws import throttled
+from nomad_csi.plan import model, snapshots, storage
+
+PAGE = (Path(__file__).parents[2] / "docs/aws-day-two.md").read_text()
+[SPEC] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_spec_of_the_page_has_no_problem():
+    """It is planned, and the volume carries the tag that the page names."""
+    mysql, _shared = storage.plan_document(yaml.safe_load(SPEC), owner="shop/prod").volumes
+
+    assert isinstance(mysql.source, model.EbsVolume)
+    assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
+    assert f"`{snapshots.tag_key('NAME')}`" in PAGE
+
+
+def test_the_page_says_how_often_is_asked():
+    """The number of attempts, and the words in which they are told."""
+    assert f"asked up to {throttled.ATTEMPTS} times" in PAGE
+    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {throttled.ATTEMPTS}$", PAGE, re.MULTILINE)
