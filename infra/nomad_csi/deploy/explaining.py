@@ -5,7 +5,7 @@ Asked for only where something is wrong, and of a few instances: the number of c
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import catalogue
@@ -35,28 +35,16 @@ def explain(
     sick = [item for item in (seen.of_allocation(row.alloc_id) for row in verdict.instances if row.code) if item]
     told = list({item.allocation.alloc_id: item for item in (*sick, *unserved)}.values())[:LOGS]
     from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
+    driver = catalogue.DRIVERS.get(expectation.driver)
     try:
-        rules = dict(_rules(client, expectation.namespace, job_ids))
+        running = [job for job in (_job(client, expectation.namespace, job_id) for job_id in job_ids) if job]
     except errors.NomadApiError as error:
-        rules, from_logs = {}, [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
+        running, from_logs = [], [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
+    rules = dict(_rules(running, driver))
     evidence = [event.message for item in told for event in item.allocation.task_events]
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in verdict.instances if row.code]
-    traps = tuple(causes.of_traps(_driver(expectation), rules, evidence))
-    known = {trap.rule for trap in _traps(expectation)}
-    others = [
-        causes.Cause(kind="job", where=f"({code})", text=text) for code, text in rules.items() if code not in known
-    ]
-    return (*traps, *others, *from_logs)
-
-
-def _driver(expectation: model.PluginExpectation) -> drivers.Driver | None:
-    return catalogue.DRIVERS.get(expectation.driver)
-
-
-def _traps(expectation: model.PluginExpectation) -> Sequence[drivers.Trap]:
-    driver = _driver(expectation)
-    return driver.traps if driver else ()
+    return (*causes.of_traps(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
 
 
 def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:
@@ -77,21 +65,27 @@ def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Ca
     return (causes.Cause(kind="note", where=where, text="its log is empty"),)
 
 
-def _rules(client: nomad.Nomad, namespace: str, job_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the rules of lint that the plugin's jobs break as they run, each with what was found."""
-    for job_id in job_ids:
-        document = jobs.document(client, namespace, job_id)
-        if document is None:
-            continue
-        for code, text in _broken(document):
-            yield code, f"{text} in job {job_id}"
-
-
-def _broken(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
+    """Return the job as it runs; ``None`` where there is none, or one of another make than can be read."""
+    document = jobs.document(client, namespace, job_id)
+    if document is None:
+        return None
     try:
-        parsed = files.parse(json.dumps({"Job": document}, ensure_ascii=False), "the job")
+        return files.parse(json.dumps({"Job": document}, ensure_ascii=False), f"job {job_id}")
     except errors.SpecError:
-        return  # a job of another make than we can read has no rules to break
-    for verdict in judge.verdicts([parsed]):
-        if verdict.severity == "error":
-            yield verdict.code, verdict.found
+        return None
+
+
+def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iterator[tuple[str, str]]:
+    """Yield the rules of lint that jobs break that run *driver*, each with what was found."""
+    for job in running if driver else ():
+        for verdict in judge.of_driver(job, driver):
+            yield verdict.code, f"{verdict.found} in {verdict.file}"
+
+
+def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
+    """Yield what lint itself sees in the jobs, beyond the driver's traps."""
+    known = {trap.rule for trap in driver.traps} if driver else set()
+    for verdict in judge.verdicts(running):
+        if verdict.severity == "error" and verdict.code not in known:
+            yield causes.Cause(kind="job", where=f"({verdict.file}, {verdict.code})", text=verdict.found)

@@ -1,7 +1,9 @@
 """All rules applied to all files."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
+from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import (
     across,
@@ -40,6 +42,12 @@ def verdicts(files: Sequence[parsed.File]) -> tuple[Verdict, ...]:
     order = {file.name: index for index, file in enumerate(files)}
     found = {*_of_files(files), *_of_subjects(subjects.of(files))}
     return tuple(sorted(found, key=lambda verdict: (order[verdict.file], verdict.line, verdict.code, verdict.found)))
+
+
+def of_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Verdict, ...]:
+    """Return what is wrong with the plugins of *file*, of which somebody knows that they run *driver*."""
+    known = (dataclasses.replace(plugin, driver=driver) for plugin in subjects.of([file]).plugins)
+    return tuple(_of(plugin, hit) for plugin in known for check in _PLUGIN_CHECKS for hit in check(plugin))
 
 
 def _of_files(files: Iterable[parsed.File]) -> Iterator[Verdict]:

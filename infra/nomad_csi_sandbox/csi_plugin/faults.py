@@ -3,11 +3,11 @@ Faults on order, for tests: the JSON file that ``NOMAD_CSI_SANDBOX_FAULT_FILE`` 
 
 Part of the stand-in for the CSI drivers. Keys, all optional::
 
-    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "detach": "error"}
+    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "version": "v9", "detach": "error"}
 
 ``error``: Probe answers FAILED_PRECONDITION; ``hang``: it does not answer; ``not-ready``: it answers ``ready`` false.
-``name``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers INTERNAL, as when
-EC2 refuses. No file, no fault.
+``name``, ``version``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers
+INTERNAL, as when EC2 refuses. No file, no fault.
 """
 
 import json
@@ -30,6 +30,7 @@ class Faults:
 
     probe: str = ""
     name: str = ""
+    version: str = ""
     detach: str = ""
 
 
@@ -45,7 +46,9 @@ def read(path: Path | None) -> Faults:
         raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected JSON: {error}") from error
     known = {field.name for field in fields(Faults)}
     if not isinstance(found, dict) or not found.keys() <= known or not _is_allowed(found):
-        raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected keys probe, name and detach, got {found}")
+        raise status.StatusError(
+            grpc.StatusCode.INTERNAL, f"{path}: expected keys {', '.join(sorted(known))}, got {found}"
+        )
     return Faults(**found)
 
 

@@ -29,8 +29,10 @@ class Identity(csi_pb2_grpc.IdentityServicer):
 
     def GetPluginInfo(self, _request: Any, _context: Any) -> Any:
         """Answer name and version."""
-        name = faults.read(self._fault_file).name or self._driver.provider
-        return csi_pb2.GetPluginInfoResponse(name=name, vendor_version=self._driver.version)
+        wrong = faults.read(self._fault_file)
+        return csi_pb2.GetPluginInfoResponse(
+            name=wrong.name or self._driver.provider, vendor_version=wrong.version or self._driver.version
+        )
 
     def GetPluginCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims in every mode."""

@@ -1,0 +1,195 @@
+"""A stand-in for Nomad with two clients in this process, and CSI plugins that a test brings to where it wants them."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from nomad_csi import nomad
+from nomad_csi.deploy import looking
+from nomad_csi.nomad import jobs
+from nomad_csi.plan import model
+from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
+from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+
+WAIT_S = 40.0
+ZONES = {"one": "us-east-1a", "two": "us-east-1b"}
+
+JOB = """job "{job_id}" {{
+  type = "system"
+  {constraint}
+  group "g" {{
+    task "plugin" {{
+      driver       = "raw_exec"
+      kill_timeout = "200ms"
+      restart {{
+        attempts = 20
+        interval = "1h"
+        delay    = "50ms"
+        mode     = "delay"
+      }}
+      csi_plugin {{
+        id                     = "{plugin_id}"
+        type                   = "node"
+        health_timeout         = "{health_timeout}"
+        stage_publish_base_dir = "{data_dir}/client/csi/node/{plugin_id}"
+      }}
+      env {{
+        {fault_file} = "{folder}/${{node.unique.name}}.json"
+        {env}
+      }}
+      config {{
+        command = "{command}"
+        args    = {arguments}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+class Live:
+    """A cluster, its client, and plugins by id."""
+
+    def __init__(self, data_dir, watch_s):
+        specs = [nodes.NodeSpec(name=name, zone=zone, instance_id=f"i-{name}") for name, zone in ZONES.items()]
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {"PATH": path, "HOME": "/tmp", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+        pace = csi_supervisor.Pace(start_s=0.05, watch_s=watch_s)
+        made = cluster.Cluster(cluster.Settings(data_dir=data_dir, nodes=specs, environment=environment, pace=pace))
+        self.server = server.Server(made)
+        self.cluster = made
+        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=10.0)
+        self.data_dir = data_dir
+        self.job_ids = []
+
+    def close(self):
+        self.client.close()
+        self.server.close()
+
+    def node_id(self, name):
+        return nodes.NodeSpec(name=name, zone="", instance_id="").node_id
+
+    def run(self, plugin_id, *, job_id="", words=(), command="nomad-csi-sandbox-csi-plugin", env="", **more):
+        """Run a node plugin of the EFS stand-in as a system job, and return it."""
+        folder = self.data_dir / f"faults-{plugin_id}"
+        folder.mkdir(exist_ok=True)
+        own = ["--driver", "aws-efs", *words, "--endpoint=${CSI_ENDPOINT}"]
+        known = {"constraint": "", "health_timeout": "30s"} | more
+        job_id = job_id or f"plugin-{plugin_id}-nodes"
+        source = JOB.format(
+            job_id=job_id,
+            plugin_id=plugin_id,
+            data_dir=self.data_dir,
+            fault_file=FAULT_FILE,
+            folder=folder,
+            env=env,
+            command=command,
+            arguments=json.dumps(known.pop("arguments", own)),
+            **known,
+        )
+        jobs.register(self.client, jobs.parse(self.client, source), source=source, enforce_index=None)
+        self.job_ids.append(job_id)
+        return Plugin(self, plugin_id, job_id, folder)
+
+    def stop_all(self):
+        """Stop what runs, and forget it."""
+        while self.job_ids:
+            jobs.stop(self.client, "default", self.job_ids.pop(), purge=True)
+
+
+class Plugin:
+    """A plugin on the cluster: faults are ordered, processes are signalled, and it is looked at."""
+
+    def __init__(self, live, plugin_id, job_id, folder):
+        self.live, self.plugin_id, self.job_id, self.folder = live, plugin_id, job_id, folder
+
+    def expectation(self, **changes):
+        known = {
+            "plugin_id": self.plugin_id,
+            "provider": "efs.csi.aws.com",
+            "version": "v3.4.1",
+            "namespace": "default",
+            "controllers": 0,
+            "datacenters": ("*",),
+            "node_pool": "default",
+            "task_driver": "raw_exec",
+            "client_data_dir": "",
+            "proof": "nomad",
+            "timeout_s": 30.0,
+            "stable_s": 0.2,
+            "driver": "aws-efs",
+        }
+        return model.PluginExpectation(**known | changes)
+
+    def looker(self, *, probe_timeout_s=2.0, **changes):
+        wanted = looking.Wanted(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+        return looking.Looker(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
+
+    def until(self, *verdicts, **changes):
+        """Look until the plugin is the first of *verdicts*, and its instances the others; return what was seen."""
+        looker = self.looker(**changes)
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            [seen] = looker.look()
+            found = (seen.verdict.verdict, *(row.verdict for row in seen.verdict.instances))
+            if found[: len(verdicts)] == verdicts:
+                return seen
+            assert time.monotonic() < deadline, [seen.verdict.verdict, *map(str, seen.verdict.findings)]
+            time.sleep(0.02)
+
+    def fault(self, client, **fault):
+        """Order a fault of the instance on a client; none ends it."""
+        path = self.folder / f"{client}.json"
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(fault))
+        fresh.replace(path)
+
+    def allocation(self, name):
+        found = jobs.allocations(self.live.client, "default", self.job_id)
+        [wanted] = [item for item in found if item.node_name == name and item.desired_status == "run"]
+        return wanted
+
+    def signal(self, name, number):
+        """Send a signal to the process of the instance on a client."""
+        alloc_id = self.allocation(name).alloc_id
+        found = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _names(path, alloc_id)]
+        assert found
+        for path in found:
+            os.kill(int(path.parent.name), number)
+
+    def kill(self, name):
+        """Kill the process on a client, and wait until it runs again."""
+        before = self.allocation(name).restarts
+        self.signal(name, signal.SIGKILL)
+        deadline = time.monotonic() + WAIT_S
+        while not (self.allocation(name).restarts > before and _last(self.allocation(name)) == "Started"):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def _last(allocation):
+    return allocation.task_events[-1].type
+
+
+def _names(path, alloc_id):
+    with contextlib.suppress(OSError):
+        return f"/{alloc_id}/csi.sock".encode() in path.read_bytes()
+    return False
+
+
+@contextlib.contextmanager
+def started(watch_s=0.1):
+    """Run a cluster that asks its plugins so often, and remove its folder after it."""
+    data_dir = Path(tempfile.mkdtemp(prefix="nv", dir="/tmp"))
+    live = Live(data_dir, watch_s)
+    try:
+        yield live
+    finally:
+        live.close()
+        shutil.rmtree(data_dir)
