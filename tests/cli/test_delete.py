@@ -15,11 +15,16 @@ STATE = {
             {"type": "pulumi:pulumi:Stack"},
             {
                 "type": "nomad-csi:index:CreatedVolume",
-                "outputs": {"namespace": "default", "volumeId": "scratch", "externalId": "ext-1"},
+                "outputs": {
+                    "namespace": "default",
+                    "volumeId": "scratch",
+                    "externalId": "ext-9",
+                    "madeStorage": "ext-1",
+                },
             },
             {
                 "type": "nomad-csi:index:CreatedVolume",
-                "outputs": {"namespace": "default", "volumeId": "taken", "externalId": "ext-2", "takenOver": True},
+                "outputs": {"namespace": "default", "volumeId": "taken", "externalId": "ext-2"},
             },
             {
                 "type": "nomad-csi:index:VolumeRegistration",

@@ -36,6 +36,7 @@ ANSWERED = {
     "topologies": [ZONE_B],
 }
 OUTPUTS = NEWS | ANSWERED
+MADE = OUTPUTS | {"madeStorage": "vol-1"}
 HELD = {
     "ID": "scratch",
     "Namespace": "prod",
@@ -152,7 +153,7 @@ def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context
     identity, outputs = VOLUME.create(context, NEWS | {"adopt": True, "secrets": {"key": PASSWORD}})
 
     assert identity == IDENTITY
-    assert outputs == OUTPUTS | {"secrets": {"key": PASSWORD}}
+    assert outputs == MADE | {"secrets": {"key": PASSWORD}}
     [(path, body)] = scripted.sent("PUT")
     [sent] = body["Volumes"]
     assert path == f"{CREATE}?namespace=prod"
@@ -183,7 +184,7 @@ def test_create_whose_answer_was_lost_is_read_back_and_not_sent_again(context, s
 
     _, outputs = VOLUME.create(context, NEWS)
 
-    assert outputs == OUTPUTS
+    assert outputs == MADE
     assert len(scripted.sent("PUT")) == 1
 
 
@@ -230,7 +231,7 @@ def test_create_that_is_not_seen_afterwards_keeps_id_and_storage(context, script
     with pytest.raises(resource.InitFailedError, match="made, but not seen afterwards") as caught:
         VOLUME.create(context, NEWS)
 
-    assert (caught.value.identity, caught.value.outputs) == (IDENTITY, OUTPUTS)
+    assert (caught.value.identity, caught.value.outputs) == (IDENTITY, MADE)
 
 
 def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
@@ -540,3 +541,17 @@ def test_resource_is_registered():
     """The provider knows it, and every value of it is JSON."""
     assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolume)
     assert json.loads(json.dumps(OUTPUTS)) == OUTPUTS
+
+
+def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
+    """And it is not there where the volume was taken over."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    read = VOLUME.read(context, IDENTITY, NEWS, MADE)[1]
+    updated = VOLUME.update(context, IDENTITY, MADE, NEWS | {"mountOptions": {"fsType": "xfs"}})
+    taken = VOLUME.create(context, NEWS)[1]
+
+    assert (read["madeStorage"], updated["madeStorage"]) == ("vol-1", "vol-1")
+    assert "madeStorage" not in taken
+    assert "madeStorage" not in VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)[1]

@@ -55,6 +55,8 @@ INPUTS: Mapping[str, properties.Property] = {
     "adopt": _REGISTERED["adopt"],
 }
 
+MADE = "madeStorage"
+
 OUTPUTS: Mapping[str, properties.Property] = {
     "externalId": properties.Property(
         kind="text", required=True, description="The storage provider's id of what the plugin made."
@@ -68,6 +70,11 @@ OUTPUTS: Mapping[str, properties.Property] = {
         required=True,
         item=volume_properties.TOPOLOGY,
         description="Places where the volume can be attached, as the plugin answered; empty: anywhere.",
+    ),
+    MADE: properties.Property(
+        kind="text",
+        description="The external id of what the plugin made for it, the proof that it may be deleted; absent where "
+        "the volume was there before.",
     ),
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,

@@ -64,9 +64,10 @@ class CreatedVolume:
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
             made = created_changes.make(context, client, news)
+            proof = {created_properties.MADE: made.external_id}
         else:
-            made = created_changes.take_over(context, client, found, news)
-        return _identity(news), _observed(client, news, created_document.outputs_of(made))
+            made, proof = created_changes.take_over(context, client, found, news), {}
+        return _identity(news), _observed(client, news, created_document.outputs_of(made) | proof)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -80,7 +81,8 @@ class CreatedVolume:
                 return volume_ownership.seen(context, client, identity, outputs, None)
             for line in _warnings(identity, volume, inputs, outputs):
                 context.warn(line)
-            return volume_ownership.seen(context, client, identity, outputs, _live(volume, inputs))
+            live, shown = _live(volume, inputs)
+            return volume_ownership.seen(context, client, identity, outputs, (live, shown | _proof(outputs)))
         return dict(inputs), dict(outputs)
 
     def update(
@@ -189,7 +191,13 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[st
     if volume is None:
         reason = f"made as {answered.get('externalId', 'unknown')}, but gone again: something else deregisters it"
         raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,))
-    return _recorded(news) | created_document.outputs_of(volume) | volume_ownership.outputs(client, news)
+    shown = created_document.outputs_of(volume) | _proof(answered)
+    return _recorded(news) | shown | volume_ownership.outputs(client, news)
+
+
+def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
+    """Return what of *recorded* outputs Nomad does not know: that the plugin made the storage for this resource."""
+    return {name: value for name, value in recorded.items() if name == created_properties.MADE}
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:

@@ -2,7 +2,7 @@
 What a stack had plugins make, out of its state.
 
 The state is what ``pulumi stack export`` prints: ``deployment.resources``, each with its type and outputs. A volume
-that a `CreatedVolume` took over, because it was registered already, is not one that it made.
+that a `CreatedVolume` took over, because it was registered already, is not one that it made (`madeStorage`).
 Source: pulumi/pulumi, ``sdk/go/common/apitype/core.go`` (``DeploymentV3``, ``ResourceV3``), 2026-08.
 """
 
@@ -10,10 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.deploy import created_volume
-
-NOT_MADE = "takenOver"
-"""Output that is true of a volume that was there before the `CreatedVolume`."""
+from nomad_csi.deploy import created_properties, created_volume
 
 
 def made(document: object, source: str) -> Mapping[str, str]:
@@ -32,5 +29,5 @@ def _made(resources: list[Any]) -> Iterator[tuple[str, str]]:
             continue
         outputs = item.get("outputs") or {}
         key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"
-        if isinstance(outputs.get("externalId"), str) and not outputs.get(NOT_MADE):
-            yield key, outputs["externalId"]
+        if isinstance(outputs.get(created_properties.MADE), str):
+            yield key, outputs[created_properties.MADE]
