@@ -56,7 +56,7 @@ def asked_again(
         code = response[1].get("Error", {}).get("Code", "") if response is not None else ""
         if code not in CODES or attempts >= most:
             return None
-        seconds = min(LONGEST_PAUSE_S, 0.25 * 2**attempts) * random.uniform(0.5, 1)  # noqa: S311  # no secret
+        seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * random.uniform(0.5, 1)  # noqa: S311  # no secret
         tell(
             "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
             operation.name,
