@@ -4,13 +4,14 @@ import threading
 import types
 from dataclasses import dataclass
 
+import boto3
 import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking, final_snapshot
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deploy import deletion, deletion_guards, deletion_order, deletion_ways
+from nomad_csi.deploy import deletion, deletion_guards, deletion_order, deletion_ways, registration_ownership
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
@@ -47,6 +48,8 @@ def account():
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
             patched.setenv(f"AWS_{name}", value)
         clients = {service: asking.client(service, REGION) for service in ("ec2", "efs")}
+        boto3.client("ec2", region_name=REGION).describe_volumes()  # more patient: moto loads a service when asked
+        boto3.client("efs", region_name=REGION).describe_access_points()
         yield clients
         for client in clients.values():
             client.close()
@@ -233,6 +236,21 @@ def test_rejects_storage_of_another_owner(run, running, made):
 
     assert status == "refused"
     assert "nomad-csi:owner=shop/test (found nomad-csi:volume=default/mysql, nomad-csi:owner=shop/prod)" in reason
+
+
+def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, ec2):
+    """One who does not say whom he acts for is nobody. The mark goes with the volume."""
+    external_id = made()
+    running.register("mysql", external_id)
+    marks = registration_ownership.of(running.client)
+    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+
+    status, reason = run(with_snapshot=False)
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert reason == f"belongs to stack {OWNER}: remove it there, or act for that stack with --owner {OWNER}"
+    assert run(with_snapshot=False, owner=OWNER) == ("deleted", "")
+    assert marks.owners([("default", "mysql")]) == {}
 
 
 def test_state_of_a_stack_is_proof(run, running, made, ec2):

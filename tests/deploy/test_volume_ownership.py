@@ -488,7 +488,7 @@ def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner
 
     assert (outcome.status, ours.owner()) == (status, owner)
     assert outcome.reason == (
-        "belongs to stack shop/prod: remove it there, or deregister it with --adopt" if owner else ""
+        "belongs to stack shop/prod: remove it there, or act for that stack with --owner shop/prod" if owner else ""
     )
 
 

@@ -21,6 +21,7 @@ from nomad_csi.deploy import (
     deletion_proof,
     deletion_ways,
     deregistration,
+    registration_ownership,
 )
 from nomad_csi.nomad import plugins, volumes
 
@@ -186,7 +187,8 @@ class _Deletion:
     def _deregister(self) -> None:
         """Have Nomad forget the volume, which it refuses while one claims it."""
         region = self._manner.aws_region
-        manner = deregistration.Manner(wait_s=self._manner.wait_s, aws_region=region)
+        claimant = registration_ownership.Claimant(owner=self._manner.owner)
+        manner = deregistration.Manner(wait_s=self._manner.wait_s, aws_region=region, claimant=claimant)
         key = (self._order.namespace, self._order.volume_id)
         [done] = deregistration.deregister(
             self._client, [key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled

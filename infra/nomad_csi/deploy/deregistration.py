@@ -112,7 +112,7 @@ class _Run:
             if self._manner.claimant.may_have(owner):
                 ours.append(volume)
             else:
-                reason = f"belongs to stack {owner}: remove it there, or deregister it with --adopt"
+                reason = f"belongs to stack {owner}: remove it there, or act for that stack with --owner {owner}"
                 self._note(_key(volume), "refused", reason)
         return ours
 
