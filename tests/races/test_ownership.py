@@ -18,6 +18,7 @@ def is_reason(told, owner):
     return f"belongs to stack {OWNERS[owner]}" in told or "is registered already, and not by this stack" in told
 
 
+@pytest.mark.timeout(300 + INTERLEAVINGS)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_order_of_requests_steals_a_volume(table, part):
     """Created and deleted, by the resource and by the command, from an empty cluster each time."""
