@@ -1,8 +1,12 @@
 """``nomad-csi csi``: every RPC as a command, JSON in and out, and no secret anywhere."""
 
+import io
 import json
+import os
 import re
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +14,7 @@ from nomad_csi import cli
 from nomad_csi.cli import csi_commands
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
+SSH = Path(__file__).parents[1] / "csi" / "ssh_stand_in.py"
 USE = "single-node-writer,file-system,ext4,noatime"
 WITHOUT_COMMAND = {
     *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
@@ -155,6 +160,44 @@ def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder
 
     assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
     assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_a_request_comes_from_standard_input(call, monkeypatch):
+    """For programs that write JSON to programs."""
+    use = {"mount": {}, "access_mode": {"mode": "SINGLE_NODE_WRITER"}}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"name": "piped", "volume_capabilities": [use]})))
+
+    assert call("controller", "create", "--request", "-")[0]["volume"]["volume_id"]
+
+
+@pytest.mark.parametrize(("text", "said"), [("[1]", "a mapping of CSI's field names"), ("name: [", "request.yaml")])
+def test_rejects_a_file_that_is_no_request(text, said, short_folder, capsys):
+    """Before the plugin is asked."""
+    (short_folder / "request.yaml").write_text(text)
+
+    words = ["csi", "controller", "create", "--request", f"{short_folder}/request.yaml", "--endpoint", "/x.sock"]
+
+    assert cli.main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
+    """And an error of it names the endpoint as it was written, with what ssh says."""
+    program = short_folder / "bin" / "ssh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SSH}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_STAND_IN_LOG", str(short_folder / "ssh.log"))
+
+    answer, _ = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/csi.sock")
+    _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=114)
+
+    assert answer["name"] == "hostpath.csi.k8s.io"
+    assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: GetPluginInfo: UNAVAILABLE")
+    assert "did not reach the socket there" in err
 
 
 def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, request):

@@ -173,3 +173,31 @@ def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
     assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--image", "x/y:1", "--print-job"]) == 2
 
     assert "--state-dir: expected the clients' state_dir with --image" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--folder", "/x", "--role", "node", "--plugin", "a"], ["--role", "--plugin"]),
+        (["--on-nodes", "a", "--expect-name", "b"], ["--expect-name"]),
+        (["/x.sock", "--image", "a", "--print-job", "--wait-s", "1"], ["--image", "--wait-s", "--print-job"]),
+        (["/x.sock", "--secrets", "a"], ["--secrets"]),
+    ],
+)
+def test_probe_ignores_no_option(words, said, capsys):
+    """What would mean nothing is refused, all of it at once."""
+    assert cli.main(["probe", *words]) == 2
+
+    head, *problems = capsys.readouterr().err.splitlines()
+    assert head.startswith("error: nomad-csi probe: ")
+    assert [problem.split()[0].rstrip(":") for problem in problems] == said
+
+
+def test_probe_compares_one_endpoint_with_the_cluster(empty_agent, short_folder, capsys, request):
+    """The plugin must be one of the cluster's."""
+    request.getfixturevalue("plugin")
+    words = ["probe", f"{short_folder}/csi.sock", "--plugin", "ghost", "--address", empty_agent()]
+
+    assert cli.main(words) == 2
+
+    assert "plugin: expected a CSI plugin of the cluster (it has none), got 'ghost'" in capsys.readouterr().err

@@ -39,11 +39,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, and print the answers."""
+    _check(arguments)
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
     if arguments.folder:
         return _all_here(arguments)
     return _one(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `errors.SpecError` for options that would be ignored."""
+    given = {name: getattr(arguments, name.replace("-", "_")) for name in ("expect-name", "role", "plugin", "secrets")}
+    wrong = {name: "an ENDPOINT" for name, value in given.items() if value and not arguments.endpoint}
+    if arguments.secrets and not arguments.plugin:
+        wrong["secrets"] = "--plugin"
+    if not arguments.on_nodes:
+        wrong |= dict.fromkeys(probe_on_nodes.given(arguments), "--on-nodes")
+    problems = [
+        errors.Problem(path=f"--{name}", got="", allowed=f"it only with {with_what}")
+        for name, with_what in wrong.items()
+    ]
+    if problems:
+        raise errors.SpecError(tuple(problems), "nomad-csi probe")
 
 
 def _one(arguments: argparse.Namespace) -> int:

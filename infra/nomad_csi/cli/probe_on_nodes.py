@@ -9,12 +9,15 @@ from nomad_csi import errors
 from nomad_csi.cli import inputs
 from nomad_csi.plan import probe_job
 
+DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "wait-s": probe_job.WAIT_S, "print-job": False}
+"""The options of a job, which mean nothing elsewhere."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     group = parser.add_argument_group("with --on-nodes")
     text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
-    group.add_argument("--command", default="nomad-csi", metavar="PATH", help=text)
+    group.add_argument("--command", default=DEFAULTS["command"], metavar="PATH", help=text)
     text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
     group.add_argument("--image", default="", metavar="IMAGE", help=text)
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
@@ -22,6 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = f"seconds for all clients together (default: {probe_job.WAIT_S:g})"
     group.add_argument("--wait-s", type=inputs.seconds, default=probe_job.WAIT_S, metavar="S", help=text)
     group.add_argument("--print-job", action="store_true", help="print the job file for all clients, and run nothing")
+
+
+def given(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of a job that were given."""
+    values = {name: getattr(arguments, name.replace("-", "_")) for name in DEFAULTS}
+    return [name for name, value in values.items() if value != DEFAULTS[name]]
 
 
 def run(arguments: argparse.Namespace) -> int:
