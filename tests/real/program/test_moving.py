@@ -175,3 +175,62 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     assert held(by_hand) == during
     assert len(ec2.describe_volumes(VolumeIds=external_ids)["Volumes"]) == len(external_ids)
     assert json.loads((ready_stack.folder / "before.json").read_text())["deployment"]["resources"]
+
+
+OWN = """import nomad_csi
+import pulumi
+
+nomad_csi.VolumeRegistration(
+    "kept",
+    volume_id="kept",
+    external_id="vol-0123456789abcdef0",
+    plugin_id="asleep",
+    capabilities=[{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
+    mount_options={"mount_flags": ["noatime"]},
+    secrets={"key": "SECRET"},
+    opts=pulumi.ResourceOptions(protect=True),
+)
+"""
+ASLEEP = """job "asleep" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "asleep"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def asleep(world):
+    """A Nomad that knows a plugin, and takes what is registered for it; nothing of it is left in the end."""
+    with world.nomad() as client:
+        jobs.register(client, jobs.parse(client, ASLEEP), source=ASLEEP, enforce_index=None)
+        yield client
+        volumes.deregister(client, "default", "kept")
+        jobs.stop(client, "default", "asleep", purge=True)
+
+
+def test_a_protected_volume_with_secrets_is_let_go_without_them(ready_stack, asleep):
+    """The secret is named in the file and stands in none, nor in what is said; the backup has it encrypted."""
+    (ready_stack.folder / "__main__.py").write_text(OWN.replace("SECRET", SECRET))
+    ready_stack.run("up", "--yes", "--skip-preview")
+    (ready_stack.folder / "__main__.py").write_text(EMPTY)
+
+    said = ready_stack.command("eject", "--out", "nomad", "--backup", "before.json", "--yes")
+    lacking = ready_stack.command("register", "nomad", code=2)
+
+    assert [urn.split("::")[2] for urn in ready_stack.resources()] == ["pulumi:pulumi:Stack"]
+    assert volumes.get(asleep, "default", "kept").external_id == "vol-0123456789abcdef0"
+    text = (ready_stack.folder / "nomad/volumes/default/kept.volume.hcl").read_text()
+    assert "# Its secrets (key) are sent with the registration and stand in no file." in text
+    assert 'mount_flags = ["noatime"]' in text
+    assert SECRET not in said + lacking + text + (ready_stack.folder / "before.json").read_text()
