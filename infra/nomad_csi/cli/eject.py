@@ -80,7 +80,8 @@ def _afterwards(found: ejecting.Prospect, folder: Path) -> str:
         else ""
     )
     return (
-        f"Done. Take plugins and volumes out of the program now. From here on: `nomad-csi register {folder}`, and "
+        "Done. Take plugins and volumes out of the program now. From here on: "
+        f"`nomad-csi register {folder}` (the first change with --adopt: volumes carry the stack's mark, too), and "
         f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
     )
 
