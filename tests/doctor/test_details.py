@@ -34,6 +34,7 @@ def plan_of(make, **volume):
         ({"plugins": REFUSED}, "plugins of the volumes, and their controllers"),
         ({"tasks": REFUSED}, "how plugins are run"),
         ({"volumes": REFUSED}, "volumes and their claims"),
+        ({"marks": REFUSED}, "owner marks of registrations"),
         ({"token": REFUSED}, "what the token may do"),
         ({"account": REFUSED}, "instances, roles, storage and what is left over in AWS"),
     ],
@@ -305,6 +306,7 @@ def test_token_that_reads_is_told_what_it_cannot(make):
         "token t: run plugin jobs (pulumi up)",
         "token t: stop plugin jobs (pulumi destroy)",
         "token t: register volumes (pulumi up, register)",
+        "token t: mark volumes as a stack's own",
         "token t: deregister volumes (pulumi destroy, deregister)",
         "token t: detach volumes (claims --repair)",
     ]
@@ -313,7 +315,8 @@ def test_token_that_reads_is_told_what_it_cannot(make):
 def test_token_with_everything_that_is_needed(make):
     """The least that a deployment has."""
     granted = {"submit-job", "read-job", "list-jobs", "csi-register-plugin", "csi-write-volume", "csi-mount-volume"}
-    rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read")
+    marks = {("default", "nomad-csi/*"): frozenset({"read", "write", "destroy"})}
+    rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
 
     assert codes_of(make.found(token=tokens.Token(name="t", is_unlimited=False, policies={"p": rules}))) == set()
 

@@ -83,6 +83,10 @@ SITUATIONS = {
         "/v1/job: default/plugin-ebs-controller of shop/prod, default/plugin-ebs-node of shop/prod; /v1/volumes: none "
         "with plugin ebs",
     ),
+    "mark-without-volume": (
+        lambda make: make.found(marks={"default/mysql": "shop/prod", "default/gone": "shop/prod"}),
+        "/v1/var/nomad-csi/volumes: shop/prod has default/gone; /v1/volumes: not registered",
+    ),
     "hop-limit-low": (
         lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})),
         "job default/plugin-ebs-node is not on the host's network; EC2 DescribeInstances: "

@@ -29,22 +29,27 @@ class EbsVolume:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def look(external_ids: Iterable[str], aws_region: str) -> dict[str, EbsVolume]:
-    """Return those of the EBS volumes among *external_ids* that EC2 knows, by id. Raises `errors.AwsError`."""
+def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolume]:
+    """
+    Return those of the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
+
+    Raises `errors.AwsError`.
+    """
     wanted = {item for item in external_ids if attachments.is_ebs(item)}
     if not wanted:
         return {}
     with asking.told(aws_region):
-        ec2 = asking.client("ec2", aws_region)
-        found = batches.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
+        found = batches.described(
+            ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
+        )
     return {item["VolumeId"]: _volume(item) for item in found}
 
 
-def ours(aws_region: str) -> dict[str, EbsVolume]:
-    """Return all EBS volumes with a tag of this package, by id. Raises `errors.AwsError`."""
+def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolume]:
+    """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     wanted = {"Name": "tag-key", "Values": [volumes.OWNER_TAG, volumes.VOLUME_TAG]}
     with asking.told(aws_region):
-        pages = asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=[wanted])
+        pages = (ec2 or asking.client("ec2", aws_region)).get_paginator("describe_volumes").paginate(Filters=[wanted])
         found = [item for page in pages for item in page["Volumes"]]
     return {item["VolumeId"]: _volume(item) for item in found if item["State"] not in {"deleting", "deleted"}}
 

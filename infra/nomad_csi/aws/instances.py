@@ -37,11 +37,12 @@ def is_instance(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def look(instance_ids: Iterable[str], aws_region: str) -> dict[str, Instance]:
-    """Return those of the instances that EC2 knows, by id. Raises `errors.AwsError`."""
+def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Instance]:
+    """Return those of the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     with asking.told(aws_region):
-        ec2 = asking.client("ec2", aws_region)
-        found = batches.described(ec2, "describe_instances", "Reservations", "instance-id", instance_ids)
+        found = batches.described(
+            ec2 or asking.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
+        )
     each = itertools.chain.from_iterable(item["Instances"] for item in found)
     return {item["InstanceId"]: _instance(item) for item in each}
 

@@ -51,13 +51,12 @@ class Role:
     """ARN of its permissions boundary, which was not read; empty: it has none, or IAM simulated."""
 
 
-def role_of(profile_arn: str, aws_region: str) -> tuple[str, str, str]:
-    """Return name, ARN and permissions boundary of the role in an instance profile. Raises `errors.AwsError`."""
+def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str]:
+    """Return name, ARN and permissions boundary of the role in an instance profile."""
     found = _PROFILE.fullmatch(profile_arn)
     if found is None:
         raise errors.AwsError(f"{profile_arn} is no instance profile")
     with asking.told(aws_region):
-        iam = asking.client("iam", aws_region)
         roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
     if not roles:
         raise errors.AwsError(f"instance profile {found[1]} holds no role")
@@ -67,15 +66,15 @@ def role_of(profile_arn: str, aws_region: str) -> tuple[str, str, str]:
 
 def look(profile_arn: str, aws_region: str, questions: Sequence[Question]) -> Role:
     """Return the role in the instance profile with IAM's answers to *questions*, or its policies. `errors.AwsError`."""
-    name, arn, boundary = role_of(profile_arn, aws_region)
+    with asking.told(aws_region):
+        iam = asking.client("iam", aws_region)
+    name, arn, boundary = _role_of(iam, profile_arn, aws_region)
     try:
         with asking.told(aws_region):
-            iam = asking.client("iam", aws_region)
             return Role(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
     except errors.AwsError as error:
         why = str(error)
     with asking.told(aws_region):
-        iam = asking.client("iam", aws_region)
         return Role(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
 
 

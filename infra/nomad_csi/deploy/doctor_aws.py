@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent import futures
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.aws import asking, attachments, ebs_volumes, file_systems, instances, keys, policies
 from nomad_csi.deploy import gather
 from nomad_csi.doctor import clients, machines, model, permissions, places
 
@@ -64,10 +64,14 @@ def _uses_aws(found: model.Found) -> bool:
 def _account(found: model.Found, region: str) -> model.Account:
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     ids = {item.external_id for item in listed if attachments.is_ebs(item.external_id)}
+    client = _asked(functools.partial(_client, region))
+    ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
-        machines_seen = pool.submit(_asked, functools.partial(instances.look, set(found.instance_ids.values()), region))
-        seen = pool.submit(_asked, functools.partial(ebs_volumes.look, ids, region))
-        ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region))
+        machines_seen = pool.submit(
+            _asked, functools.partial(instances.look, set(found.instance_ids.values()), region, ec2=ec2)
+        )
+        seen = pool.submit(_asked, functools.partial(ebs_volumes.look, ids, region, ec2=ec2))
+        ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region, ec2=ec2))
         systems = pool.submit(_asked, functools.partial(file_systems.look, region))
     seen_volumes = seen.result()
     account = model.Account(
@@ -94,6 +98,12 @@ def _account(found: model.Found, region: str) -> model.Account:
         keys=dict(zip(arns, found_keys, strict=True)),
         roles=dict(zip(profiles, roles, strict=True)),
     )
+
+
+def _client(region: str) -> Any:
+    """Return a client of EC2 for several questions: to make one takes longer than to ask."""
+    with asking.told(region):
+        return asking.client("ec2", region)
 
 
 def _asked(call: Callable[[], _Part]) -> _Part | model.Unknown:

@@ -4,13 +4,14 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
+from http import HTTPStatus
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
-from nomad_csi.deploy import doctor_mounts, gather
+from nomad_csi.deploy import doctor_mounts, gather, registration_marks
 from nomad_csi.doctor import clients, machines, model
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, volumes
+from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volumes
 from nomad_csi.plan import model as plans
 
 _EVERYWHERE = "*"
@@ -44,6 +45,7 @@ def look(client: nomad.Nomad, plan: plans.StoragePlan | None, external_ids: Mapp
         account=None,
         plan=plan,
         namespace=client.connection.namespace,
+        marks=_marks(client, held),
         mounts=doctor_mounts.seen_here(client),
     )
     return _with_clients(client, found)
@@ -56,6 +58,22 @@ def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Pa
     except errors.NomadApiError as error:
         failed.append(error)
         return model.Unknown(reason=str(error))
+
+
+def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown) -> dict[str, str] | model.Unknown:
+    """Return the owner marks in the namespaces of volumes. Who may not read them need not: they are optional."""
+    namespaces = {client.connection.namespace}
+    namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
+    paths = [f"{registration_marks.FOLDER}/{page}" for page in registration_marks.PAGES]
+    found: dict[str, str] = {}
+    try:
+        for namespace in sorted(namespaces):
+            for page in variables.get_many(client, namespace, paths):
+                owners = registration_marks.read(page.items) if page else {}
+                found |= {f"{namespace}/{volume_id}": owner for volume_id, owner in owners.items()}
+    except errors.NomadApiError as error:
+        return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
+    return found
 
 
 def _plugins(client: nomad.Nomad) -> dict[str, plugins.Plugin]:

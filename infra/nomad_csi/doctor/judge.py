@@ -2,7 +2,19 @@
 
 from collections.abc import Iterator
 
-from nomad_csi.doctor import clients, left_over, machines, model, places, plugin_state, report, storage, token, versions
+from nomad_csi.doctor import (
+    clients,
+    left_over,
+    machines,
+    marks,
+    model,
+    places,
+    plugin_state,
+    report,
+    storage,
+    token,
+    versions,
+)
 
 
 def judge(found: model.Found) -> report.Report:
@@ -15,7 +27,7 @@ def judge(found: model.Found) -> report.Report:
 
 
 def _outcomes(found: model.Found) -> Iterator[model.Outcome]:
-    for check in (versions.check, clients.check, token.check, plugin_state.check, places.check):
+    for check in (versions.check, clients.check, token.check, plugin_state.check, marks.check, places.check):
         yield from check(found)
     if found.account is None:
         return

@@ -157,6 +157,9 @@ class Found:
     namespace: str = "default"
     """Of the connection, where nothing names another."""
 
+    marks: Mapping[str, str] | Unknown = field(default_factory=dict)
+    """Owner (``project/stack``) by ``namespace/volume_id``, as Nomad variables have it."""
+
     mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
 

@@ -126,4 +126,12 @@ PLUGINS = (
         fix="stop the jobs, or register the volumes that they are for",
         source="the mark nomad-csi.owner in the jobs, and Nomad's list of volumes",
     ),
+    Rule(
+        code="mark-without-volume",
+        severity="warning",
+        explanation="A stack has the owner mark of a volume that is not registered: its run ended between the two, or "
+        "somebody deregistered the volume without it. Other stacks cannot register a volume of that id.",
+        fix="let the stack run again, or take the id over from another one with adopt: true",
+        source="the variables below nomad-csi/volumes, and Nomad's list of volumes",
+    ),
 )

@@ -19,8 +19,15 @@ class _Operation:
     in_volumes: tuple[frozenset[str], ...] = ()
     """The same in the namespaces of volumes."""
 
+    on_marks: frozenset[str] = frozenset()
+    """All of these on the variables with the owner marks, in the namespaces of volumes."""
+
     levels: tuple[tuple[str, frozenset[str]], ...] = ()
     """``node``, ``plugin`` or ``agent``, and which levels will do."""
+
+
+MARKS = "nomad-csi/volumes/0"
+"""One of the variables with owner marks (``deploy.registration_marks``)."""
 
 
 def _any(*names: str) -> frozenset[str]:
@@ -54,6 +61,7 @@ OPERATIONS = (
     _Operation(
         name="register volumes (pulumi up, register)", in_volumes=(_any("csi-write-volume"),), levels=(_PLUGIN,)
     ),
+    _Operation(name="mark volumes as a stack's own", on_marks=frozenset({"destroy", "read", "write"})),
     _Operation(name="deregister volumes (pulumi destroy, deregister)", in_volumes=(_any("csi-write-volume"),)),
     _Operation(name="detach volumes (claims --repair)", in_volumes=(_any("csi-mount-volume"),), levels=(_PLUGIN,)),
 )
@@ -84,6 +92,7 @@ def _lacking(found: model.Found, token: tokens.Token, operation: _Operation) -> 
     lacking = [
         *_in_namespaces(token, _job_namespaces(found), operation.in_jobs),
         *_in_namespaces(token, _volume_namespaces(found), operation.in_volumes),
+        *_on_marks(token, _volume_namespaces(found), operation.on_marks),
         *(f'{kind} {{ policy = "read" }}' for kind, levels in operation.levels if token.level(kind) not in levels),
     ]
     if lacking:
@@ -98,6 +107,12 @@ def _in_namespaces(token: tokens.Token, namespaces: Iterable[str], needed: tuple
         without = [name for name in places if not one_of & token.capabilities(name)]
         if without:
             yield f"{' or '.join(sorted(one_of))} in namespace {model.named(without)}"
+
+
+def _on_marks(token: tokens.Token, namespaces: Iterable[str], needed: frozenset[str]) -> Iterator[str]:
+    without = [name for name in sorted(namespaces) if not needed <= token.of_variables(name, MARKS)]
+    if needed and without:
+        yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {model.named(without)}"
 
 
 def _job_namespaces(found: model.Found) -> frozenset[str]:
