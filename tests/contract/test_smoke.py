@@ -1,5 +1,9 @@
 """`nomad-csi smoke` on both sides, whose plugins are played ones: claims are real, mounts are not."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from nomad_csi import cli, errors
@@ -137,3 +141,28 @@ def test_job_that_nomad_would_not_place_is_not_run(agent, client, volume, kept, 
         smoke.try_out(client, ("default", name), sandbox=MARK)
 
     assert left(agent) == []
+
+
+PAGE = (Path(__file__).parents[2] / "docs/smoke.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_page_run_as_written(agent, volume, kept, monkeypatch, capsys, line):
+    """In the sandbox, on a volume with the page's name."""
+    kept(volume("mysql"))
+    monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)
+    monkeypatch.setenv("NOMAD_ADDR", agent.url)
+
+    assert cli.main(shlex.split(line)[1:]) == 0, capsys.readouterr()
+
+
+def test_every_option_of_the_page_exists(capsys):
+    """As the page spells it."""
+    with pytest.raises(SystemExit):
+        cli.main(["smoke", "--help"])
+
+    told = capsys.readouterr().out
+    assert [option for option in set(re.findall(r"`(--[a-z-]+)`", PAGE)) if option not in told] == []
