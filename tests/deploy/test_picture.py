@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.deploy import job_ownership, picture
+from nomad_csi.deploy import job_ownership, picture, registration_marks
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 
@@ -49,8 +49,8 @@ def cluster(scripted, plan):
 def draw(context, plan):
     """Return kind, state and remarks of each item."""
 
-    def look():
-        drawn = picture.draw(context.connect(), plan, {})
+    def look(**options):
+        drawn = picture.draw(context.connect(), options.pop("plan", plan), {}, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
     return look
@@ -80,6 +80,53 @@ def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
 
     planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
     assert planned[0]["Meta"] == meta
+
+
+def mark(scripted, volume_id, owner):
+    """Let a volume have a mark."""
+    page = registration_marks.page_of(volume_id)
+    scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": {owner: volume_id}})
+
+
+@pytest.mark.usefixtures("cluster")
+def test_volume_of_another_stack_is_refused_to_who_has_a_name(draw, scripted):
+    """And to its own stack it is not, nor to one that adopts."""
+    mark(scripted, "scratch", "shop/prod")
+    adopting = storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE | {"adopt": True}]})
+
+    seen = [
+        draw(owner=owner, plan=plan)[1][-1]
+        for owner, plan in (
+            ("bank/prod", storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})),
+            ("shop/prod", adopting),
+            ("bank/prod", adopting),
+        )
+    ]
+
+    assert seen == [
+        ("volume", "refused", ("belongs to stack shop/prod",)),
+        ("volume", "equal", ()),
+        ("volume", "equal", ()),
+    ]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_owner_is_told_where_something_would_change(draw, scripted):
+    """To one without a name; an equal volume is nobody's concern."""
+    mark(scripted, "scratch", "shop/prod")
+
+    assert draw()[1][-1] == ("volume", "equal", ())
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", "its plugin makes it"))
+
+
+def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
+    """By the mark in its meta."""
+    meta = {job_ownership.OWNER_META: "shop/prod"}
+    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
+
+    assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to stack shop/prod",))
+    assert draw(owner="shop/prod")[1][0] == ("job", "equal", ())
 
 
 def test_stopped_job_would_run_again(draw, scripted, cluster):

@@ -33,9 +33,9 @@ class Item:
 
     state: str
     """
-    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``. Volumes: ``new``, ``changes``, ``refused``
-    (Nomad would not take it, or it is another stack's), ``ignored`` (it would, and leave the volume as it is). Files:
-    `files.Reason`. ``not compared``: the token may not.
+    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's). Volumes:
+    ``new``, ``changes``, ``refused`` (another stack's, or Nomad would not take it), ``ignored`` (it would, and leave it
+    as it is). Files: `files.Reason`. ``not compared``: the token may not.
     """
 
     remarks: tuple[str, ...] = ()
@@ -102,28 +102,41 @@ def draw(
         external_ids: external ids of storage that Pulumi makes, by ``namespace/volume_id``.
         folder: where the rendered files are; ``None``: they are not compared.
         templates: folder with templates that go before ours.
-        owner: the stack that would apply it (``project/stack``): volumes of others are ``refused`` to it. Empty: it is
-            only told whose the volumes are that would change.
+        owner: the stack that would apply it (``project/stack``): jobs and volumes of others are ``refused`` to it.
+            Empty: it is only told whose those are that would change.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or may not tell.
         errors.SpecError: files are to be compared and an external id is not known.
 
     """
+    claimant = registration_ownership.Claimant(owner=owner)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     return Picture(
         items=(
-            *(_job(client, job, templates) for plugin in plan.plugins for job in plugin.jobs),
-            *_volumes(client, plan, external_ids, registration_ownership.Claimant(owner=owner)),
+            *_jobs(client, plan, templates, claimant),
+            *_volumes(client, plan, external_ids, claimant),
             *on_disk,
         )
     )
 
 
-def _job(client: nomad.Nomad, job: model.PluginJob, templates: Path | None) -> Item:
+def _jobs(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    templates: Path | None,
+    claimant: registration_ownership.Claimant,
+) -> Iterator[Item]:
+    for plugin in plan.plugins:
+        for job in plugin.jobs:
+            found = jobs.get(client, job.namespace, job.job_id)
+            item = _job(client, job, found, templates)
+            yield _as_owned(item, job_ownership.owner_of(found), claimant, adopts=plugin.adopt)
+
+
+def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> Item:
     name = f"{job.namespace}/{job.job_id}"
     hcl = documents.job_file(job, templates=templates)
-    found = jobs.get(client, job.namespace, job.job_id)
     if found is None:
         return Item(kind="job", name=name, state="new")
     if found.stopped:
@@ -159,16 +172,16 @@ def _volumes(
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if _is_made_by_plugin(item))
     seen = {key: verdict for key, _, verdict in batch_look.verdicts(client, wanted, made)}
     owners = registration_ownership.of(client).owners(wanted) or {}
-    adopted = {key for key, item in zip(wanted, plan.volumes, strict=True) if item.adopt}
-    for key in wanted:
+    for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key], made_by_plugin=key in made)
-        owner = owners.get(key, "")
-        is_refused = bool(claimant.owner) and key not in adopted and not claimant.may_have(owner)
-        yield _of_another(item, owner, is_refused=is_refused) if owner not in {"", claimant.owner} else item
+        yield _as_owned(item, owners.get(key, ""), claimant, adopts=planned.adopt)
 
 
-def _of_another(item: Item, owner: str, *, is_refused: bool) -> Item:
-    """Return *item* of another stack. Without a change nobody minds whose it is, unless who asks has a name."""
+def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool) -> Item:
+    """Return *item* with its *owner*, where that is another stack and matters: it would change, or may not."""
+    if owner in {"", claimant.owner}:
+        return item
+    is_refused = bool(claimant.owner) and not adopts
     if item.state == EQUAL and not is_refused:
         return item
     state = "refused" if is_refused else item.state
