@@ -78,13 +78,17 @@ def probe_all(
 ) -> tuple[found.PluginFound, ...]:
     """Return what Nomad *told* of each plugin with the own answers of all instances whose sockets are at hand."""
     event = cancelled or threading.Event()
+    until = time.monotonic() + timeout_s
     asked = [
         (number, expectation, item)
         for number, (expectation, seen) in enumerate(told)
         for item in instances.all_of(seen.plugin)
     ]
     answers = in_parallel(
-        (functools.partial(_probe, expectation, item, timeout_s, event) for _, expectation, item in asked),
+        (
+            functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=event)
+            for _, expectation, item in asked
+        ),
         workers=PROBES,
     )
     probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
@@ -125,14 +129,21 @@ def _outdated(allocation: jobs.Allocation, job: jobs.Job | None) -> str:
 
 
 def _probe(
-    expectation: model.PluginExpectation, instance: plugins.Instance, timeout_s: float, cancelled: threading.Event
+    expectation: model.PluginExpectation,
+    instance: plugins.Instance,
+    *,
+    until: float,
+    least_s: float,
+    cancelled: threading.Event,
 ) -> found.Probed:
+    """Ask one instance until the monotonic clock says *until*, which all have in common, and for *least_s* at least."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
     hidden = _hidden(path)
     if hidden:
         return found.Probed(reached=False, detail=hidden)
+    timeout_s = max(until - time.monotonic(), least_s)
     answer = probe.probe(
         path, timeout_s=timeout_s, expect_name=expectation.provider, role=instance.role, cancelled=cancelled
     )

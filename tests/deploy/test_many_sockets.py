@@ -1,0 +1,213 @@
+"""Many plugins at once: those that hang cost one deadline together, no verdict is false, and nothing is left behind."""
+
+import asyncio
+import dataclasses
+import gc
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import grpc
+import pytest
+
+from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.deploy import gather
+from nomad_csi.nomad import nodes, plugins
+from nomad_csi.verify import found
+from nomad_csi.verify import plugins as verdicts
+
+DEADLINE_S = 5.0
+"""As for users."""
+
+SLOW_S = 1.0
+"""How late a slow plugin answers its first question."""
+
+NAME = "efs.csi.aws.com"
+
+
+class _Identity(csi_pb2_grpc.IdentityServicer):
+    def __init__(self, delay_s):
+        self.delay_s = delay_s
+
+    async def Probe(self, *_):  # noqa: N802  # CSI's name
+        await asyncio.sleep(self.delay_s)
+        return csi_pb2.ProbeResponse()
+
+    async def GetPluginInfo(self, *_):  # noqa: N802
+        return csi_pb2.GetPluginInfoResponse(name=NAME, vendor_version="v3.4.1")
+
+    async def GetPluginCapabilities(self, *_):  # noqa: N802
+        return csi_pb2.GetPluginCapabilitiesResponse()
+
+
+class _Node(csi_pb2_grpc.NodeServicer):
+    async def NodeGetInfo(self, *_):  # noqa: N802
+        return csi_pb2.NodeGetInfoResponse(node_id="n")
+
+    async def NodeGetCapabilities(self, *_):  # noqa: N802
+        return csi_pb2.NodeGetCapabilitiesResponse()
+
+
+class Fleet:
+    """Healthy and slow plugins in one thread of this process, and sockets of dead and of hung ones."""
+
+    def __init__(self, data_dir):
+        self.data_dir = data_dir
+        self._loop = asyncio.new_event_loop()
+        self._servers = []
+        self._open = []
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    def path(self, name):
+        path = Path(gather.socket_path(str(self.data_dir), name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return str(path)
+
+    def serve(self, names, delay_s):
+        asyncio.run_coroutine_threadsafe(self._serve(names, delay_s), self._loop).result(30)
+
+    async def _serve(self, names, delay_s):
+        server = grpc.aio.server()
+        csi_pb2_grpc.add_IdentityServicer_to_server(_Identity(delay_s), server)
+        csi_pb2_grpc.add_NodeServicer_to_server(_Node(), server)
+        for name in names:
+            server.add_insecure_port(f"unix:{self.path(name)}")
+        await server.start()
+        self._servers.append(server)
+
+    def dead(self, names):
+        """Leave the socket files of processes that are gone."""
+        for name in names:
+            with socket.socket(socket.AF_UNIX) as left:
+                left.bind(self.path(name))
+
+    def hung(self, names):
+        """Accept connections in the kernel and never speak."""
+        for name in names:
+            made = socket.socket(socket.AF_UNIX)
+            made.bind(self.path(name))
+            made.listen(4096)
+            self._open.append(made)
+
+    def close(self):
+        for server in self._servers:
+            asyncio.run_coroutine_threadsafe(server.stop(None), self._loop).result(30)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        for made in self._open:
+            made.close()
+
+
+@pytest.fixture
+def fleet():
+    """No plugin yet, in a folder with a name short enough for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="nf", dir="/tmp"))
+    made = Fleet(folder)
+    yield made
+    made.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def wanted(expectation, fleet):
+    """What is expected of the plugin that all of the fleet's sockets are instances of."""
+    return dataclasses.replace(
+        expectation, provider=NAME, version="v3.4.1", client_data_dir=str(fleet.data_dir), proof="csi"
+    )
+
+
+def told(names):
+    """Return what Nomad says of instances with these allocations, each on a client of its own: all are healthy."""
+    there = [
+        plugins.Instance(
+            role="node",
+            node_id=name,
+            alloc_id=name,
+            healthy=True,
+            health_description="healthy",
+            provider=NAME,
+            provider_version="v3.4.1",
+            segments={},
+            max_volumes=None,
+            supports=frozenset(),
+        )
+        for name in names
+    ]
+    record = plugins.Plugin(
+        plugin_id="aws-ebs0",
+        provider=NAME,
+        version="v3.4.1",
+        controller_required=False,
+        controllers=(),
+        nodes=tuple(there),
+        controllers_expected=0,
+        nodes_expected=0,
+    )
+    return found.PluginFound(plugin=record)
+
+
+def clients(names):
+    """Return a client for each name."""
+    return tuple(
+        nodes.Node(
+            node_id=name,
+            name=name,
+            datacenter="dc1",
+            node_pool="default",
+            node_class="",
+            status="ready",
+            eligible=True,
+            draining=False,
+            drivers={"docker": True},
+        )
+        for name in names
+    )
+
+
+def test_a_hundred_sockets_cost_one_deadline(fleet, wanted):
+    """50 healthy, 25 slow, 15 dead and 10 that hang: each is what it is, within one deadline and a little."""
+    kinds = {"h": (50, "healthy"), "s": (25, "healthy"), "d": (15, "unhealthy"), "q": (10, "hung")}
+    expected = {f"{kind}{number}": state for kind, (count, state) in kinds.items() for number in range(count)}
+    fleet.serve([name for name in expected if name[0] == "h"], 0.0)
+    fleet.serve([name for name in expected if name[0] == "s"], SLOW_S)
+    fleet.dead([name for name in expected if name[0] == "d"])
+    fleet.hung([name for name in expected if name[0] == "q"])
+
+    began = time.monotonic()
+    [seen] = gather.probe_all([(wanted, told(expected))], timeout_s=DEADLINE_S)
+    verdict = verdicts.compare_plugin(wanted, seen, clients(expected))
+    took_s = time.monotonic() - began
+
+    assert {row.alloc_id: row.verdict for row in verdict.instances} == expected
+    assert (verdict.verdict, verdict.counts) == ("partial", "75/100 nodes")
+    assert took_s < 1.1 * DEADLINE_S + 0.5
+
+
+def test_a_thousand_hung_plugins_leave_nothing_behind(fleet, wanted):
+    """Neither a thread nor a file: each question is cancelled at its deadline and its channel closed."""
+    names = [f"q{number}" for number in range(100)]
+    fleet.hung(names)
+    gather.probe_all([(wanted, told(names[:1]))], timeout_s=0.1)  # what gRPC makes once
+    threads, files = threading.active_count(), _open_files()
+
+    answers = Counter()
+    for _ in range(10):
+        [seen] = gather.probe_all([(wanted, told(names))], timeout_s=0.2)
+        answers.update(item.verdict for item in seen.probed.values())
+
+    assert answers == {"silent": 1000}
+    deadline = time.monotonic() + 60
+    while threading.active_count() > threads or _open_files() > files:
+        gc.collect()
+        assert time.monotonic() < deadline, [[thread.name for thread in threading.enumerate()], _open_files() - files]
+        time.sleep(0.05)
+
+
+def _open_files():
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
