@@ -209,6 +209,18 @@ def test_rejects_a_smaller_volume(engine, volume, by_hand):
     assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 10
 
 
+def test_rejects_the_fifth_modification_of_a_day(engine, volume, by_hand):
+    """EC2 takes four in 24 hours and says when the next one may begin; moto takes any number."""
+    made = volume
+    for size in (11, 12, 13, 14):
+        made = engine.update(made, volume.program | {"size": size})
+
+    with pytest.raises(grpc.RpcError, match=r"api error VolumeModificationRateExceeded: .* Try again after 20\d\d-"):
+        engine.update(made, volume.program | {"size": 15})
+
+    assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 14
+
+
 def test_rejects_an_unknown_zone(engine, unique):
     """EC2 makes no volume in a zone that does not exist; moto would."""
     with pytest.raises(grpc.RpcError) as refused:
