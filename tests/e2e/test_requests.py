@@ -60,14 +60,17 @@ def indexes_in_nomad(sandbox):
 
 
 def test_life_of_a_sandbox_keeps_to_the_rules(life, canary):
-    """No delete, no force, no other host; registered after the proof; torn down from the consumers' end."""
+    """No delete, no force, no other host; registered after proof and mark; torn down from the consumers' end."""
     said, indexes, destroyed, requests = life
 
     writes = [request for request in requests if request["method"] != "GET"]
-    assert {re.sub(r"(/job|/csi)/[^/]+", r"\1/ID", f"{each['method']} {each['path']}") for each in writes} == {
+    assert {re.sub(r"(/job|/csi|/volumes)/[^/]+", r"\1/ID", f"{each['method']} {each['path']}") for each in writes} == {
         "POST /v1/jobs/parse",
         "POST /v1/job/ID/plan",
         "POST /v1/jobs",
+        "PUT /v1/var/nomad-csi/cluster",
+        "PUT /v1/var/nomad-csi/volumes/ID",
+        "DELETE /v1/var/nomad-csi/volumes/ID",
         "PUT /v1/volume/csi/ID",
         "DELETE /v1/volume/csi/ID",
         "DELETE /v1/job/ID",
