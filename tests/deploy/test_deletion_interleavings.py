@@ -16,6 +16,7 @@ import os
 import sys
 from pathlib import Path
 
+import boto3
 import pytest
 from botocore import exceptions
 
@@ -194,6 +195,7 @@ def world(tmp_path_factory):
         moto.wait_until_it_answers()
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": moto.url}.items():
             patched.setenv(f"AWS_{name}", value)
+        boto3.client("ec2", region_name=REGION).describe_volumes()  # more patient: moto loads EC2 when it is asked
         ec2 = asking.client("ec2", REGION)
         patched.setattr(asking, "client", lambda *_, **__: ec2)
         found = World(made.state, None, ec2)
@@ -245,6 +247,7 @@ def _run(world, seed):
     return outcomes[0]
 
 
+@pytest.mark.timeout(300 + 2 * ORDERS)
 def test_no_order_of_steps_loses_data(world, capsys):
     """Whoever comes first wins; what nobody can have any more stands in a snapshot or was wanted by nobody."""
     seen = collections.Counter()

@@ -1,0 +1,186 @@
+"""The commands of docs/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import typing
+from pathlib import Path
+
+import boto3
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.deploy import created_volume, deletion_outcome, resource, volume_snapshots
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import registration, storage
+from nomad_csi.spec import draft
+from nomad_csi_sandbox.aws import server as moto
+from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, plugins
+from nomad_csi_sandbox.nomad import server as agent
+
+PAGE = (Path(__file__).parents[2] / "docs/delete-and-snapshots.md").read_text()
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+[SPEC] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+CAPABILITY = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
+EBS = """job "ebs" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+HOSTPATH = """job "hostpath" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "hostpath"
+        type = "monolith"
+      }
+      config {
+        command = "nomad-csi-sandbox-csi-plugin"
+        args    = ["--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def short_folder():
+    """A folder with a short name: the path of a socket may have 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def ebs_volume(monkeypatch):
+    """An EBS volume with the tags of ``default/mysql``."""
+    with moto.Moto() as made:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        ec2 = boto3.client("ec2", region_name="us-east-1")  # more patient with moto, which loads EC2 when it is asked
+        tags = [{"Key": "nomad-csi:volume", "Value": "default/mysql"}, {"Key": "nomad-csi:owner", "Value": "p/s"}]
+        spec = [{"ResourceType": "volume", "Tags": tags}]
+        yield ec2.create_volume(AvailabilityZone="us-east-1a", Size=1, TagSpecifications=spec)["VolumeId"]
+        ec2.close()
+
+
+@pytest.fixture
+def client(short_folder, ebs_volume, monkeypatch):
+    """A stand-in agent with both plugins, and ``default/mysql`` registered."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
+    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    settings = cluster.Settings(data_dir=short_folder, nodes=specs, pace=pace, environment=environment)
+    made = cluster.Cluster(settings)
+    serving = agent.Server(made)
+    monkeypatch.setenv("NOMAD_ADDR", serving.url)
+    mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+    document = registration.VolumeRegistration(
+        volume_id="mysql", name="mysql", external_id=ebs_volume, plugin_id="ebs", capabilities=(mode,)
+    )
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        for source in (EBS, HOSTPATH):
+            jobs.register(found, jobs.parse(found, source), source=source, enforce_index=None)
+        volumes.register(found, [document])
+        assert made.state.wait_for(lambda: _is_healthy(made.state), 60)
+        yield found
+    serving.close()
+
+
+def _is_healthy(known):
+    plugin = known.plugins.get("hostpath")
+    return plugin is not None and plugins.health(known, plugin)["ControllersHealthy"] == 1
+
+
+def _create(client, **more):
+    """Have a volume made, as `pulumi up` does it."""
+    made = created_volume.CreatedVolume()
+    inputs, failures = made.check({"pluginId": "hostpath", "capabilities": [CAPABILITY]} | more)
+    assert failures == ()
+    return made.create(resource.Context(connect=lambda: client), inputs)[1]
+
+
+def test_commands_run_as_written(client, capsys):
+    """The EBS volume goes; a volume of the plugin is snapshotted, restored and cloned; the snapshot goes."""
+    source = _create(client, volumeId="scratch", capacityMinBytes=2**30)
+    ran = {line: _ran(client, line, capsys) for line in COMMANDS}
+
+    assert [line.split()[1:3] for line in COMMANDS] == [
+        ["delete", "default/mysql"],
+        ["snapshot", "create"],
+        ["snapshot", "list"],
+        ["snapshot", "list"],
+        ["snapshot", "delete"],
+    ]
+    assert [code for code, _ in ran.values()] == [0] * 5, ran
+    assert volumes.get(client, "default", "mysql") is None
+    assert volume_snapshots.of_plugin(client, "hostpath") == ()
+    assert source["madeStorage"] == source["externalId"]
+
+
+def _ran(client, line, capsys):
+    """Run a command of the page; before the snapshot is deleted, volumes are made from it as the spec says."""
+    if "SNAPSHOT_ID" in line:
+        [snapshot] = volume_snapshots.of_volume(client, "default", "scratch")
+        line = line.replace("SNAPSHOT_ID", snapshot.snapshot_id)
+        _restore(client, snapshot)
+    return cli.main(shlex.split(line)[1:]), capsys.readouterr().out
+
+
+def _restore(client, snapshot):
+    """Make what the spec of the page asks for."""
+    text = SPEC.replace("SNAPSHOT_ID", snapshot.snapshot_id).replace("EXTERNAL_ID", snapshot.external_id)
+    plan = storage.plan_document(draft.read_yaml(text, "page"), source="page")
+    ids = set()
+    for item in plan.volumes:
+        sources = {"snapshotId": item.source.snapshot_id, "cloneId": item.source.clone_id}
+        wanted = {name: value for name, value in sources.items() if value}
+        made = _create(
+            client,
+            volumeId=item.registration.volume_id,
+            capacityMinBytes=item.source.capacity_min_bytes,
+            **wanted,
+        )
+        ids.add(made["externalId"])
+        found = volumes.get(client, "default", item.registration.volume_id)
+        assert (found.snapshot_id, found.clone_id) == (item.source.snapshot_id, item.source.clone_id)
+    assert len(ids | {snapshot.external_id}) == 3
+
+
+def test_every_outcome_is_explained():
+    """A new one needs a line."""
+    told = set(re.findall(r"`([a-z-]+)`", PAGE))
+
+    assert set(typing.get_args(deletion_outcome.Status)) <= told
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE)) - {"--check-volume-lifecycle"}))
+def test_every_option_exists(option, capsys):
+    """As the page spells it."""
+    texts = []
+    for command in (["delete"], ["snapshot", "create"], ["snapshot", "list"], ["snapshot", "delete"]):
+        with pytest.raises(SystemExit):
+            cli.main([*command, "--help"])
+        texts.append(capsys.readouterr().out)
+
+    assert any(option in text for text in texts)
