@@ -346,6 +346,24 @@ def job():
     return write_job
 
 
+@pytest.fixture(scope="session")
+def agent_kinds():
+    """What starts agents of either kind."""
+    return agents
+
+
+@pytest.fixture(scope="session")
+def plugin_writer():
+    """Write a job that runs the stand-in for a CSI driver."""
+    return write_plugin
+
+
+@pytest.fixture(scope="session")
+def volume_writer():
+    """Write a volume of plugin ``efs``."""
+    return write_volume
+
+
 @pytest.fixture
 def consumer():
     """Write a job that holds a volume: ``consumer("c", "volume-id")``."""

@@ -189,6 +189,16 @@ def test_a_refused_job_is_not_removed(cluster, ask):
     assert cluster.sent("DELETE") == []
 
 
+def test_a_job_that_may_not_be_looked_at_is_removed(cluster, ask):
+    """The token may run and stop jobs, and not read them."""
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="the token needs read-job in namespace default"):
+        ask()
+
+    assert purged(cluster)
+
+
 def test_a_job_of_which_nobody_knows_is_removed(cluster, ran, ask):
     """The answer was lost on the way: it may be there."""
     cluster.replies["POST", "/v1/jobs"] = [(500, "rpc error: EOF")]

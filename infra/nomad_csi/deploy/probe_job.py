@@ -195,5 +195,11 @@ def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
 
 
 def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
-    found = jobs.allocations(client, job.namespace, job.job_id)
+    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not look at it."""
+    try:
+        found = jobs.allocations(client, job.namespace, job.job_id)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return False
     return any(item.client_status not in _ENDED for item in found)

@@ -1,0 +1,112 @@
+"""What a token needs for the probe job, on a real agent with access control: that much, and no more."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import probe_deep
+from nomad_csi.deploy import probe_job as asking
+from nomad_csi.plan import probe_job
+
+pytestmark = pytest.mark.real_nomad
+
+PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+JOB = {"submit-job", "read-job", "parse-job", "read-logs"}
+VOLUMES = {"csi-list-volume", "csi-read-volume"}
+"""What docs/csi.md names, besides reading plugins and clients."""
+
+
+@pytest.fixture(scope="module")
+def guarded(request):
+    """A real agent with access control, plugin ``efs`` and a volume in no zone of it; return it, and what makes tokens by capabilities."""
+    names = ("agent_kinds", "plugin_writer", "volume_writer")
+    agents, write_plugin, volume = (request.getfixturevalue(name) for name in names)
+    if why := agents.obstacle():
+        pytest.skip(why)
+    environment = agents.task_environment("http://127.0.0.1:9", "i-0123456789abcdef0")
+    with agents.started(agents.Real, environment, with_acl=True) as agent:
+        root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
+        source = write_plugin(
+            agent, "plugin-efs", "efs", "node", ["--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"], kind="system"
+        )
+        _, parsed, _ = agent.call("POST", "/v1/jobs/parse", {"JobHCL": source, "Canonicalize": True}, root)
+        assert agent.call("POST", "/v1/jobs", {"Job": parsed}, root)[0] == 200
+        try:
+            agent.until(
+                lambda: agent.call("GET", "/v1/plugin/csi/efs", headers=root)[1],
+                lambda found: isinstance(found, dict) and found["NodesHealthy"],
+            )
+            far = {"Required": [{"Segments": {"topology.kubernetes.io/zone": "us-east-1z"}}]}
+            wanted = {"Volumes": [volume("far", RequestedTopologies=far)]}
+            assert agent.call("PUT", "/v1/volumes", wanted, root)[0] == 200
+            yield agent, root
+        finally:
+            agent.call("DELETE", "/v1/job/plugin-efs", headers=root)
+            agent.until(
+                lambda: agent.call("GET", "/v1/job/plugin-efs/allocations", headers=root)[1],
+                lambda found: all(item["ClientStatus"] in {"complete", "failed"} for item in found),
+            )
+
+
+@pytest.fixture
+def as_token(guarded, request):
+    """Return a client whose token has these capabilities."""
+    agent, root = guarded
+    clients = []
+
+    def make(capabilities):
+        name = f"policy-{len(clients)}-{abs(hash(request.node.name))}"
+        listed = ", ".join(f'"{item}"' for item in sorted(capabilities))
+        rules = f'namespace "default" {{ capabilities = [{listed}] }}\nplugin {{ policy = "read" }}\n'
+        policy = {"Name": name, "Rules": f'{rules}node {{ policy = "read" }}'}
+        assert agent.call("POST", f"/v1/acl/policy/{name}", policy, root)[0] == 200
+        wanted = {"Name": name, "Type": "client", "Policies": [name]}
+        _, token, _ = agent.call("POST", "/v1/acl/token", wanted, root)
+        clients.append(nomad.Nomad(nomad.Connection(address=agent.url, token=token["SecretID"])))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def left(guarded):
+    """Return the probe jobs that the agent still knows."""
+    agent, root = guarded
+    return lambda: [
+        job["ID"] for job in agent.call("GET", "/v1/jobs", headers=root)[1] if job["ID"].startswith(probe_job.PREFIX)
+    ]
+
+
+def test_the_rights_of_the_page_are_enough(as_token, left):
+    """Nothing is refused, and the volumes are compared."""
+    client = as_token(JOB | VOLUMES)
+
+    found = probe_deep.completed(client, asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60))
+
+    assert [(row.verdict, row.node_name) for row in found.rows] == [("ready", "one")]
+    assert [(item.code, item.subject) for item in found.findings] == [("volume-out-of-reach", "volume default/far")]
+    assert left() == []
+
+
+@pytest.mark.parametrize("right", sorted(JOB - {"parse-job"}))
+def test_each_right_is_needed_and_named(as_token, left, right):
+    """Submitting brings parsing along; each other one that is missing is told, and no job is left behind."""
+    with pytest.raises(errors.NomadCsiError, match=right):
+        asking.ask(as_token(JOB - {right}), "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+
+    assert left() == []
+
+
+def test_volumes_that_may_not_be_read_are_told(as_token):
+    """The answers stand, and that nothing was compared is a finding."""
+    client = as_token(JOB)
+
+    found = probe_deep.completed(client, asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60))
+
+    assert ([row.verdict for row in found.rows], found.ok) == (["ready"], True)
+    assert [item.code for item in found.findings] == ["volumes-unread"]
+    assert "csi-list-volume" in found.findings[0].advice
