@@ -1,0 +1,142 @@
+"""Storage that plugins made is deleted by their controllers, and only where that cannot hurt, or somebody accepts it."""
+
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
+from nomad_csi.deploy import deletion_ways
+from nomad_csi_sandbox.csi_plugin import arguments, server
+
+NAME = "hostpath.csi.k8s.io"
+USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+
+
+@pytest.fixture
+def socket():
+    """A stand-in for csi-driver-host-path; where it listens."""
+    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a"}
+    words = ["--driver", "csi-hostpath", f"--endpoint=unix://{folder}/csi.sock", "--nodeid=n1"]
+    with server.served(arguments.read(words, environment), environment):
+        yield f"{folder}/csi.sock"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def connection(socket):
+    """A channel to it."""
+    with channel.connect(endpoint.parse(socket)) as made:
+        yield made
+
+
+@pytest.fixture
+def made(connection):
+    """The id of a volume that it made."""
+    wanted = controller.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
+    return controller.create_volume(connection, wanted, timeout_s=10).volume_id
+
+
+@pytest.fixture
+def way(socket):
+    """Write a way through it: ``way(provider="other")``."""
+    return lambda **fields: deletion_ways.Plugin(**{"endpoint": socket, "provider": NAME} | fields)
+
+
+def looked():
+    """Look, and find nothing against it."""
+
+
+def patience(wait_s=5.0):
+    """Wait so long for a snapshot."""
+    return deletion_ways.Patience(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
+
+
+def test_plugin_deletes_what_it_made(way, made):
+    """There before, and gone after; gone is no error."""
+    plugin = way(accepts_unguarded=True)
+    plugin.check(with_snapshot=True)
+
+    assert plugin.is_there(made)
+    plugin.delete(made, looked)
+    assert not plugin.is_there(made)
+    plugin.delete(made, looked)
+
+
+def test_last_look_comes_before_the_order(way, made):
+    """What it raises goes up, and the storage stays."""
+
+    def refuse():
+        raise errors.RefusedError("registered again")
+
+    with pytest.raises(errors.RefusedError, match="registered again"):
+        way().delete(made, refuse)
+
+    assert way().is_there(made)
+
+
+def test_last_snapshot_is_the_plugins(way, made, connection):
+    """Ready, of the volume; each has a name of its own."""
+    one, other = (way().snapshot(made, {}, patience()) for _ in range(2))
+
+    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=10).snapshots
+    assert sorted(item.snapshot_id for item in found) == sorted([one, other])
+    assert all(item.ready for item in found)
+
+
+def test_rejects_a_plugin_whose_storage_does_not_refuse(way):
+    """Unless somebody accepts that."""
+    with pytest.raises(errors.RefusedError, match=r"does not refuse to be deleted while it is in use: .* --accept-ung"):
+        way().check(with_snapshot=False)
+
+    way(accepts_unguarded=True).check(with_snapshot=False)
+
+
+def test_storage_that_refuses_needs_no_acceptance(way, monkeypatch):
+    """As that of the EBS driver."""
+    monkeypatch.setattr(deletion_ways, "GUARDED", frozenset({NAME}))
+
+    way().check(with_snapshot=True)
+
+    assert "ebs.csi.aws.com" not in deletion_ways.GUARDED
+
+
+def test_rejects_another_plugin(way, socket):
+    """The wrong socket."""
+    with pytest.raises(errors.RefusedError, match=f"^{socket} is plugin {NAME}, and the volume is one of other$"):
+        way(provider="other").check(with_snapshot=False)
+
+
+@pytest.mark.parametrize(
+    ("rpcs", "with_snapshot", "words"),
+    [
+        (("CREATE_DELETE_SNAPSHOT",), True, "lacks CREATE_DELETE_VOLUME$"),
+        (
+            ("CREATE_DELETE_VOLUME",),
+            True,
+            "lacks CREATE_DELETE_SNAPSHOT; without a last snapshot: --skip-final-snapshot$",
+        ),
+    ],
+)
+def test_rejects_a_plugin_that_cannot(way, monkeypatch, rpcs, with_snapshot, words):
+    """Before anything is deregistered."""
+    found = controller.ControllerCapabilities(rpcs=rpcs)
+    monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: found)
+
+    with pytest.raises(errors.RefusedError, match=words):
+        way(accepts_unguarded=True).check(with_snapshot=with_snapshot)
+
+
+def test_plugin_out_of_reach_is_no_answer(way):
+    """Not known is not gone."""
+    with pytest.raises(errors.CsiError, match="no such socket"):
+        way(endpoint="/nowhere/csi.sock").is_there("v")
+
+
+def test_secrets_are_shown_nowhere(way):
+    """Not in the object's own text."""
+    assert "hunter2" not in repr(way(secrets={"key": "hunter2"}))
