@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import command, components, ebs_volumes, installation, registration, rendering, sandbox
+from benchmarks import command, components, ebs_volumes, installation, registration, rendering, sandbox, verification
 
 MEASUREMENTS = {
     "command": command.measure,
@@ -12,6 +12,7 @@ MEASUREMENTS = {
     "components": components.measure,
     "ebs_volumes": ebs_volumes.measure,
     "installation": installation.measure,
+    "verification": verification.measure,
 }
 
 

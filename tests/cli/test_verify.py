@@ -82,3 +82,32 @@ def test_verify_exits_2_for_a_bad_address_before_asking(spec, capsys):
     assert "address (NOMAD_ADDR): expected http:// or https:// with host and port, got 'localhost:4646'" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("words", [["--stable-s", "0"], ["--stable-s", "soon"], ["--probe-timeout-s", "-1"]])
+def test_rejects_times_that_are_none(spec, words, capsys):
+    """A typing error, told before anything is asked."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["verify", spec, *words])
+
+    assert caught.value.code == 64
+    assert f"expected a number of seconds above 0, got {words[1]!r}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verify", "sentence"),
+    [
+        ({"min_healthy_percent": 0}, "verify.min_healthy_percent: expected"),
+        ({"min_healthy_percent": 101}, "verify.min_healthy_percent: expected"),
+        ({"min_healthy_percent": "most"}, "verify.min_healthy_percent: expected"),
+        ({"min_healthy_per_zone": 0}, "verify.min_healthy_per_zone: expected"),
+    ],
+)
+def test_rejects_a_policy_that_cannot_be_meant(tmp_path, verify, sentence, capsys):
+    """With the place, before anything is asked."""
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump({"plugins": [SPEC["plugins"][0] | {"verify": verify}]}))
+
+    assert cli.main(["verify", str(path)]) == 2
+
+    assert sentence in capsys.readouterr().err
