@@ -7,7 +7,7 @@ which others have the same value: two calls for each value that there is, such a
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from nomad_csi import nomad
@@ -46,11 +46,21 @@ class Clients:
         """
         wanted = tuple(expectations)
         listed = nodes.list_nodes(self._client)
+        in_zones = [node for node in listed if with_zones and _may_run_one(wanted, node)]
+        return self.filled(listed, wanted, in_zones=in_zones)
+
+    def filled(
+        self,
+        listed: Sequence[nodes.Node],
+        wanted: Sequence[model.PluginExpectation],
+        *,
+        in_zones: Iterable[nodes.Node],
+    ) -> tuple[nodes.Node, ...]:
+        """Return all clients as they were *listed*, with what *wanted* asks for, and the zones of those *in_zones*."""
         for key in dict.fromkeys(key for item in wanted for key in _keys(item)):
             asked = [item for item in wanted if key in _keys(item)]
             self._learn(key, [node for node in listed if _any_needs(asked, node)])
-        if with_zones:
-            self._learn_zones([node for node in listed if _may_run_one(wanted, node)])
+        self._learn_zones(in_zones)
         self._forget(listed)
         return tuple(self._with_values(node) for node in listed)
 

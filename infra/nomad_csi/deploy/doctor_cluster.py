@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
+from nomad_csi.deploy import clients as clients_by_value
 from nomad_csi.deploy import doctor_mounts, gather, registration_marks
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volumes
@@ -22,8 +23,19 @@ _INSTANCE_ATTRIBUTE = "unique.platform.aws.instance-id"
 _Part = TypeVar("_Part")
 
 
-def look(client: nomad.Nomad, plan: plans.StoragePlan | None, external_ids: Mapping[str, str]) -> model.Found:
-    """Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all."""
+def look(
+    client: nomad.Nomad,
+    plan: plans.StoragePlan | None,
+    external_ids: Mapping[str, str],
+    *,
+    names_instances: bool = True,
+) -> model.Found:
+    """
+    Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all.
+
+    Where *names_instances*, each client is asked on which EC2 instance it runs, if no plugin says so. Otherwise the
+    number of questions does not grow with clients, and their zones are known too.
+    """
     failed: list[errors.NomadApiError] = []
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
         on_servers = pool.submit(_asked, functools.partial(servers.list_servers, client), failed)
@@ -48,7 +60,7 @@ def look(client: nomad.Nomad, plan: plans.StoragePlan | None, external_ids: Mapp
         marks=_marks(client, held),
         mounts=doctor_mounts.seen_here(client),
     )
-    return _with_clients(client, found)
+    return _with_clients(client, found) if names_instances else _with_values(client, found)
 
 
 def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | model.Unknown:
@@ -114,6 +126,7 @@ def _volumes(
             plugin_id=item.plugin_id,
             segments=item.topologies,
             claims=item.readers + item.writers,
+            schedulable=item.schedulable,
             must_be_encrypted=_is_encrypted(planned.get(key)),
         )
     for key, wanted in planned.items():
@@ -124,6 +137,7 @@ def _volumes(
                 external_id=external_id,
                 plugin_id=wanted.registration.plugin_id,
                 segments=wanted.registration.required_topologies,
+                schedulable=False,
                 is_registered=False,
                 planned_zone=wanted.source.availability_zone if isinstance(wanted.source, plans.EbsVolume) else "",
                 must_be_encrypted=_is_encrypted(wanted),
@@ -133,6 +147,25 @@ def _volumes(
 def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
     source = planned.source if planned else None
     return isinstance(source, plans.EbsVolume | plans.EfsFileSystem) and source.encrypted
+
+
+def _with_values(client: nomad.Nomad, found: model.Found) -> model.Found:
+    """Return *found* with what jobs ask of clients, and their zones: asked for by value, not client by client."""
+    if isinstance(found.clients, model.Unknown):
+        return found
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    capable = {task.task_driver: True for task in tasks}  # who lacks a task driver is to be found, so must be judged
+    as_if = [dataclasses.replace(node, drivers=capable) for node in found.clients]
+    wanted = [clients.expectation_of(task) for task in tasks]
+    try:
+        told = clients_by_value.Clients(client).filled(as_if, wanted, in_zones=as_if)
+    except errors.NomadApiError as error:
+        return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
+    filled = (
+        dataclasses.replace(node, attributes=seen.attributes, meta=seen.meta)
+        for node, seen in zip(found.clients, told, strict=True)
+    )
+    return dataclasses.replace(found, clients=tuple(filled), instance_ids=dict(_instances_of_plugins(found)))
 
 
 def _with_clients(client: nomad.Nomad, found: model.Found) -> model.Found:

@@ -31,7 +31,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
 
 def may_run(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run, whether they have its task driver or not."""
-    expectation = _expectation(task)
+    expectation = expectation_of(task)
     return tuple(
         node
         for node in clients
@@ -47,10 +47,11 @@ def runs_on(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tup
 def needs_description(task: plugin_tasks.PluginTask, node: nodes.Node) -> bool:
     """Return whether only the attributes of *node* can tell if *task* may run there."""
     as_if = dataclasses.replace(node, drivers={task.task_driver: True})
-    return eligibility.needs_description(_expectation(task), as_if)
+    return eligibility.needs_description(expectation_of(task), as_if)
 
 
-def _expectation(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
+def expectation_of(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
+    """Return which clients must run *task*, as its job says it; nothing else is expected."""
     return plans.PluginExpectation(
         plugin_id=task.plugin_id,
         provider="",

@@ -95,6 +95,9 @@ class Volume:
     """Places where the scheduler may use it; empty: anywhere."""
 
     claims: int = 0
+    schedulable: bool = True
+    """Whether enough instances of its plugin are healthy in Nomad's eyes."""
+
     is_registered: bool = True
     planned_zone: str = ""
     """Zone of storage that is still to be made."""
