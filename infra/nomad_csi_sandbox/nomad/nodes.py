@@ -93,7 +93,10 @@ STUB_FIELDS = (
 
 def stub(node: Json) -> Json:
     """Return one element of ``GET /v1/nodes``."""
-    return {name: node[name] for name in STUB_FIELDS} | {"Address": "127.0.0.1", "Version": VERSION}
+    return {name: node[name] for name in STUB_FIELDS} | {
+        "Address": "127.0.0.1",
+        "Version": node["Attributes"]["nomad.version"],
+    }
 
 
 def _event(subsystem: str, message: str, now: str) -> Json:

@@ -1,0 +1,106 @@
+"""The role of an instance: simulated by IAM where the caller may, else read. moto does not simulate, so IAM is scripted."""
+
+import json
+from urllib import parse
+
+import boto3
+import pytest
+from botocore import stub
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, policies
+
+PROFILE = "arn:aws:iam::123456789012:instance-profile/path/nomad-client"
+ROLE = "arn:aws:iam::123456789012:role/nomad-client"
+BOUNDARY = "arn:aws:iam::123456789012:policy/limit"
+DOCUMENT = {"Version": "2012-10-17", "Statement": []}
+QUESTIONS = (
+    policies.Question(actions=("ec2:DescribeVolumes",)),
+    policies.Question(actions=("ec2:AttachVolume",), resources=("arn:v",), context={"aws:ResourceTag/a": "true"}),
+)
+
+
+@pytest.fixture
+def iam(monkeypatch):
+    """A client of IAM whose answers a test writes, in the order of the questions."""
+    client = boto3.client("iam", region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
+    monkeypatch.setattr(asking, "client", lambda *_, **__: client)
+    with stub.Stubber(client) as scripted:
+        profile = {
+            "Path": "/path/",
+            "InstanceProfileName": "nomad-client",
+            "InstanceProfileId": "AIPA00000000000000000",
+            "Arn": PROFILE,
+            "CreateDate": "2026-01-01",
+            "Roles": [
+                {
+                    "Path": "/",
+                    "RoleName": "nomad-client",
+                    "RoleId": "AROA00000000000000000",
+                    "Arn": ROLE,
+                    "CreateDate": "2026-01-01",
+                    "PermissionsBoundary": {"PermissionsBoundaryArn": BOUNDARY},
+                }
+            ],
+        }
+        wanted = {"InstanceProfileName": "nomad-client"}
+        scripted.add_response("get_instance_profile", {"InstanceProfile": profile}, wanted)
+        yield scripted
+        scripted.assert_no_pending_responses()
+    client.close()
+
+
+def _simulated(iam, question, *decisions):
+    entries = [
+        {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
+        for key, value in question.context.items()
+    ]
+    wanted = {
+        "PolicySourceArn": ROLE,
+        "ActionNames": list(question.actions),
+        "ResourceArns": list(question.resources),
+        "ContextEntries": entries,
+    }
+    found = [{"EvalActionName": action, "EvalDecision": decision} for action, decision in decisions]
+    iam.add_response("simulate_principal_policy", {"EvaluationResults": found}, wanted)
+
+
+def test_simulated_answers(iam):
+    """One set of allowed actions for each question; boundary and organization are in them."""
+    _simulated(iam, QUESTIONS[0], ("ec2:DescribeVolumes", "allowed"))
+    _simulated(iam, QUESTIONS[1], ("ec2:AttachVolume", "implicitDeny"))
+
+    found = policies.look(PROFILE, "us-east-1", QUESTIONS)
+
+    assert found == policies.Role(
+        name="nomad-client", arn=ROLE, answers=(frozenset({"ec2:DescribeVolumes"}), frozenset())
+    )
+
+
+def test_policies_are_read_where_nothing_is_simulated(iam):
+    """Attached ones and inline ones, with why, and the boundary that was not read."""
+    iam.add_client_error("simulate_principal_policy", "AccessDenied", "not authorized", http_status_code=403)
+    attached = {"PolicyName": "managed", "PolicyArn": "arn:aws:iam::aws:policy/managed"}
+    iam.add_response("list_attached_role_policies", {"AttachedPolicies": [attached]})
+    iam.add_response("get_policy", {"Policy": {"DefaultVersionId": "v7"}}, {"PolicyArn": attached["PolicyArn"]})
+    wanted = {"PolicyArn": attached["PolicyArn"], "VersionId": "v7"}
+    text = parse.quote(json.dumps(DOCUMENT))
+    iam.add_response("get_policy_version", {"PolicyVersion": {"Document": text}}, wanted)
+    iam.add_response("list_role_policies", {"PolicyNames": ["inline"]})
+    inline = {"RoleName": "nomad-client", "PolicyName": "inline", "PolicyDocument": text}
+    iam.add_response("get_role_policy", inline)
+
+    found = policies.look(PROFILE, "us-east-1", QUESTIONS)
+
+    assert found.documents == {"managed": DOCUMENT, "inline": DOCUMENT}
+    assert (found.answers, found.boundary) == (None, BOUNDARY)
+    assert found.why_read == "SimulatePrincipalPolicy in us-east-1: AccessDenied: not authorized"
+
+
+def test_role_that_may_neither_be_simulated_nor_read_is_an_error(iam):
+    """In a sentence."""
+    iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)
+    iam.add_client_error("list_attached_role_policies", "AccessDenied", "no", http_status_code=403)
+
+    with pytest.raises(errors.AwsError, match="ListAttachedRolePolicies in us-east-1: AccessDenied: no"):
+        policies.look(PROFILE, "us-east-1", QUESTIONS)
