@@ -124,7 +124,11 @@ def test_a_set_with_a_class_becomes_components():
 
 
 def test_every_field_of_the_spec_is_an_argument():
-    """What a spec can say of a plugin or a volume, a program can too."""
+    """
+    What a spec can say of a plugin or a volume, a program can too.
+
+    Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
+    """
     from nomad_csi.components import created, ebs, efs, existing, plugin_args  # noqa: PLC0415  # of this test only
 
     def names(kind):
@@ -132,8 +136,8 @@ def test_every_field_of_the_spec_is_an_argument():
 
     own = {"render_to", "templates"}
     assert names(plugin_args.CsiPluginArgs) == (set(plugin.PluginSpec.model_fields) - {"id"}) | own
-    common = set(volume.VolumeSpec.model_fields) - {"id", *volume.SOURCES} | own | {"volume_id"}
-    assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields)
+    common = set(volume.VolumeSpec.model_fields) - {"id", "snapshots", *volume.SOURCES} | own | {"volume_id"}
+    assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields) | {"snapshots"}
     assert names(efs.EfsVolumeArgs) == common | set(volume.EfsSpec.model_fields)
     registered = names(existing.ExistingVolumeArgs) | {"protect"}
     assert registered == common | set(volume.ExistingSpec.model_fields) | {"driver"}

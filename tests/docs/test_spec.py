@@ -35,7 +35,7 @@ def test_command_prints_the_schema(capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed == schema.document()
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert list(printed["properties"]) == ["protect", "classes", "plugins", "volumes"]
+    assert list(printed["properties"]) == ["protect", "classes", "snapshots", "plugins", "volumes"]
 
 
 def test_every_key_has_a_meaning():
