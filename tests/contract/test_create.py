@@ -408,3 +408,29 @@ def test_life_of_a_created_volume(client, plugin_id, fresh):
         "data: delete it in the storage system when nobody wants it any more"
     ]
     assert volume.read(context, identity, larger, grown) is None
+
+
+def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted, plugin_id, fresh):
+    """Nomad itself has the storage made first, and keeps no record of it."""
+    lost = wanted("lost", namespace="nowhere", capacity_min_bytes=MIB)
+    with pytest.raises(errors.NomadApiError, match=f"volume {lost.volume_id} is in nonexistent namespace nowhere"):
+        volume_creation.create(client, lost)
+    assert _has_made(client, wanted, lost.name)
+
+    volume = created_volume.CreatedVolume()
+    never = fresh("never")
+    writer = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
+    given = {"volumeId": never, "namespace": "nowhere", "pluginId": plugin_id, "capabilities": [writer]}
+    inputs, _ = volume.check(given | {"capacityMinBytes": MIB})
+    with pytest.raises(errors.RefusedError, match=r"^there is no namespace nowhere in http://.*; nothing was made: "):
+        volume.create(resource.Context(connect=lambda: client), inputs)
+    assert not _has_made(client, wanted, never)
+
+
+def _has_made(client, wanted, name):
+    """Return whether the plugin has storage of that name: it refuses to make some of another size then."""
+    try:
+        volume_creation.create(client, wanted("other", name=name, capacity_min_bytes=7 * MIB))
+    except errors.NomadApiError as error:
+        return "already exist" in error.message
+    return False

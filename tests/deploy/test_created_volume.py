@@ -555,3 +555,26 @@ def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scri
     assert (read["madeStorage"], updated["madeStorage"]) == ("vol-1", "vol-1")
     assert "madeStorage" not in taken
     assert "madeStorage" not in VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)[1]
+
+
+def test_create_refuses_an_unknown_namespace_before_anything_is_sent(context, scripted):
+    """Nomad would notice when the plugin has made the storage, and forget about it."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", "/v1/namespace/prod", 404, "Namespace not found")
+
+    with pytest.raises(
+        errors.RefusedError, match=r"^there is no namespace prod in http://.*; nothing was made: make it"
+    ):
+        VOLUME.create(context, NEWS)
+
+    assert scripted.sent("PUT") == []
+
+
+def test_create_goes_on_where_the_namespace_may_not_be_seen(context, scripted):
+    """What follows will tell."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/namespace/prod", 403, "Permission denied")
+    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD], "Warnings": ""})
+
+    assert VOLUME.create(context, NEWS)[1] == MADE

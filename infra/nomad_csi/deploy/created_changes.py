@@ -5,7 +5,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import created_document, created_properties, resource, volume_comparison, volume_ownership
-from nomad_csi.nomad import volume_creation, volumes
+from nomad_csi.nomad import namespaces, volume_creation, volumes
 
 _NEVER_CHANGED = volume_comparison.fixed(created_properties.INPUTS)
 
@@ -14,9 +14,11 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
     """
     Have the plugin make a volume that Nomad does not know, and return what it answered.
 
+    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep what the plugin made.
     Sent once. After an ambiguous answer the volume is looked for: it is ours when it is there and as wanted.
     """
     taken = volume_ownership.mark(context, client, news)
+    namespaces.refuse_unknown(client, news["namespace"])
     context.status(f"plugin {news['pluginId']} makes {_name(news)}")
     try:
         created = volume_creation.create(

@@ -1,0 +1,36 @@
+"""
+Nomad's namespaces: whether there is one of a name.
+
+Nomad looks at the namespace of a volume only when it stores it. Of a volume that a plugin is to make, that is after
+the plugin has made the storage, which then belongs to nobody.
+Source: hashicorp/nomad, ``command/agent/namespace_endpoint.go``, ``nomad/csi_endpoint.go`` (``Create``), 2026-08-21.
+"""
+
+from nomad_csi import errors
+from nomad_csi.nomad import replies, request
+
+DEFAULT = "default"
+"""The namespace that is always there."""
+
+ABSENT = "Namespace not found"
+
+
+def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
+    """
+    Raise `errors.RefusedError` where Nomad says that there is no *namespace*.
+
+    A token that may not know is no reason to refuse: what follows will tell.
+    """
+    if namespace == DEFAULT:
+        return
+    try:
+        found = replies.one(nomad, request.path_of("namespace", namespace), absent=ABSENT)
+    except errors.NomadApiError as error:
+        if error.kind != "refused":
+            raise
+        return
+    if found is None:
+        raise errors.RefusedError(
+            f"there is no namespace {namespace} in {nomad.connection.address}; nothing was made: make it first with "
+            f"`nomad namespace apply {namespace}`, or name another"
+        )
