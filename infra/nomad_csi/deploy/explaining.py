@@ -78,7 +78,9 @@ def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
 
 def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iterator[tuple[str, str]]:
     """Yield the rules of lint that jobs break that run *driver*, each with what was found."""
-    for job in running if driver else ():
+    if driver is None:
+        return
+    for job in running:
         for verdict in judge.of_driver(job, driver):
             yield verdict.code, f"{verdict.found} in {verdict.file}"
 

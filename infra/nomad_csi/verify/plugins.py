@@ -13,6 +13,7 @@ from nomad_csi.verify import (
     events,
     findings,
     found,
+    instance_findings,
     instances,
     plugin_findings,
     policy,
@@ -180,7 +181,7 @@ def _of_rows(
     enough_controllers = len(_healthy(rows, "controller")) >= (expectation.controllers if least is None else least)
     for row in rows:
         tolerated = enough_controllers if row.role == "controller" else is_enough
-        yield from instances.check(expectation, row, tolerated=tolerated)
+        yield from instance_findings.check(expectation, row, tolerated=tolerated)
 
 
 def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:

@@ -1,0 +1,188 @@
+"""What the resource `PluginHealth` takes and answers, and what it expects by that."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi.deploy import properties, resource
+from nomad_csi.plan import model
+from nomad_csi.spec import names
+
+INPUTS: Mapping[str, properties.Property] = {
+    "pluginId": properties.Property(
+        kind="text",
+        required=True,
+        replaces=True,
+        pattern=names.PLUGIN_ID,
+        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
+        description="Id of the CSI plugin.",
+    ),
+    "provider": properties.Property(
+        kind="text",
+        required=True,
+        description="The name that every instance must answer, such as `ebs.csi.aws.com`.",
+    ),
+    "version": properties.Property(
+        kind="text", description="The version that every instance must answer; any when omitted."
+    ),
+    "namespace": properties.Property(
+        kind="text",
+        default="default",
+        pattern=names.NAMESPACE,
+        pattern_says="up to 128 letters, digits and '-'",
+        description="Nomad namespace of the plugin's jobs; `default` when omitted.",
+    ),
+    "controllers": properties.Property(
+        kind="number", default=0, description="Controllers that must be healthy; 0 when omitted."
+    ),
+    "monolith": properties.Property(
+        kind="flag", description="Whether each node instance is a controller too; no when omitted."
+    ),
+    "nodes": properties.Property(
+        kind="number",
+        description="Node instances of a service job; one on every eligible client when omitted.",
+    ),
+    "constraints": properties.Property(
+        kind="list",
+        item=properties.Property(
+            kind="record",
+            type_name="EligibleIf",
+            description="What a client must be.",
+            fields={
+                "attribute": properties.Property(kind="text", required=True, description="A runtime variable."),
+                "operator": properties.Property(kind="text", required=True, description="How to compare."),
+                "value": properties.Property(kind="text", may_be_empty=True, description="What to compare with."),
+            },
+        ),
+        description="Which clients the plugin's jobs run on besides; all when omitted.",
+    ),
+    "datacenters": properties.Property(
+        kind="list",
+        default=["*"],
+        item=properties.Property(kind="text"),
+        description="Nomad datacenters of the plugin's jobs, with `*` for any text; all when omitted.",
+    ),
+    "nodePool": properties.Property(
+        kind="text", default="default", description="Node pool of the plugin's jobs; `default` when omitted."
+    ),
+    "taskDriver": properties.Property(
+        kind="text", default="docker", description="Task driver of the plugin's jobs; `docker` when omitted."
+    ),
+    "clientDataDir": properties.Property(
+        kind="text", description="`data_dir` of the Nomad clients: where the plugin's sockets are."
+    ),
+    "proof": properties.Property(
+        kind="text",
+        default="nomad",
+        one_of=("nomad", "csi"),
+        description="`nomad` (default) believes Nomad's health, `csi` wants the instances' own answers.",
+    ),
+    "timeoutS": properties.Property(
+        kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
+    ),
+    "stableS": properties.Property(
+        kind="number", default=3, description="Seconds without a restart before it counts; 3 when omitted."
+    ),
+    "minHealthyPercent": properties.Property(
+        kind="number", description="How many of 100 node instances must be healthy; all when omitted."
+    ),
+    "minHealthyPerZone": properties.Property(
+        kind="number", description="How many node instances must be healthy in each zone; all when omitted."
+    ),
+    "controllerSupports": properties.Property(
+        kind="list",
+        item=properties.Property(kind="text"),
+        description="What each controller must say that it can do, in Nomad's words, such as `AttachDetach`.",
+    ),
+    "nodeSupports": properties.Property(
+        kind="list",
+        item=properties.Property(kind="text"),
+        description="What each node instance must say that it can do, such as `StageVolume`.",
+    ),
+    "driver": properties.Property(
+        kind="text", description="Name of the driver in the catalogue, for what explains a failure."
+    ),
+    "jobs": properties.Property(
+        kind="map",
+        description="Ids of the plugin's jobs, each with what changes when the job does: then it is proven again.",
+    ),
+}
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "healthyControllers": properties.Property(kind="number", required=True, description="Healthy controllers."),
+    "healthyNodes": properties.Property(
+        kind="number", required=True, description="Clients with a healthy node instance that must have one."
+    ),
+    "expectedNodes": properties.Property(
+        kind="number", required=True, description="Clients that must have a node instance."
+    ),
+    "provenBy": properties.Property(
+        kind="text",
+        required=True,
+        description="`csi` where every instance answered itself, `nomad` where it is Nomad's word.",
+    ),
+    "verdict": properties.Property(
+        kind="text",
+        required=True,
+        description="`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.",
+    ),
+    "satisfied": properties.Property(
+        kind="flag",
+        required=True,
+        description="Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.",
+    ),
+}
+
+_LEAST: Mapping[str, tuple[str, float]] = {
+    "minHealthyPercent": ("a whole number from 1 to 100", 100),
+    "minHealthyPerZone": ("a whole number, at least 1", math.inf),
+}
+"""Inputs that say how many instances are enough: what is allowed, in words and as the most."""
+
+
+def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
+    """Return what checked *inputs* expect."""
+    return model.PluginExpectation(
+        plugin_id=inputs["pluginId"],
+        provider=inputs["provider"],
+        version=inputs.get("version", ""),
+        namespace=inputs["namespace"],
+        controllers=int(inputs["controllers"]),
+        monolith=inputs.get("monolith", False),
+        nodes=int(inputs["nodes"]) if inputs.get("nodes") else None,
+        constraints=tuple(
+            model.Constraint(attribute=item["attribute"], operator=item["operator"], value=item.get("value", ""))
+            for item in inputs.get("constraints", ())
+        ),
+        datacenters=tuple(inputs["datacenters"]),
+        node_pool=inputs["nodePool"],
+        task_driver=inputs["taskDriver"],
+        client_data_dir=inputs.get("clientDataDir", ""),
+        proof=inputs["proof"],
+        timeout_s=inputs["timeoutS"],
+        stable_s=inputs["stableS"],
+        min_healthy_percent=_count(inputs, "minHealthyPercent"),
+        min_healthy_per_zone=_count(inputs, "minHealthyPerZone"),
+        controller_supports=tuple(inputs.get("controllerSupports", ())),
+        node_supports=tuple(inputs.get("nodeSupports", ())),
+        driver=inputs.get("driver", ""),
+    )
+
+
+def _count(inputs: Mapping[str, Any], name: str) -> int | None:
+    return int(inputs[name]) if name in inputs else None
+
+
+def is_strict(news: Mapping[str, Any]) -> bool:
+    """Return whether every node instance must be healthy."""
+    return not any(news.get(name) for name in _LEAST)
+
+
+def policy_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
+    """Yield minima that cannot be meant."""
+    for name, (allowed, most) in _LEAST.items():
+        given = news.get(name)
+        if not isinstance(given, int | float) or isinstance(given, bool):
+            continue  # absent, unknown, or refused as no number
+        if given != int(given) or not 1 <= given <= most:
+            yield resource.Failure(path=name, reason=f"expected {allowed}, got {given:g}")
