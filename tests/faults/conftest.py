@@ -222,6 +222,13 @@ def proxy(agent):
 
 
 @pytest.fixture
+def proxies():
+    """Make proxies to agents: ``proxies(url)``."""
+    with contextlib.ExitStack() as stack:
+        yield lambda target: stack.enter_context(proxied(target))
+
+
+@pytest.fixture
 def held(agent):
     """Return the external ids of all volumes that Nomad holds, by ``namespace/id``."""
 
