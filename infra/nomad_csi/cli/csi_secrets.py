@@ -35,9 +35,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _file(given: str) -> Path:
-    if "=" in given or given.lstrip().startswith("{"):
+    path = Path(given)
+    if ("=" in given or given.lstrip().startswith("{")) and not path.exists():
         raise argparse.ArgumentTypeError(INSTEAD)
-    return Path(given)
+    return path
 
 
 def read(arguments: argparse.Namespace) -> dict[str, str]:

@@ -29,10 +29,15 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading
     """
     deadline = time.monotonic() + wait_s
     pause = cancelled or threading.Event()
+    obstacle = ""
     while True:
-        obstacle = _obstacle(where, max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05), cancelled)
-        if not obstacle:
+        timeout_s = max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05)
+        found = _obstacle(where, timeout_s, cancelled)
+        if not found:
             return
+        # A last look that had hardly any time says less than the one before.
+        is_cut = timeout_s < PROBE_TIMEOUT_S and found.startswith("DEADLINE_EXCEEDED")
+        obstacle = obstacle if obstacle and is_cut else found
         if time.monotonic() + PAUSE_S >= deadline:
             raise errors.CsiError(where.text, f"not ready within {wait_s:.3g} s: {obstacle}", code="DEADLINE_EXCEEDED")
         if pause.wait(PAUSE_S):
