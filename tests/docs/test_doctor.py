@@ -1,0 +1,137 @@
+"""The commands of docs/doctor.md work as written, and the page is that of the rules."""
+
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import boto3
+import pytest
+
+from nomad_csi import cli, nomad
+from nomad_csi.doctor import describe, table
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import iam, registration
+from nomad_csi_sandbox.aws import account, server
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
+
+PAGE = (Path(__file__).parents[2] / "docs/doctor.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+ZONE = "us-east-1a"
+SPEC = f"""plugins:
+  - {{id: ebs, driver: aws-ebs, aws_region: us-east-1}}
+volumes:
+  - id: mysql
+    plugin_id: ebs
+    existing: {{external_id: VOLUME, availability_zone: {ZONE}}}
+"""
+PLUGIN = """job "plugin-ebs-controller" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "controller"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def seeded(monkeypatch):
+    """An account with a client on an instance, whose role has the policy of this package, and an untagged volume."""
+    with server.Moto() as made:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        found = account.seed(made.url, zones=[ZONE])
+        keys = {"endpoint_url": made.url, "region_name": "us-east-1"}
+        client = boto3.client("iam", **keys)
+        document = json.dumps(iam.ebs_policy("us-east-1"))
+        client.put_role_policy(RoleName=found.role_name, PolicyName="ebs", PolicyDocument=document)
+        client.close()
+        ec2 = boto3.client("ec2", **keys)
+        yield ec2.create_volume(AvailabilityZone=ZONE, Size=1)["VolumeId"], found.instances[ZONE]
+        ec2.close()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, seeded):
+    """A folder with the spec of the page, and a stand-in agent with its volume, registered."""
+    external_id, instance_id = seeded
+    (tmp_path / "storage.yaml").write_text(SPEC.replace("VOLUME", external_id))
+    spec = nodes.NodeSpec(name="client-1", zone=ZONE, instance_id=instance_id)
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=[spec], environment={"PATH": "/usr/bin:/bin"}))
+    [node] = made.state.nodes.values()
+    privileged = {"driver.docker.privileged.enabled": "true"}
+    node["Drivers"]["docker"] |= {"Detected": True, "Healthy": True, "Attributes": privileged}
+    mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+    document = registration.VolumeRegistration(
+        volume_id="mysql",
+        name="mysql",
+        external_id=external_id,
+        plugin_id="ebs",
+        capabilities=(mode,),
+        required_topologies=({"topology.ebs.csi.aws.com/zone": ZONE},),
+    )
+    with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        volumes.register(client, [document])
+        monkeypatch.setenv("NOMAD_ADDR", serving.url)
+        monkeypatch.chdir(tmp_path)
+        yield tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_commands_run_as_written(capsys):
+    """One after the other: without the spec the role cannot be known; with it a tag is missing, until it is set."""
+    told = []
+    for line in COMMANDS:
+        code = cli.main(shlex.split(line)[1:])
+        told.append((code, "policy-tag-missing" in capsys.readouterr().out))
+
+    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "doctor"]] * 4
+    assert told == [(2, False), (1, True), (0, False), (0, False)]
+
+
+def test_page_has_every_finding_as_the_rules_say_it():
+    """Whoever changes a rule writes the end of the page again: nomad-csi doctor --codes."""
+    assert PAGE.endswith(f"edit those, not this. -->\n\n{describe.codes()}")
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(--[a-z][a-z-]+)", PAGE.partition("## All findings")[0]))))
+def test_every_option_exists(option, capsys):
+    """As the page spells it."""
+    with pytest.raises(SystemExit):
+        cli.main(["doctor", "--help"])
+
+    assert option in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", ["hop-limit-low", "nomad-erases-secrets"])
+def test_finding_is_explained(code, capsys):
+    """With its severity, what comes of it, the fix and the source."""
+    assert cli.main(["doctor", "--explain", code]) == 0
+
+    assert capsys.readouterr().out == describe.as_text(table.RULES[code])
+
+
+@pytest.mark.usefixtures("folder")
+def test_fix_asks_first(monkeypatch, capsys):
+    """Nobody is at a terminal: nothing is tagged, and that is said."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+
+    assert cli.main(["doctor", "storage.yaml", "--fix"]) == 1
+    captured = capsys.readouterr()
+    assert "give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in captured.err
+    assert "nobody is at a terminal" in captured.err
