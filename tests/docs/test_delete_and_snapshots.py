@@ -1,5 +1,6 @@
 """The commands of docs/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
 
+import json
 import os
 import re
 import shlex
@@ -165,6 +166,29 @@ def _restore(client, snapshot):
         found = volumes.get(client, "default", item.registration.volume_id)
         assert (found.snapshot_id, found.clone_id) == (item.source.snapshot_id, item.source.clone_id)
     assert len(ids | {snapshot.external_id}) == 3
+
+
+def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, tmp_path, capsys):
+    """With the state of its stack as proof; not without somebody's acceptance, where the storage cannot say no."""
+    outputs = _create(client, volumeId="scratch", capacityMinBytes=2**30)
+    made = {"type": "nomad-csi:index:CreatedVolume", "outputs": outputs}
+    (tmp_path / "state.json").write_text(json.dumps({"deployment": {"resources": [made]}}))
+    [socket] = (short_folder / "client/csi/plugins").glob("*/csi.sock")
+    where = ["--endpoint", str(socket), "--state", str(tmp_path / "state.json")]
+    command = ["delete", "default/scratch", *where, "--yes-delete-data", "default/scratch", "--json"]
+
+    codes = [cli.main(command), cli.main([*command, "--accept-unguarded"])]
+    codes.append(cli.main([*command, "--accept-unguarded", "--plugin", "hostpath"]))
+
+    first, second, third = (
+        json.loads(text)["volumes"][0] for text in re.split(r"(?<=\n\})\n", capsys.readouterr().out)[:3]
+    )
+    assert codes == [1, 0, 0]
+    assert (first["status"], "--accept-unguarded" in first["reason"]) == ("refused", True)
+    assert (second["status"], second["reason"]) == ("deleted", "")
+    assert [item.snapshot_id for item in volume_snapshots.of_plugin(client, "hostpath")] == [second["snapshot_id"]]
+    assert (third["status"], third["reason"]) == ("gone", f"not registered, and {outputs['externalId']} is gone")
+    assert volumes.get(client, "default", "scratch") is None
 
 
 def test_every_outcome_is_explained():

@@ -13,6 +13,8 @@ _VARIABLES = 'variables {{ path "{{path}}" {{ capabilities = ["{right}"] }} }} i
 
 _NEEDS = (
     (r"GET /v1/plugins?\b.*", _PLUGIN_READ),
+    (r"GET /v1/volumes/snapshot", "csi-list-volume in namespace {namespace}"),
+    (r"DELETE /v1/volumes/snapshot", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
     (r"(PUT|POST) /v1/volume.*", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
     (r"DELETE /v1/volume/.*/detach", f"csi-mount-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
     (r"DELETE /v1/volume/.*", "csi-write-volume in namespace {namespace}"),
