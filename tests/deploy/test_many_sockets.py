@@ -14,6 +14,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from nomad_csi.csi import report
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi.deploy import gather
 from nomad_csi.nomad import nodes, plugins
@@ -207,6 +208,26 @@ def test_a_thousand_hung_plugins_leave_nothing_behind(fleet, wanted):
         gc.collect()
         assert time.monotonic() < deadline, [[thread.name for thread in threading.enumerate()], _open_files() - files]
         time.sleep(0.05)
+
+
+def test_silence_is_asked_again_where_nobody_could_listen(monkeypatch, wanted):
+    """On a machine that was too busy, an answer may have come unheard: once more, and only those."""
+    asked = []
+
+    def probe(endpoint, *, timeout_s, **_):
+        asked.append(Path(endpoint).parent.name)
+        if asked.count("b") == 1 and asked[-1] == "b":
+            time.sleep(timeout_s * 1.5)  # the processor is given to others
+            return report.ProbeReport(endpoint=endpoint, verdict="silent", detail="no answer", latency_ms=1.0)
+        return report.ProbeReport(endpoint=endpoint, verdict="ready", detail="", latency_ms=1.0, name=NAME)
+
+    monkeypatch.setattr(gather.probe, "probe", probe)
+    monkeypatch.setattr(gather, "_hidden", lambda _: "")
+
+    [seen] = gather.probe_all([(wanted, told(["a", "b"]))], timeout_s=0.1)
+
+    assert {key[0]: item.verdict for key, item in seen.probed.items()} == {"a": "ready", "b": "ready"}
+    assert sorted(asked) == ["a", "b", "b"]
 
 
 def _open_files():

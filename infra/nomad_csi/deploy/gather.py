@@ -31,6 +31,12 @@ WORKERS = 8
 PROBES = 128
 """Sockets that are asked at the same time: those that hang cost one deadline together, not one each."""
 
+LATE = 0.1
+"""
+Part of the deadline that answers may come after it. Every question is cancelled at its deadline; who learns of that
+much later had no processor to listen with, and asks those again that seemed to be silent.
+"""
+
 NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
@@ -78,25 +84,39 @@ def probe_all(
 ) -> tuple[found.PluginFound, ...]:
     """Return what Nomad *told* of each plugin with the own answers of all instances whose sockets are at hand."""
     event = cancelled or threading.Event()
-    until = time.monotonic() + timeout_s
     asked = [
         (number, expectation, item)
         for number, (expectation, seen) in enumerate(told)
         for item in instances.all_of(seen.plugin)
     ]
-    answers = in_parallel(
-        (
-            functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=event)
-            for _, expectation, item in asked
-        ),
-        workers=PROBES,
-    )
+    wanted = [(expectation, item) for _, expectation, item in asked]
+    answers, late_s = _ask(wanted, timeout_s, event)
+    silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
+    if late_s > LATE * timeout_s and silent:
+        again, _ = _ask([wanted[at] for at in silent], timeout_s, event)
+        for at, answer in zip(silent, again, strict=True):
+            answers[at] = answer
     probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
     for (number, _, item), answer in zip(asked, answers, strict=True):
         probed[number][item.alloc_id, item.role] = answer
     return tuple(
         dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(told, probed, strict=True)
     )
+
+
+def _ask(
+    wanted: Sequence[tuple[model.PluginExpectation, plugins.Instance]], timeout_s: float, cancelled: threading.Event
+) -> tuple[list[found.Probed], float]:
+    """Return the answers of all of *wanted*, and how much later than their deadline this process had them, in s."""
+    until = time.monotonic() + timeout_s
+    answers = in_parallel(
+        (
+            functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=cancelled)
+            for expectation, item in wanted
+        ),
+        workers=PROBES,
+    )
+    return answers, time.monotonic() - until
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
