@@ -37,7 +37,8 @@ def explain(
     from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
     driver = catalogue.DRIVERS.get(expectation.driver)
     try:
-        running = [job for job in (_job(client, expectation.namespace, job_id) for job_id in job_ids) if job]
+        ids = _jobs(expectation.namespace, job_ids, seen)
+        running = [job for job in (_job(client, *pair) for pair in ids) if job]
     except errors.NomadApiError as error:
         running, from_logs = [], [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
     rules = dict(_rules(running, driver))
@@ -63,6 +64,13 @@ def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Ca
         why = f"{error.message}; {error.advice}" if error.advice else error.message
         return (causes.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
     return (causes.Cause(kind="note", where=where, text="its log is empty"),)
+
+
+def _jobs(namespace: str, job_ids: Iterable[str], seen: found.PluginFound) -> tuple[tuple[str, str], ...]:
+    """Return the plan's jobs, and those of others under which Nomad counts instances too."""
+    own = tuple((namespace, job_id) for job_id in job_ids)
+    others = sorted(seen.plugin.jobs - set(own)) if seen.plugin else ()
+    return (*own, *others)
 
 
 def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:

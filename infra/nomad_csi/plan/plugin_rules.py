@@ -175,6 +175,12 @@ def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
     if verify.stable_s >= verify.timeout_s:
         allowed = f"less than timeout_s ({verify.timeout_s:g})"
         yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
+    monolith = driver.roles.get("monolith")
+    if verify.min_healthy_per_zone is not None and monolith is not None and monolith.job_type == "service":
+        allowed = "no minimum for each zone: Nomad places the instances of this driver, by their number"
+        got = str(verify.min_healthy_per_zone)
+        fix = "use min_healthy_percent"
+        yield Problem(path=f"{path}.verify.min_healthy_per_zone", got=got, allowed=allowed, fix=fix)
     slow = jobs.health_timeout_s(plugin, driver)
     if update and update.healthy_deadline_s < slow:
         allowed = f"at least {slow}, the health timeout: or Nomad gives a deployment up that would become healthy"

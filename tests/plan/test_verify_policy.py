@@ -1,0 +1,72 @@
+"""How many node instances are enough is planned as it is written, and refused where it cannot be meant."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.plan import storage
+
+EFS = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+OWN = {
+    "name": "own",
+    "provider": "own.csi.example.com",
+    "image": "own:1",
+    "roles": {"monolith": {"job_type": "service", "arguments": ["--endpoint=${CSI_ENDPOINT}"]}},
+    "capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
+}
+
+
+def expectation(plugin):
+    [planned] = storage.plan_document({"plugins": [plugin]}).plugins
+    return planned.expectation
+
+
+def test_all_are_wanted_unless_said_otherwise():
+    """No minimum is no leave to lack one."""
+    found = expectation(EFS)
+
+    assert (found.min_healthy_percent, found.min_healthy_per_zone) == (None, None)
+
+
+def test_both_minima_are_planned():
+    """As written."""
+    found = expectation(EFS | {"verify": {"min_healthy_percent": 95, "min_healthy_per_zone": 2}})
+
+    assert (found.min_healthy_percent, found.min_healthy_per_zone) == (95, 2)
+
+
+def test_what_instances_must_be_able_to_do_follows_from_driver_and_volumes():
+    """EBS attaches; a volume that the plugin makes wants a controller that makes some."""
+    ebs = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+
+    assert expectation(ebs).controller_supports == ("AttachDetach",)
+    assert expectation(EFS).controller_supports == ()
+
+
+@pytest.mark.parametrize(
+    ("verify", "problem"),
+    [
+        ({"min_healthy_percent": 0}, "verify.min_healthy_percent: "),
+        ({"min_healthy_percent": 101}, "verify.min_healthy_percent: "),
+        ({"min_healthy_per_zone": 0}, "verify.min_healthy_per_zone: "),
+        ({"min_healthy_percentage": 9}, "min_healthy_percent"),
+    ],
+)
+def test_rejects_minima_that_cannot_be_meant(verify, problem):
+    """Named by their place."""
+    with pytest.raises(errors.SpecError) as caught:
+        expectation(EFS | {"verify": verify})
+
+    assert problem in str(caught.value)
+
+
+def test_rejects_a_minimum_by_zone_where_nomad_places_by_number():
+    """Two instances of a service stand where the scheduler wants them."""
+    plugin = {"id": "own0", "driver": OWN, "monolith": {"count": 2}, "verify": {"min_healthy_per_zone": 1}}
+
+    with pytest.raises(errors.SpecError) as caught:
+        expectation(plugin)
+
+    assert (
+        "plugins[0].verify.min_healthy_per_zone: expected no minimum for each zone: Nomad places the instances of this "
+        "driver, by their number, got 1; use min_healthy_percent"
+    ) in str(caught.value)
