@@ -62,11 +62,22 @@ def agent():
         yield _start(folder, stack)
 
 
-def _start(folder, stack):
-    """Start the agent, and put its end onto *stack*."""
+@pytest.fixture(scope="module")
+def whole_machine_agent():
+    """Another one, whose ``exec`` tasks find all programs of the machine, as Nomad does it by default."""
+    folder = Path(tempfile.mkdtemp(prefix="nomad-csi-", dir="/tmp"))
+    with ExitStack() as stack:
+        stack.callback(_remove, folder)
+        yield _start(folder, stack, chroot_env={})
+
+
+def _start(folder, stack, **client):
+    """Start the agent, whose *client* is set up so besides, and put its end onto *stack*."""
     http, rpc, serf = _free_ports(3)
     config = folder / "agent.json"
-    config.write_text(json.dumps(agents.configuration(folder, http=http, rpc=rpc, serf=serf)), encoding="utf-8")
+    settings = agents.configuration(folder, http=http, rpc=rpc, serf=serf)
+    settings["client"] |= client
+    config.write_text(json.dumps(settings), encoding="utf-8")
     log = stack.enter_context((folder / "agent.log").open("wb"))
     process = subprocess.Popen(
         ["nomad", "agent", "-dev", f"-config={config}"],
