@@ -199,7 +199,9 @@ def test_policy_grants_more_when_the_driver_creates():
     """Creating needs tags on what is made, and only what carries them is changed."""
     found = statements(create_volumes=True)
 
-    assert found["CreateTaggedVolumes"]["Condition"] == {"StringEquals": {"aws:RequestTag/ebs.csi.aws.com/cluster": "true"}}
+    assert found["CreateTaggedVolumes"]["Condition"] == {
+        "StringEquals": {"aws:RequestTag/ebs.csi.aws.com/cluster": "true"}
+    }
     assert json.dumps(found).count("ec2:DeleteVolume") == 1
 
 
