@@ -37,8 +37,8 @@ IMAGE = "docker.io/library/busybox:1.37"
 
 EXIT_MEANS: Mapping[int, str] = {
     42: f"{MOUNT} is no mount in the task: the volume was claimed, and nothing was mounted",
-    43: "the file cannot be written: the file system is read-only, full, or not this user's (exec runs as nobody, and a "
-    "new file system belongs to root: use docker or podman, or change its owner)",
+    43: "the file cannot be written: the file system is read-only, full, or not this user's (exec runs as nobody, and "
+    "a new file system belongs to root: use docker or podman, or change its owner)",
     44: "the file that was written is not there: what is mounted is not what was written to",
     45: "the file came back with other content",
     46: "the file cannot be removed",
