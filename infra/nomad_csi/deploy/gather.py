@@ -37,6 +37,9 @@ Part of the deadline that answers may come after it. Every question is cancelled
 much later had no processor to listen with, and asks those again that seemed to be silent.
 """
 
+AGAIN = 2
+"""So often at most."""
+
 NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
@@ -91,9 +94,11 @@ def probe_all(
     ]
     wanted = [(expectation, item) for _, expectation, item in asked]
     answers, late_s = _ask(wanted, timeout_s, event)
-    silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
-    if late_s > LATE * timeout_s and silent:
-        again, _ = _ask([wanted[at] for at in silent], timeout_s, event)
+    for _ in range(AGAIN):
+        silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
+        if not silent or late_s <= LATE * timeout_s:
+            break
+        again, late_s = _ask([wanted[at] for at in silent], timeout_s, event)
         for at, answer in zip(silent, again, strict=True):
             answers[at] = answer
     probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
