@@ -2,6 +2,8 @@
 AWS Backup: vaults, plans, and what a plan copies.
 
 Source: hashicorp/terraform-provider-aws, ``internal/service/backup``: ``vault.go``, ``plan.go``, ``selection.go``.
+The id of a selection is its own at the provider. Here it is ``plan|selection``, the form that the provider imports:
+what is read back has nothing but its id.
 """
 
 from collections.abc import Mapping
