@@ -1,0 +1,151 @@
+"""No secret in clear: a canary goes through every command, through good runs and failing ones, and is found nowhere."""
+
+import logging
+
+import pytest
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs
+
+CANARY = "canary-73e1f0"
+TOKEN = f"{CANARY}-token"
+SECRET = f'{CANARY}-volume "<&>\\é of two words'
+FILE_SYSTEM = "fs-0123456789abcdef0"
+JOB = """job "plugin" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver       = "raw_exec"
+      kill_timeout = "200ms"
+      csi_plugin {
+        id   = "aws-efs0"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
+LEGACY = f"""type = "csi"
+id = "legacy"
+external_id = "{FILE_SYSTEM}:/legacy"
+plugin_id = "aws-efs0"
+
+capability {{
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}}
+
+secrets {{
+  password = "{CANARY}-in-the-file"
+}}
+"""
+CASES = {
+    "render": ["SPEC --out OUT", "SPEC --out OUT --check"],
+    "import": ["LEGACY", "LEGACY --json", "--cluster --json"],
+    "lint": ["LEGACY", "LEGACY --json"],
+    "register": ["SPEC", "SPEC --json", "SPEC --secrets SECRETS", "SPEC --secrets WRONG", "LEGACY", "WRONG"],
+    "plan": ["SPEC", "SPEC --json --out OUT"],
+    "deregister": ["default/v0 --wait 1", "default/v0 --wait 1 --json"],
+    "delete": ["default/v0 --yes-delete-data default/v0 --wait 1 --secrets SECRETS"],
+    "snapshot": [
+        "create default/v0 --secrets SECRETS --wait 1",
+        "list default/v0",
+        "create default/v0 --secrets WRONG",
+    ],
+    "claims": ["", "--json", "--repair default/v0 --from SPEC --secrets SECRETS --wait 1 --yes"],
+    "smoke": ["default/v0 --timeout 1"],
+    "verify": ["SPEC --stable-s 0.1", "SPEC --stable-s 0.1 --json"],
+    "doctor": ["SPEC --no-aws", "SPEC --no-aws --json"],
+    "report": ["", "SPEC --json", "SPEC --out OUT", "--smoke WRONG"],
+    "probe": ["/nowhere/csi.sock --secrets SECRETS --timeout-s 1", "--on-nodes aws-efs0 --wait-s 1"],
+    "csi": [
+        "identity probe --endpoint /nowhere/csi.sock",
+        "controller validate --volume-id v0 --endpoint /nowhere/csi.sock --secrets PLAIN --show-request",
+    ],
+    "plugin": ["status --project PLACE"],
+    "schema": ["", "--markdown"],
+    "eject": ["--out OUT --project PLACE --stack prod --dry-run"],
+    "drivers": ["show aws-efs", "docs", "--json"],
+    "sandbox": ["status"],
+}
+"""Words of each command; those in capitals stand for files with the canary in them, and for folders."""
+
+
+@pytest.fixture
+def words(tmp_path):
+    """Return the words of a case, with the files that they name."""
+    place = tmp_path / "given"
+    place.mkdir()
+    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+    volume = {"id": "v0", "plugin_id": "aws-efs0", "existing": {"external_id": f"{FILE_SYSTEM}:/v0"}}
+    (place / "storage.yaml").write_text(
+        yaml.safe_dump({"plugins": [plugin], "volumes": [volume | {"secrets": {"password": SECRET}}]})
+    )
+    (place / "legacy.volume.hcl").write_text(LEGACY)
+    (place / "secrets.yaml").write_text(yaml.safe_dump({"default/v0": {"password": SECRET}}))
+    (place / "plain.yaml").write_text(yaml.safe_dump({"password": SECRET}))
+    (place / "wrong.yaml").write_text(f"other: *{CANARY}\n- {CANARY}: {SECRET}\n")
+    (place / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    found = {
+        "SPEC": place / "storage.yaml",
+        "LEGACY": place / "legacy.volume.hcl",
+        "SECRETS": place / "secrets.yaml",
+        "PLAIN": place / "plain.yaml",
+        "WRONG": place / "wrong.yaml",
+        "PLACE": place,
+        "OUT": tmp_path / "made",
+    }
+    return lambda case: [str(found.get(word, word)) for word in case.split()]
+
+
+@pytest.fixture
+def guarded(make_agent):
+    """An agent that takes the canary as its only token, with a plugin."""
+    made = make_agent(environment={"PATH": "/usr/bin:/bin"}, token=TOKEN)
+    with nomad.Nomad(nomad.Connection(address=made.url, token=TOKEN)) as client:
+        jobs.register(client, jobs.parse(client, JOB), source=JOB, enforce_index=None)
+    return made
+
+
+@pytest.fixture
+def parrot(guarded, proxies):
+    """A proxy that passes reads on, and refuses every write with all that it was sent."""
+    made = proxies(guarded.url)
+
+    def repeat(handler):
+        said = f"bad token {handler.headers['X-Nomad-Token']} in {handler.content.decode()}"
+        handler.answer(500, said)
+
+    for method in ("PUT", "POST", "DELETE"):
+        made.fault(method, repeat, times=10**6)
+    return made
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_no_secret_leaves_a_command(command, words, guarded, parrot, monkeypatch, capsys, caplog, tmp_path):
+    """In no output, no log down to the last detail, and no file that the command makes; a new command needs a case."""
+    assert CASES.keys() == cli.COMMANDS.keys()
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
+    monkeypatch.setenv("NOMAD_CSI_SECRETS", f'{{"default/v0": {{"password": "{CANARY}-of-the-environment"}}}}')
+    monkeypatch.setenv("X_CSI_SECRETS", f"password={CANARY}-of-csi")
+    monkeypatch.chdir(tmp_path)
+    outputs = []
+
+    for address in (guarded.url, parrot.address, "http://127.0.0.1:9"):
+        monkeypatch.setenv("NOMAD_ADDR", address)
+        for case in CASES[command]:
+            code = cli.main([command, *words(case)])
+            outputs += [f"{case}: {text}" for text in capsys.readouterr()]
+            assert code in {0, 1, 2}, outputs[-2:]
+
+    assert any(len(output.partition(": ")[2]) > 10 for output in outputs)
+    assert [output for output in outputs if CANARY in output] == []
+    assert CANARY not in caplog.text
+    made = [path for path in tmp_path.rglob("*") if path.is_file() and "given" not in path.parts]
+    assert [str(path) for path in made if CANARY.encode() in path.read_bytes()] == []
