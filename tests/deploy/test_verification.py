@@ -1,5 +1,7 @@
 """A whole plan is compared in one go, by asking only."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi import errors
@@ -124,3 +126,66 @@ def test_empty_plan_asks_nothing(context, scripted):
     report = verification.verify(context.connect(), model.StoragePlan(plugins=(), volumes=()))
 
     assert (report.ok, scripted.requests) == (True, [])
+
+
+CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
+CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "ProviderVersion": "v1.64.0"}
+
+
+def _claims(report):
+    return [finding.found for finding in report.findings if finding.code == "claim-without-controller"]
+
+
+def test_claimed_volume_without_a_controller_is_an_alarm(context, scripted, plugin_cluster, plan):
+    """Nobody could detach it; one that nothing claims needs nobody."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    for volume in (CLAIMED, VOLUME):
+        scripted.reply("GET", "/v1/volume/csi/mysql", 200, volume)
+    client = context.connect()
+
+    claimed, free = verification.verify(client, plan), verification.verify(client, plan)
+
+    assert (_claims(claimed), claimed.ok) == (["0 controllers, none healthy"], False)
+    assert (_claims(free), free.ok) == ([], True)
+
+
+@pytest.mark.parametrize(("healthy", "told"), [(True, []), (False, ["1 controllers, none healthy"])])
+def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted, plan, healthy, told):
+    """Its volume is in the plan, and claimed."""
+    record = {"ID": "aws-ebs0", "Controllers": {"id-c": CONTROLLER | {"Healthy": healthy}}, "Nodes": {}}
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED)
+
+    report = verification.verify(context.connect(), dataclasses.replace(plan, plugins=()))
+
+    assert _claims(report) == told
+
+
+def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):
+    """The second round says so, the third has nothing to say."""
+    plugin_cluster.plugin()
+    for restarts in (0, 1, 1):
+        plugin_cluster.allocation(restarts=restarts)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+    verifier = verification.Verifier(context.connect(), plan)
+
+    found = [[finding.code for finding in verifier.verify().findings] for _ in range(3)]
+
+    assert found == [[], ["instance-restarted"], []]
+
+
+def test_round_without_an_answer_loses_no_restart(context, scripted, plugin_cluster, plan):
+    """What is compared with is the last whole round."""
+    plugin_cluster.plugin()
+    for restarts in (0, 1, 1):
+        plugin_cluster.allocation(restarts=restarts)
+    for status, body in ((200, VOLUME), (500, "No cluster leader"), (200, VOLUME)):
+        scripted.reply("GET", "/v1/volume/csi/mysql", status, body)
+    verifier = verification.Verifier(context.connect(), plan)
+    verifier.verify()
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        verifier.verify()
+
+    assert [finding.code for finding in verifier.verify().findings] == ["instance-restarted"]

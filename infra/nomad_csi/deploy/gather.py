@@ -125,9 +125,12 @@ def _ask(
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """Return the results of *calls* in their order, *workers* at a time. The first error goes up."""
-    with futures.ThreadPoolExecutor(max_workers=workers) as pool:
+    """Return the results of *calls* in their order, *workers* at a time. After the first error none is begun."""
+    pool = futures.ThreadPoolExecutor(max_workers=workers)
+    try:
         return [future.result() for future in [pool.submit(call) for call in calls]]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

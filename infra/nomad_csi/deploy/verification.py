@@ -3,13 +3,16 @@
 import dataclasses
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Self
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import explaining, gather, looking, minimum_version
+from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.verify import plugins, report
+from nomad_csi.verify import claim_findings, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
 
 _NONE: Mapping[str, str] = {}
@@ -42,20 +45,96 @@ def verify(
 
     """
     event = cancelled or threading.Event()
-    wanted = [
-        looking.Wanted(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
-        for item in plan.plugins
-    ]
-    looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=event)
-    first = looker.look() if watch_s else ()
-    if watch_s and event.wait(watch_s):
-        raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
-    verdicts = tuple(_explained(client, seen) for seen in looker.look(first))
-    return report.Report(
-        plugins=verdicts,
-        volumes=_volumes(client, plan, external_ids, {verdict.plugin_id: verdict for verdict in verdicts}),
-        extra=minimum_version.findings_of(client, plan.plugins),
-    )
+    verifier = Verifier(client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=event)
+    if watch_s:
+        verifier.look()
+        if event.wait(watch_s):
+            raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
+    return verifier.verify()
+
+
+class Verifier:
+    """
+    Verifies one plan again and again. What restarted since the last round is found, and not healthy in that round.
+
+    Args are those of `verify`. For one thread at a time.
+    """
+
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        plan: model.StoragePlan,
+        external_ids: Mapping[str, str] = _NONE,
+        *,
+        probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
+        cancelled: threading.Event | None = None,
+    ) -> None:
+        wanted = [
+            looking.Wanted(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
+            for item in plan.plugins
+        ]
+        self._client = client
+        self._plan = plan
+        self._external_ids = external_ids
+        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=cancelled)
+        self._before: tuple[looking.Look, ...] = ()
+
+    def look(self) -> None:
+        """Look at the plugins without a verdict, for the next round to compare with. Raises what `verify` raises."""
+        self._before = self._looker.look()
+
+    def verify(self) -> report.Report:
+        """Return what is as planned and what is not. Raises what `verify` does; such a round does not count."""
+        looks = self._looker.look(self._before)
+        verdicts = tuple(_explained(self._client, seen) for seen in looks)
+        found = report.Report(
+            plugins=verdicts,
+            volumes=self._volumes(
+                {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(verdicts, looks, strict=True)}
+            ),
+            extra=minimum_version.findings_of(self._client, self._plan.plugins),
+        )
+        self._before = looks
+        return found
+
+    def _volumes(self, served_by: Mapping[str, "_Serving"]) -> tuple[volume_verdicts.VolumeVerdict, ...]:
+        wanted = [_with_external_id(item, self._external_ids) for item in self._plan.volumes]
+        there = gather.in_parallel(
+            functools.partial(volumes.get, self._client, document.namespace, document.volume_id) for document in wanted
+        )
+        known = dict(served_by) | self._others(there, served_by)
+        return tuple(
+            _volume(item, document, volume, known)
+            for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
+        )
+
+    def _others(
+        self, there: Iterable[volumes.Volume | None], served_by: Mapping[str, "_Serving"]
+    ) -> dict[str, "_Serving"]:
+        """Return what Nomad says of plugins of claimed volumes that the plan does not have: one call for each."""
+        ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims} - set(served_by))
+        records = gather.in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
+        return {item: _Serving.told(record) for item, record in zip(ids, records, strict=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Serving:
+    """The plugin of a volume."""
+
+    record: plugin_records.Plugin | None
+    verdict: plugins.PluginVerdict | None
+    controllers: int
+    """Healthy ones, by the verdict where there is one."""
+
+    @classmethod
+    def of(cls, verdict: plugins.PluginVerdict, seen: looking.Look) -> Self:
+        rows = [row for row in verdict.instances if row.role == "controller" and row.verdict == plugins.HEALTHY]
+        return cls(record=seen.seen.plugin, verdict=verdict, controllers=len(rows))
+
+    @classmethod
+    def told(cls, record: plugin_records.Plugin | None) -> Self:
+        healthy = sum(item.healthy for item in record.controllers) if record else 0
+        return cls(record=record, verdict=None, controllers=healthy)
 
 
 def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
@@ -67,25 +146,24 @@ def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict
     return dataclasses.replace(seen.verdict, causes=fetched)
 
 
-def _volumes(
-    client: nomad.Nomad,
-    plan: model.StoragePlan,
-    external_ids: Mapping[str, str],
-    served_by: Mapping[str, plugins.PluginVerdict],
-) -> tuple[volume_verdicts.VolumeVerdict, ...]:
-    wanted = [_with_external_id(item, external_ids) for item in plan.volumes]
-    there = gather.in_parallel(
-        functools.partial(volumes.get, client, document.namespace, document.volume_id) for document in wanted
+def _volume(
+    item: model.VolumePlan,
+    wanted: registration.VolumeRegistration,
+    there: volumes.Volume | None,
+    known: Mapping[str, _Serving],
+) -> volume_verdicts.VolumeVerdict:
+    serving = known.get(wanted.plugin_id)
+    verdict = volume_verdicts.compare_volume(
+        wanted,
+        there,
+        serving.verdict if serving else None,
+        created=item.source if isinstance(item.source, model.CreatedVolume) else None,
     )
-    return tuple(
-        volume_verdicts.compare_volume(
-            document,
-            volume,
-            served_by.get(document.plugin_id),
-            created=item.source if isinstance(item.source, model.CreatedVolume) else None,
-        )
-        for item, document, volume in zip(plan.volumes, wanted, there, strict=True)
-    )
+    holding = known.get(there.plugin_id) if there else None
+    if there is None or holding is None:
+        return verdict
+    alarm = claim_findings.without_controller(there, holding.record, healthy=holding.controllers)
+    return dataclasses.replace(verdict, findings=(*verdict.findings, *alarm))
 
 
 def _with_external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:

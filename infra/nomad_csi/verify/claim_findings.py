@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 from nomad_csi.aws import attachments
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import plugins, volumes
 from nomad_csi.verify import claim_model, findings
 
 GRACE_S = 600.0
 """How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
+
+WITHOUT_CONTROLLER = "claim-without-controller"
+"""Code: a volume is claimed, and nobody is there to detach it."""
 
 _GONE = frozenset({"terminated", attachments.MISSING})
 _NS_IN_S = 1_000_000_000
@@ -67,11 +70,18 @@ def _when_down(item: claim_model.ClaimVerdict) -> str:
 def of_plugin(found: claim_model.Found, volume: volumes.Volume) -> Iterator[findings.Finding]:
     """Yield that nobody could detach a claimed volume."""
     plugin = found.plugins.get(volume.plugin_id)
+    healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
+    yield from without_controller(volume, plugin, healthy=healthy)
+
+
+def without_controller(
+    volume: volumes.Volume, plugin: plugins.Plugin | None, *, healthy: int
+) -> Iterator[findings.Finding]:
+    """Yield that a volume is claimed while none of its plugin's controllers is *healthy*, where it needs one."""
     is_required = volume.controller_required or (plugin is not None and plugin.controller_required)
-    healthy = [item for item in plugin.controllers if item.healthy] if plugin else []
     if volume.claims and is_required and not healthy:
         yield findings.Finding(
-            code="claim-without-controller",
+            code=WITHOUT_CONTROLLER,
             subject=f"volume {volume.namespace}/{volume.volume_id}",
             severity="error",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is let go",
