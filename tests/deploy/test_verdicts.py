@@ -110,7 +110,7 @@ def test_partial_with_one_that_is_not_ready(shared):
     plugin.until("healthy")
     plugin.fault("two", probe="not-ready")
 
-    seen = plugin.until("partial")
+    seen = plugin.until("partial", "healthy", "unhealthy")
     plugin.fault("two")
 
     assert states(seen) == [("one", "healthy", "nomad"), ("two", "unhealthy", "nomad")]
@@ -123,7 +123,7 @@ def test_one_sick_instance_is_allowed_for_and_shown(shared):
     plugin.until("healthy")
     plugin.fault("two", probe="not-ready")
 
-    seen = plugin.until("partial", min_healthy_percent=50)
+    seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_percent=50)
 
     assert (seen.verdict.ok, seen.verdict.counts, seen.verdict.policy) == (True, "1/2 nodes", "at least 50 %")
     assert [(item.severity, item.code) for item in seen.verdict.findings] == [("warning", "instance-unhealthy")]
@@ -135,7 +135,7 @@ def test_one_in_each_zone_is_not_reached_by_one_zone(shared):
     plugin.until("healthy")
     plugin.fault("two", probe="not-ready")
 
-    seen = plugin.until("partial", min_healthy_per_zone=1)
+    seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_per_zone=1)
 
     assert not seen.verdict.ok
     [short] = [item for item in seen.verdict.findings if item.code == "too-few-healthy-in-zone"]
@@ -163,7 +163,7 @@ def test_hung_by_the_word_of_nomad(shared):
     plugin.until("healthy")
     plugin.fault("one", probe="hang")
 
-    seen = plugin.until("partial")
+    seen = plugin.until("partial", "hung", "healthy")
     plugin.fault("one")
 
     assert states(seen) == [("one", "hung", "nomad"), ("two", "healthy", "nomad")]
@@ -252,7 +252,7 @@ def test_wrong_capability_against_what_the_plan_needs(shared):
     """It is healthy and cannot do what it is needed for."""
     plugin = shared.run("unable")
 
-    seen = plugin.until("wrong-capability", node_supports=("StageVolume",))
+    seen = plugin.until("wrong-capability", *["wrong-capability"] * 2, node_supports=("StageVolume",))
 
     assert "it does not say StageVolume" in seen.verdict.instances[0].detail
 
@@ -263,7 +263,7 @@ def test_duplicate_on_one_client(shared):
     plugin.until("healthy")
     shared.run("twice", job_id="plugin-twice-again")
 
-    seen = plugin.until("duplicate")
+    seen = plugin.until("duplicate", "duplicate")
 
     assert "runs another one there" in seen.verdict.instances[0].detail
 
