@@ -420,3 +420,63 @@ def test_delete_names_the_tasks_that_do_not_end(context, cluster):
     with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(running\)"):
         JOB.delete(hurried, IDENTITY, NEWS)
     assert len(cluster.sent("DELETE")) == 1
+
+
+def members(*versions):
+    """Return what a Nomad answers of its servers."""
+    return {
+        "ServerRegion": "global",
+        "Members": [
+            {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+            for number, version in enumerate(versions)
+        ],
+    }
+
+
+@pytest.mark.parametrize("step", ["create", "update"])
+def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step):
+    """Before the job is even parsed: the name of the server, its version, and what is wanted."""
+    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", "1.9.3"))
+    news = NEWS | {"minimumNomad": "1.9.4"}
+
+    with pytest.raises(errors.RefusedError) as caught:
+        JOB.create(context, news) if step == "create" else JOB.update(context, IDENTITY, {}, news)
+
+    assert str(caught.value) == (
+        "job storage/aws-ebs0-node wants Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
+        "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+    )
+    assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
+
+
+def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
+    """The version is neither recorded nor compared: another one changes nothing that runs."""
+    cluster.reply("GET", "/v1/agent/members", 200, members("2.0.5"))
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    news = NEWS | {"minimumNomad": "1.9.4"}
+
+    _identity, outputs = JOB.create(context, news)
+
+    assert "minimumNomad" not in outputs
+    assert heard["warn"] == []
+    assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.Difference()
+
+
+def test_token_that_may_not_see_the_servers_is_told(context, cluster, heard):
+    """The job is run all the same."""
+    cluster.reply("GET", "/v1/agent/members", 403, "Permission denied")
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.create(context, NEWS | {"minimumNomad": "1.9.4"})
+
+    [line] = heard["warn"]
+    assert "job storage/aws-ebs0-node wants Nomad 1.9.4 or later, and the servers' versions cannot be seen" in line
+
+
+def test_version_that_is_none_is_refused():
+    """The form is told."""
+    _inputs, failures = JOB.check(NEWS | {"minimumNomad": "newest"})
+
+    assert "minimumNomad" in str(failures)

@@ -44,6 +44,7 @@ class CsiPlugin(pulumi.ComponentResource):
                 hcl=hcl,
                 owner=arguments.owner(),
                 adopt=plan.adopt,
+                minimum_nomad=plan.minimum_nomad or None,
                 opts=pulumi.ResourceOptions.merge(caller, child),
             )
             if render_to:

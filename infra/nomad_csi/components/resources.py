@@ -60,14 +60,17 @@ class PluginJob(pulumi.CustomResource):
         namespace: pulumi.Input[str] | None = None,
         owner: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
+        minimum_nomad: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
         Run the job of *hcl*, marked with *owner* (``project/stack``).
 
-        A job of that id that differs and is not this owner's is taken over only when *adopt* is true.
+        A job of that id that differs and is not this owner's is taken over only when *adopt* is true. Where a server of
+        Nomad is older than *minimum_nomad*, such as ``1.9.4``, it is refused.
         """
         inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
+        inputs["minimumNomad"] = minimum_nomad
         outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 

@@ -1,6 +1,6 @@
 """Whether the servers are as new as the drivers of a plan want them. One question, and none where no driver asks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import gates, servers
@@ -40,12 +40,37 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
     return found
 
 
-def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> findings.Finding | None:
-    old = [
+def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tell: Callable[[str], None]) -> None:
+    """
+    Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants.
+
+    Where the token may not see the servers, *tell* is told so. Raises `errors.NomadApiError` where Nomad does not
+    answer.
+    """
+    try:
+        old = _older(servers.list_servers(client), minimum_nomad)
+    except errors.NomadApiError as error:
+        if error.kind != "refused":
+            raise
+        tell(f"{subject} wants Nomad {minimum_nomad} or later, and the servers' versions cannot be seen: {error}")
+        return
+    if old:
+        raise errors.RefusedError(
+            f"{subject} wants Nomad {minimum_nomad} or later on the servers, found {', '.join(old)}; nothing was "
+            "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+        )
+
+
+def _older(found: Iterable[servers.Server], minimum_nomad: str) -> list[str]:
+    return [
         f"{item.name} with {item.version}"
         for item in found
-        if item.status != "left" and gates.is_older(item.version, plugin.minimum_nomad)
+        if item.status != "left" and gates.is_older(item.version, minimum_nomad)
     ]
+
+
+def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> findings.Finding | None:
+    old = _older(found, plugin.minimum_nomad)
     if not old:
         return None
     return findings.Finding(

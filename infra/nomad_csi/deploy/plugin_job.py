@@ -4,15 +4,19 @@ The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
 Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import asking, compare, job_ownership, job_removal, properties, resource
+from nomad_csi.deploy import asking, compare, job_ownership, job_removal, minimum_version, properties, resource
 from nomad_csi.nomad import jobs
 from nomad_csi.spec import names
 
 EQUAL = job_ownership.EQUAL
+
+NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad"})
+"""Inputs that say how the job is registered, and are neither compared nor recorded."""
 
 STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
@@ -48,6 +52,12 @@ class PluginJob:
         "adopt": properties.Property(
             kind="flag", description="Take over a running job of this id that differs and is not this stack's."
         ),
+        "minimumNomad": properties.Property(
+            kind="text",
+            pattern=re.compile(r"\d+\.\d+\.\d+"),
+            pattern_says="a version such as `1.9.4`",
+            description="Oldest version of Nomad's servers that the plugin works with; older ones are refused.",
+        ),
     }
     outputs: Mapping[str, properties.Property] = {
         "jobModifyIndex": properties.Property(
@@ -75,7 +85,7 @@ class PluginJob:
             self.inputs,
             old_inputs,
             news,
-            ignored=frozenset({"adopt"}),
+            ignored=NOT_OF_THE_JOB,
             also_updates=("driftType",) if drifted else (),
             notice=f"stops and purges job {identity} first; its plugin cannot mount or detach volumes meanwhile",
         )
@@ -92,6 +102,7 @@ class PluginJob:
         Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted.
         """
         client = context.connect()
+        _refuse_older(context, client, news)
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
         runs = found is not None and not found.stopped
@@ -117,6 +128,7 @@ class PluginJob:
         """Register the job again, provided that nobody changes it between plan and registration."""
         del identity
         client = context.connect()
+        _refuse_older(context, client, news)
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
         if not news.get("adopt"):
@@ -143,11 +155,17 @@ def _identity(inputs: Mapping[str, Any]) -> str:
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
-    return {name: value for name, value in news.items() if name != "adopt"}
+    return {name: value for name, value in news.items() if name not in NOT_OF_THE_JOB}
 
 
 def _owner(inputs: Mapping[str, Any]) -> str:
     return str(inputs.get("owner", ""))
+
+
+def _refuse_older(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where a server is too old for the plugin."""
+    if news.get("minimumNomad"):
+        minimum_version.refuse_for_job(client, f"job {_identity(news)}", news["minimumNomad"], tell=context.warn)
 
 
 def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
