@@ -24,6 +24,16 @@ FILE_SYSTEM = "fs-0123456789abcdef0"
 WAIT_S = 0.01
 """The pause before the second attempt, in these tests."""
 
+VOLUME = """type = "csi"
+id = "{volume_id}"
+external_id = "{external_id}"
+plugin_id = "aws-efs0"
+
+capability {{
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}}
+"""
 PLUGIN = """job "plugin" {
   type = "system"
   group "g" {
@@ -258,6 +268,21 @@ def write_spec(path, *ids, **fields):
     ]
     path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": found}))
     return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write files of volumes that exist: ``files("a", external_id="fs-1")``; return their folder."""
+
+    def write(*ids, external_id=""):
+        folder = tmp_path / "files"
+        folder.mkdir(exist_ok=True)
+        for each in ids:
+            found = external_id or f"{FILE_SYSTEM}:/{each}"
+            (folder / f"{each}.volume.hcl").write_text(VOLUME.format(volume_id=each, external_id=found))
+        return str(folder)
+
+    return write
 
 
 @pytest.fixture

@@ -39,9 +39,9 @@ def failing(status, text, *, after=False):
         ("rpc error: stream closed", True, False),
     ],
 )
-def test_nested_error_is_understood_by_its_end(register, proxy, agent, spec, held, ids, text, after, is_told):
+def test_nested_error_is_understood_by_its_end(register, proxy, agent, files, held, ids, text, after, is_told):
     """What did not reach a leader is sent again; what may have is read back first, and sent once where it arrived."""
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", failing(500, text, after=after))
 
     done = register(proxy.address, path)
@@ -55,9 +55,9 @@ def test_nested_error_is_understood_by_its_end(register, proxy, agent, spec, hel
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-def test_nothing_is_sent_again_unseen(register, proxy, agent, spec, held, ids, arrives):
+def test_nothing_is_sent_again_unseen(register, proxy, agent, files, held, ids, arrives):
     """The answer is lost, and for a while nothing can be read: what was sent is looked at before it is sent again."""
-    path = spec("v0")
+    path = files("v0")
 
     def lose(handler):
         if arrives:
@@ -83,9 +83,9 @@ def test_nothing_is_sent_again_unseen(register, proxy, agent, spec, held, ids, a
     assert finished(register, agent, path)
 
 
-def test_lost_leader_is_waited_for(register, proxy, agent, spec, held, ids):
+def test_lost_leader_is_waited_for(register, proxy, agent, files, held, ids):
     """Reads and writes are answered so while servers elect another; both are asked again, and told."""
-    path = spec("v0")
+    path = files("v0")
     proxy.fault("GET", failing(500, "No cluster leader"), times=2)
     proxy.fault("PUT", failing(500, f"rpc error: {REFUSED}"), times=2)
 
@@ -101,9 +101,9 @@ def test_lost_leader_is_waited_for(register, proxy, agent, spec, held, ids):
     assert finished(register, agent, path)
 
 
-def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, proxy, agent, spec, held, ids):
+def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, proxy, agent, files, held, ids):
     """It failed, and was not refused: exit code 2, and nothing is registered."""
-    path = spec("v0")
+    path = files("v0")
     proxy.fault("PUT", failing(500, "No cluster leader"), times=99)
 
     done = register(proxy.address, path)
@@ -198,9 +198,9 @@ def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(
     assert len(held()) == 4
 
 
-def test_read_that_is_denied_sends_nothing(register, proxy, agent, spec, held):
+def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
     """Without a comparison nobody knows what to send."""
-    path = spec("v0")
+    path = files("v0")
     proxy.fault("GET", failing(403, "Permission denied"), times=99)
 
     done = register(proxy.address, path)

@@ -17,10 +17,10 @@ CLAIM = {
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 
 
-def test_change_that_nomad_never_makes_is_refused_and_done_the_long_way(register, agent, spec, held, capsys):
+def test_change_that_nomad_never_makes_is_refused_and_done_the_long_way(register, agent, files, held, capsys):
     """Refused with both values and the way; the way is deregister and register, and the data is not touched."""
-    register(agent.url, spec("v0"))
-    path = spec("v0", existing={"external_id": "fs-0123456789abcdef9"})
+    register(agent.url, files("v0"))
+    path = files("v0", external_id="fs-0123456789abcdef9")
 
     done = register(agent.url, path)
 

@@ -22,9 +22,9 @@ def registrations(agent):
     return len([1 for request in agent.requests if request["method"] == "PUT" and "/v1/volume" in request["path"]])
 
 
-def test_request_that_is_reset_before_it_is_read_is_sent_again(register, proxy, agent, spec, held, ids):
+def test_request_that_is_reset_before_it_is_read_is_sent_again(register, proxy, agent, files, held, ids):
     """After a read that shows that it did not arrive."""
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset())
 
     done = register(proxy.address, path)
@@ -36,14 +36,14 @@ def test_request_that_is_reset_before_it_is_read_is_sent_again(register, proxy, 
     assert finished(register, agent, path)
 
 
-def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, proxy, agent, spec, held, ids):
+def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, proxy, agent, files, held, ids):
     """A read shows that it is in force, so nothing is told: it was registered once."""
 
     def swallow(handler):
         handler.forward()
         handler.reset()
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", swallow)
 
     done = register(proxy.address, path)
@@ -54,7 +54,7 @@ def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, prox
     assert finished(register, agent, path)
 
 
-def test_answer_that_ends_in_the_middle_is_read_back(register, proxy, agent, spec, held, ids):
+def test_answer_that_ends_in_the_middle_is_read_back(register, proxy, agent, files, held, ids):
     """Half an answer says nothing."""
 
     def cut(handler):
@@ -62,7 +62,7 @@ def test_answer_that_ends_in_the_middle_is_read_back(register, proxy, agent, spe
         handler.wfile.write(f"HTTP/1.1 {status} OK\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content[:20])
         handler.hang_up()
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", cut)
 
     done = register(proxy.address, path)
@@ -73,9 +73,9 @@ def test_answer_that_ends_in_the_middle_is_read_back(register, proxy, agent, spe
     assert finished(register, agent, path)
 
 
-def test_connection_that_always_breaks_is_given_up_and_told(register, proxy, agent, spec, held, ids):
+def test_connection_that_always_breaks_is_given_up_and_told(register, proxy, agent, files, held, ids):
     """Nobody claims to know: reads are asked again, what was sent is unknown, and the next run finds it out."""
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset(), times=99)
 
     done = register(proxy.address, path)
@@ -89,9 +89,9 @@ def test_connection_that_always_breaks_is_given_up_and_told(register, proxy, age
     assert held() == ids(2)
 
 
-def test_read_that_breaks_is_asked_again(register, proxy, agent, spec, held, ids):
+def test_read_that_breaks_is_asked_again(register, proxy, agent, files, held, ids):
     """Many reads go over one connection, then one by one; where all of them break, all are asked once more."""
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("GET", lambda handler: handler.reset(), times=3)
 
     done = register(proxy.address, path)
@@ -104,12 +104,12 @@ def test_read_that_breaks_is_asked_again(register, proxy, agent, spec, held, ids
     assert finished(register, agent, path)
 
 
-def test_nobody_there_is_told_at_once(register, spec):
+def test_nobody_there_is_told_at_once(register, files):
     """A wrong address is not asked five times."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"http://127.0.0.1:{closed.getsockname()[1]}"
 
-    done = register(address, spec("v0"))
+    done = register(address, files("v0"))
 
     assert (done.code, done.outcomes) == (2, {})
     assert done.said == (
@@ -118,14 +118,14 @@ def test_nobody_there_is_told_at_once(register, spec):
     )
 
 
-def test_empty_body_is_a_success(register, proxy, agent, spec, held, ids):
+def test_empty_body_is_a_success(register, proxy, agent, files, held, ids):
     """Nomad before 1.10.5 answers a registration so; other clients fail there with "EOF"."""
 
     def empty(handler):
         status, _, headers = handler.forward()
         handler.answer(status, b"", headers)
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", empty)
 
     done = register(proxy.address, path)
@@ -163,9 +163,9 @@ def crowd(proxy):
     ],
     ids=["429", "silent-close"],
 )
-def test_connection_number_101_is_tried_again(register, proxy, agent, spec, held, ids, crowd, answer, told):
+def test_connection_number_101_is_tried_again(register, proxy, agent, files, held, ids, crowd, answer, told):
     """Others of the same address hold all that an agent takes; when they go, the run goes on."""
-    path = spec("v0")
+    path = files("v0")
     proxy.over_limit = answer
     proxy.when_full = crowd
 
@@ -179,9 +179,9 @@ def test_connection_number_101_is_tried_again(register, proxy, agent, spec, held
 
 
 @pytest.mark.usefixtures("crowd")
-def test_agent_that_stays_full_is_told_and_nothing_was_sent(register, proxy, agent, spec, held):
+def test_agent_that_stays_full_is_told_and_nothing_was_sent(register, proxy, agent, files, held):
     """With what to do about it."""
-    path = spec("v0")
+    path = files("v0")
     proxy.over_limit = TOO_MANY
 
     done = register(proxy.address, path)
@@ -194,7 +194,7 @@ def test_agent_that_stays_full_is_told_and_nothing_was_sent(register, proxy, age
     assert register(agent.url, path).statuses == {"registered"}
 
 
-def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, spec, held, ids, monkeypatch):
+def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, files, held, ids, monkeypatch):
     """A deadline does not stop the server: the volumes are there when they are looked for."""
     monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 0.3)
     is_over = threading.Event()
@@ -204,7 +204,7 @@ def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, spec
         is_over.wait(30)
         handler.hang_up()
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", slow)
 
     done = register(proxy.address, path)
@@ -216,7 +216,7 @@ def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, spec
     assert finished(register, agent, path)
 
 
-def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy, agent, spec, held, ids, monkeypatch):
+def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy, agent, files, held, ids, monkeypatch):
     """Sent a second time because nothing was there; then the first arrives as well, and changes nothing."""
     monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 0.3)
     may_go_on, has_arrived = threading.Event(), threading.Event()
@@ -227,7 +227,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
         has_arrived.set()
         handler.hang_up()
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", late)
 
     done = register(proxy.address, path)
@@ -241,7 +241,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
     assert finished(register, agent, path)
 
 
-def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, agent, spec, held, ids, monkeypatch):
+def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, agent, files, held, ids, monkeypatch):
     """Whatever a server does, the command ends in time and says what it does not know."""
     monkeypatch.setattr(volumes, "REGISTER_TIMEOUT_S", 60.0)
     is_over = threading.Event()
@@ -250,7 +250,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
         is_over.wait(30)
         handler.hang_up()
 
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", hang, times=99)
 
     done = register(proxy.address, path, "--deadline-s", "2")

@@ -38,11 +38,11 @@ def test_nothing_is_timed_by_the_clock_on_the_wall():
 
 
 @pytest.mark.parametrize("jump_s", [-24 * HOUR_S, 24 * HOUR_S])
-def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, spec, held, ids, monkeypatch, jump_s):
+def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, held, ids, monkeypatch, jump_s):
     """A run with a second attempt in it takes as long as ever, and says the same."""
     now = time.time()
     jumps = itertools.count(0, jump_s)
-    path = spec("v0", "v1")
+    path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset())
     monkeypatch.setattr(time, "time", lambda: now + next(jumps))
 
