@@ -75,7 +75,7 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         plugin=plugins.get(client, expectation.plugin_id),
         ran=tuple(ran),
         missing_jobs=tuple(missing),
-        seen_ns=time.time_ns(),
+        seen_ns=client.now_ns,
     )
 
 
