@@ -27,6 +27,7 @@ COMMANDS = {
     "smoke": "try a volume with a small job: write, free, read back on another client, clean up",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
+    "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims, findings and proofs",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",

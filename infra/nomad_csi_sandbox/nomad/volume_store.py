@@ -5,6 +5,7 @@ Controllers are asked outside the lock. A batch is stored whole or not at all.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``client/allocrunner/csi_hook.go``, 2026-08-21.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from nomad_csi_sandbox.nomad import claims, controllers, csi_client, documents, plugins, refusals, state, volumes
@@ -151,15 +152,15 @@ def _health(known: state.State, record: state.VolumeRecord) -> Json:
     return health | {"Provider": plugin.provider, "ProviderVersion": plugin.version, "Schedulable": ready}
 
 
-def document(known: state.State, record: state.VolumeRecord) -> Json:
-    """Return the body of ``GET /v1/volume/csi/:id``."""
+def document(known: state.State, record: state.VolumeRecord, health: Json | None = None) -> Json:
+    """Return the body of ``GET /v1/volume/csi/:id``; *health* is what it shows of its plugin, where that is known."""
     allocs = [known.allocs[alloc_id] for alloc_id in record.claims if alloc_id in known.allocs]
     by_mode = {
         mode: [key for key, claim in record.claims.items() if claim["Mode"] == mode] for mode in ("read", "write")
     }
     return (
         volumes.redacted(record.spec)
-        | _health(known, record)
+        | (health or _health(known, record))
         | {
             "Allocations": [documents.alloc_stub(alloc) for alloc in allocs],
             "CreateTime": 0,
@@ -178,9 +179,20 @@ _STUB = (
 )
 
 
-def stub(known: state.State, record: state.VolumeRecord) -> Json:
-    """Return one element of ``GET /v1/volumes``."""
-    whole = document(known, record)
+def stubs(known: state.State, records: Iterable[state.VolumeRecord]) -> list[Json]:
+    """Return the body of ``GET /v1/volumes``. The plugin is looked at once, not for each of thousands of volumes."""
+    health: dict[str, Json] = {}
+    found = []
+    for record in records:
+        plugin_id = record.spec["PluginID"]
+        if plugin_id not in health:
+            health[plugin_id] = _health(known, record)
+        found.append(_stub(known, record, health[plugin_id]))
+    return found
+
+
+def _stub(known: state.State, record: state.VolumeRecord, health: Json) -> Json:
+    whole = document(known, record, health)
     counts = {"CurrentReaders": len(whole["ReadAllocs"]), "CurrentWriters": len(whole["WriteAllocs"])}
     return {name: whole[name] for name in _STUB} | counts
 

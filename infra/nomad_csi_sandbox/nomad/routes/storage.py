@@ -87,7 +87,7 @@ def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
             raise refusals.RefusalError(refusals.NOT_FOUND, "resource not found")
         with known.lock:
             records = [known.volumes[key] for key in sorted(known.volumes) if _is_asked(known.volumes[key])]
-            stubs = [volume_store.stub(known, record) for record in records]
+            stubs = volume_store.stubs(known, records)
             return answers.read(stubs, known.table_index[volume_store.TABLE])
 
     @routes.get("/v1/volume/csi/<volume_id>")

@@ -1,0 +1,73 @@
+"""``nomad-csi report``."""
+
+import argparse
+import json
+import os
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli import inputs
+from nomad_csi.deploy import cluster_report, sandbox
+from nomad_csi.render import disk
+from nomad_csi.render import page as html
+from nomad_csi.report import as_json, model, page, smoke_results, words
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    text = "a spec, or a Pulumi stack config that holds one, to compare with (default: what the jobs that run ask for)"
+    parser.add_argument("spec", type=Path, nargs="?", metavar="SPEC", help=text)
+    inputs.add_stack_output(parser)
+    inputs.add_nomad(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: standard output)")
+    parser.add_argument("--json", action="store_true", help="write the same as JSON")
+    text = "output of `nomad-csi smoke --json`, to tell what it proved; may be repeated"
+    parser.add_argument("--smoke", type=Path, action="append", default=[], metavar="FILE", help=text)
+    text = "ask AWS in this region too, with the AWS SDK's usual credentials (default: not)"
+    parser.add_argument("--aws-region", default="", metavar="REGION", help=text)
+    text = "claimed volumes that are read at most, to see who holds them (default: %(default)s)"
+    parser.add_argument("--claimed-max", type=_count, default=cluster_report.CLAIMED_MAX, metavar="N", help=text)
+    parser.set_defaults(run=run)
+
+
+def _count(given: str) -> int:
+    if not given.isascii() or not given.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {given!r}")
+    return int(given)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, and write the report."""
+    question = cluster_report.Question(
+        plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
+        spec=str(arguments.spec or ""),
+        external_ids=inputs.read_external_ids(arguments.stack_output),
+        aws_region=arguments.aws_region,
+        claimed_max=arguments.claimed_max,
+        smoke=tuple(smoke_results.read(inputs.text(path), str(path)) for path in arguments.smoke),
+        sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
+    )
+    nomad: Any
+    with inputs.connect(arguments) as nomad:
+        found = cluster_report.look(nomad, question)
+    _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])
+    if found.errors:
+        return errors.EXIT_CHANGES
+    return errors.EXIT_ERROR if found.unexpected else 0
+
+
+def _text(found: model.Report, *, as_data: bool) -> str:
+    if as_data:
+        return json.dumps(as_json.of(found), indent=2) + "\n"
+    shown = page.of(found, metadata.version("nomad-csi"))
+    return html.html(shown, shown_rows=page.ROWS, shown_findings=page.SHOWN)
+
+
+def _write(text: str, path: Path | None, verdict: str) -> None:
+    if path is None:
+        print(text, end="")
+        return
+    disk.write(path, text)
+    print(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB): {verdict}")

@@ -1,0 +1,187 @@
+"""
+What a report is made of: what the doctor reads of the cluster, verdicts, and who claims what. Only reads.
+
+The number of calls does not grow with clients. It grows with the volumes of a spec, each of which is compared, and with
+claimed volumes up to a bound. What cannot be read is said, and keeps nothing else from being told.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import claims, cluster_identity, doctor_aws, doctor_cluster, explaining, looking, verification
+from nomad_csi.doctor import judge
+from nomad_csi.doctor import model as doctor
+from nomad_csi.nomad import plugin_tasks, volumes
+from nomad_csi.nomad import plugins as nomad_plugins
+from nomad_csi.plan import model as plans
+from nomad_csi.report import building, model, parts
+from nomad_csi.report.expecting import expectation_of
+from nomad_csi.report.smoke_results import SmokeResult
+from nomad_csi.verify import claim_model, plugins, report
+from nomad_csi.verify import claims as claim_verdicts
+
+CLAIMED_MAX = 500
+"""So many claimed volumes are read, to see who holds them: the list of volumes counts claims and names nobody."""
+
+
+_NOT_ASKED = doctor.Unknown(reason="AWS was not asked: name a region with `--aws-region`", is_expected=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Question:
+    """What a report is to tell."""
+
+    plan: plans.StoragePlan | None = None
+    """What is expected; ``None``: plugins are compared with what their own jobs ask for."""
+
+    spec: str = ""
+    """The file that *plan* was read from."""
+
+    external_ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Of storage that the plan makes, by ``namespace/volume_id``."""
+
+    aws_region: str = ""
+    """Where AWS is asked; empty: it is not."""
+
+    claimed_max: int = CLAIMED_MAX
+    smoke: tuple[SmokeResult, ...] = ()
+    sandbox: str = ""
+
+
+def look(client: nomad.Nomad, question: Question) -> model.Report:
+    """
+    Return the report.
+
+    Raises `errors.NomadApiError` where Nomad answers nothing at all.
+    """
+    asks_aws = bool(question.aws_region)
+    found = doctor_cluster.look(client, question.plan, question.external_ids, names_instances=asks_aws)
+    complete = doctor_aws.with_account(found, question.aws_region or _NOT_ASKED, asks_aws=True)
+    unchecked: list[doctor.Unchecked] = []
+    verified = _verified(client, question, unchecked)
+    held, unread = _claims(client, found, question, unchecked)
+    return building.build(
+        parts.Parts(
+            cluster=_cluster(client, found, question),
+            spec=question.spec,
+            found=complete,
+            doctor=judge.judge(complete),
+            verified=verified,
+            running=dict(_running(client, found, unchecked)),
+            claims=held,
+            claims_unread=unread,
+            asked_ec2=asks_aws,
+            unchecked=tuple(unchecked),
+            smoke=question.smoke,
+        )
+    )
+
+
+def _cluster(client: nomad.Nomad, found: doctor.Found, question: Question) -> model.Cluster:
+    known = () if isinstance(found.servers, doctor.Unknown) else found.servers
+    of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
+    return model.Cluster(
+        address=client.connection.address,
+        region=client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
+        identity=_identity(client),
+        servers=known,
+        asked_ns=client.now_ns,
+        sandbox=question.sandbox,
+    )
+
+
+def _identity(client: nomad.Nomad) -> str:
+    try:
+        return cluster_identity.of(client)
+    except errors.NomadApiError:
+        return ""  # a name for people; who asked is in the address
+
+
+def _verified(client: nomad.Nomad, question: Question, unchecked: list[doctor.Unchecked]) -> report.Report | None:
+    if question.plan is None:
+        return None
+    try:
+        return verification.verify(client, question.plan, question.external_ids)
+    except errors.NomadApiError as error:
+        unchecked.append(doctor.Unchecked(check="what the spec expects", reason=str(error)))
+        return None
+
+
+def _running(
+    client: nomad.Nomad, found: doctor.Found, unchecked: list[doctor.Unchecked]
+) -> Iterator[tuple[str, plugins.PluginVerdict]]:
+    """Yield verdicts on plugins that run and are in no spec."""
+    if isinstance(found.plugins, doctor.Unknown):
+        return
+    planned = {item.plugin_id for item in (found.plan.plugins if found.plan else ())}
+    tasks = () if isinstance(found.tasks, doctor.Unknown) else found.tasks
+    wanted = [
+        _wanted(plugin, [task for task in tasks if task.plugin_id == plugin_id])
+        for plugin_id, plugin in sorted(found.plugins.items())
+        if plugin_id not in planned
+    ]
+    try:
+        for seen in looking.Looker(client, wanted).look():
+            yield seen.wanted.expectation.plugin_id, _explained(client, seen)
+    except errors.NomadApiError as error:
+        check = f"plugins that are in no spec: {doctor.named([item.expectation.plugin_id for item in wanted])}"
+        unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
+
+
+def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTask]) -> looking.Wanted:
+    expectation = expectation_of(plugin, tasks)
+    own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
+    return looking.Wanted(expectation=expectation, job_ids=tuple(sorted(own)))
+
+
+def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
+    if seen.verdict.verdict == plugins.HEALTHY:
+        return seen.verdict
+    fetched = explaining.explain(client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.verdict)
+    return dataclasses.replace(seen.verdict, causes=fetched)
+
+
+def _claims(
+    client: nomad.Nomad, found: doctor.Found, question: Question, unchecked: list[doctor.Unchecked]
+) -> tuple[tuple[claim_model.VolumeClaims, ...], int]:
+    """Return who holds volumes, and of how many claimed ones that was not read."""
+    known = [found.volumes, found.clients, found.plugins]
+    if isinstance(found.volumes, doctor.Unknown):
+        return (), 0
+    claimed = [volume.key for volume in found.volumes if volume.claims]
+    reasons = [part.reason for part in known if isinstance(part, doctor.Unknown)]
+    if reasons and claimed:
+        unchecked.append(doctor.Unchecked(check="who claims volumes", reason=reasons[0]))
+        return (), len(claimed)
+    wanted = claimed[: question.claimed_max]
+    try:
+        seen = tuple(_read(client, wanted))
+        if question.aws_region:
+            judged = claim_verdicts.judge(claims.look(client, seen, aws_region=question.aws_region))
+        else:
+            judged = claim_verdicts.judge(_of_nomad(client, found, seen))
+    except (errors.NomadApiError, errors.AwsError) as error:
+        unchecked.append(doctor.Unchecked(check="who claims volumes", reason=str(error)))
+        return (), len(claimed)
+    return judged, len(claimed) - len(wanted)
+
+
+def _of_nomad(client: nomad.Nomad, found: doctor.Found, seen: Sequence[volumes.Volume]) -> claim_model.Found:
+    """Return what is known of the claims of *seen*, without asking anything again."""
+    clients = () if isinstance(found.clients, doctor.Unknown) else found.clients
+    return claim_model.Found(
+        volumes=tuple(seen),
+        nodes={node.node_id: node for node in clients},
+        plugins={} if isinstance(found.plugins, doctor.Unknown) else found.plugins,
+        ec2=None,
+        now_ns=client.now_ns,
+    )
+
+
+def _read(client: nomad.Nomad, keys: Iterable[str]) -> Iterator[volumes.Volume]:
+    ordered = sorted(tuple(key.split("/", 1)) for key in keys)
+    for namespace, group in itertools.groupby(ordered, key=lambda key: key[0]):
+        found = volumes.get_many(client, namespace, [volume_id for _, volume_id in group])
+        yield from (volume for volume in found if volume is not None)

@@ -1,0 +1,1 @@
+"""A cluster's storage on one page: zones, clients, plugins, volumes, claims, findings, proofs. Pure; asks nothing."""

@@ -1,0 +1,75 @@
+"""A report as JSON values."""
+
+import dataclasses
+from typing import Any
+
+from nomad_csi.report import model
+from nomad_csi.verify import claims_report, plugins
+from nomad_csi.verify import report as verify_report
+
+
+def of(report: model.Report) -> dict[str, Any]:
+    """
+    Return *report* as JSON values. Keys are kept once released.
+
+    ``{"ok", "cluster", "spec", "totals", "zones", "proofs", "clients", "plugins", "volumes", "claims",
+    "claims_unread", "findings", "not_checked", "smoke"}``. ``cluster`` has ``address``, ``region``, ``identity``,
+    ``servers``, ``asked_at`` (UTC) and ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with
+    ``is_expected``, of one that could not be judged ``plugin_id`` and ``verdict`` ``"not judged"`` alone; ``claims``
+    are the volumes of `nomad-csi claims --json`. What is not known is an empty text.
+    """
+    claims = claims_report.Report(volumes=report.claims, asked_ec2=report.asked_ec2).as_json()
+    return {
+        "ok": not report.errors and not report.unexpected,
+        "cluster": _cluster(report.cluster),
+        "spec": report.spec,
+        "totals": {
+            "clients": len(report.clients),
+            "plugins": len(report.plugins),
+            "volumes": len(report.volumes),
+            "claims": sum(volume.claims for volume in report.volumes),
+            "errors": report.errors,
+            "warnings": report.warnings,
+        },
+        "zones": [_zone(zone) for zone in report.zones],
+        "proofs": [dataclasses.asdict(proof) for proof in report.proofs],
+        "clients": [dataclasses.asdict(client) for client in report.clients],
+        "plugins": [_plugin(plugin) for plugin in report.plugins],
+        "volumes": [dataclasses.asdict(volume) | {"zones": list(volume.zones)} for volume in report.volumes],
+        "claims": claims["volumes"],
+        "claims_unread": report.claims_unread,
+        "findings": [dataclasses.asdict(finding) for finding in report.findings],
+        "not_checked": [dataclasses.asdict(item) for item in report.unchecked],
+        "smoke": [_lists(dataclasses.asdict(item)) for item in report.smoke],
+    }
+
+
+def _cluster(cluster: model.Cluster) -> dict[str, Any]:
+    return {
+        "address": cluster.address,
+        "region": cluster.region,
+        "identity": cluster.identity,
+        "servers": [dataclasses.asdict(server) for server in cluster.servers],
+        "asked_at": claims_report.time_text(cluster.asked_ns),
+        "sandbox": cluster.sandbox,
+    }
+
+
+def _zone(zone: model.Zone) -> dict[str, Any]:
+    counts = {name: {"healthy": healthy, "expected": wanted} for name, (healthy, wanted) in zone.plugins.items()}
+    return {field.name: getattr(zone, field.name) for field in dataclasses.fields(zone)} | {"plugins": counts}
+
+
+def _plugin(plugin: model.Plugin) -> dict[str, Any]:
+    if plugin.verdict is None:
+        return {"plugin_id": plugin.plugin_id, "verdict": "not judged", "is_expected": plugin.is_expected}
+    return _verdict(plugin.verdict) | {"is_expected": plugin.is_expected}
+
+
+def _verdict(verdict: plugins.PluginVerdict) -> dict[str, Any]:
+    [found] = verify_report.Report(plugins=(verdict,), volumes=()).as_json()["plugins"]
+    return dict(found)
+
+
+def _lists(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -1,0 +1,166 @@
+"""A report from its parts. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+from nomad_csi.doctor import model as doctor
+from nomad_csi.nomad import nodes
+from nomad_csi.report import model, summary
+from nomad_csi.report.parts import Parts
+from nomad_csi.verify import findings, zones
+
+
+def build(parts: Parts) -> model.Report:
+    """Return the report. What is in the spec and what is only there are in it together."""
+    of_plugins = tuple(_plugins(parts))
+    clients = tuple(_clients(parts, of_plugins))
+    volumes = tuple(sorted(_volumes(parts), key=lambda item: (item.namespace, item.volume_id)))
+    return model.Report(
+        cluster=parts.cluster,
+        spec=parts.spec,
+        clients=clients,
+        plugins=of_plugins,
+        volumes=volumes,
+        claims=parts.claims,
+        claims_unread=parts.claims_unread,
+        asked_ec2=parts.asked_ec2,
+        findings=tuple(sorted(_findings(parts, volumes), key=lambda item: item.severity != "error")),
+        unchecked=(*parts.unchecked, *parts.doctor.unchecked),
+        smoke=parts.smoke,
+        zones=summary.zones_of(clients, of_plugins, volumes),
+        proofs=summary.proofs_of(of_plugins, volumes),
+    )
+
+
+def _plugins(parts: Parts) -> Iterator[model.Plugin]:
+    """Yield plugins of the spec, then others, each by id."""
+    expected = {item.plugin_id: item for item in (parts.verified.plugins if parts.verified else ())}
+    planned = {item.plugin_id for item in (parts.found.plan.plugins if parts.found.plan else ())}
+    there = set() if isinstance(parts.found.plugins, doctor.Unknown) else set(parts.found.plugins)
+    for plugin_id in sorted(planned):
+        yield model.Plugin(plugin_id=plugin_id, verdict=expected.get(plugin_id), is_expected=True)
+    for plugin_id in sorted(there - planned):
+        verdict = parts.running.get(plugin_id)
+        yield model.Plugin(plugin_id=plugin_id, verdict=verdict, is_expected=not parts.found.plan)
+
+
+def _clients(parts: Parts, of_plugins: Iterable[model.Plugin]) -> Iterator[model.Client]:
+    if isinstance(parts.found.clients, doctor.Unknown):
+        return
+    verdicts: dict[str, dict[str, str]] = {}
+    reported: dict[str, str] = {}
+    for plugin in of_plugins:
+        for row in plugin.verdict.instances if plugin.verdict else ():
+            verdicts.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.verdict
+            if row.zone:
+                reported.setdefault(row.node_id, row.zone)
+    for node in sorted(parts.found.clients, key=lambda item: (item.name, item.node_id)):
+        yield model.Client(
+            node_id=node.node_id,
+            name=node.name,
+            zone=reported.get(node.node_id) or zones.of_client(node),
+            datacenter=node.datacenter,
+            node_pool=node.node_pool,
+            state=_state(node),
+            version=node.version,
+            verdicts=verdicts.get(node.node_id, {}),
+        )
+
+
+def _state(node: nodes.Node) -> str:
+    if node.status != "ready":
+        return node.status
+    if node.draining:
+        return "draining"
+    return "ready" if node.eligible else "ineligible"
+
+
+def _volumes(parts: Parts) -> Iterator[model.Volume]:
+    verdicts = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
+    smoked = {item.key for item in parts.smoke if item.verdict == "proven"}
+    planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
+    for item in () if isinstance(parts.found.volumes, doctor.Unknown) else parts.found.volumes:
+        namespace, _, volume_id = item.key.partition("/")
+        verdict = verdicts.get(item.key)
+        word: model.VolumeVerdict = verdict.verdict if verdict else _of_list(item)
+        proof: model.ProvenBy = "nomad" if item.is_registered else "-"
+        yield model.Volume(
+            namespace=namespace,
+            volume_id=volume_id,
+            plugin_id=item.plugin_id,
+            external_id=item.external_id,
+            zones=tuple(sorted({zones.of_segments(place) for place in item.segments} - {""})),
+            claims=item.claims,
+            verdict=word,
+            proven_by="smoke" if item.is_registered and item.key in smoked else proof,
+            is_expected=not parts.found.plan or item.key in planned,
+        )
+
+
+def _of_list(item: doctor.Volume) -> model.VolumeVerdict:
+    if not item.is_registered:
+        return "missing"
+    return "ok" if item.schedulable else "unschedulable"
+
+
+def _findings(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[model.Finding]:
+    verified = parts.verified.findings if parts.verified else ()
+    of_others = (finding for verdict in parts.running.values() for finding in verdict.findings)
+    yield from (_compared("verify", item) for item in (*verified, *of_others))
+    yield from _unschedulable(parts, volumes)
+    yield from (_compared("claims", item) for volume in parts.claims for item in volume.findings)
+    for item in parts.doctor.findings:
+        yield model.Finding(
+            found_by="doctor",
+            code=item.code,
+            severity=item.severity,
+            subject=item.subject,
+            expected="",
+            found=item.evidence,
+            advice=item.fix,
+        )
+    yield from _of_smoke(parts)
+
+
+def _compared(found_by: model.Found, item: findings.Finding) -> model.Finding:
+    return model.Finding(
+        found_by=found_by,
+        code=item.code,
+        severity=item.severity,
+        subject=item.subject,
+        expected=item.expected,
+        found=item.found,
+        advice=item.advice,
+    )
+
+
+def _unschedulable(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[model.Finding]:
+    """Yield, for each plugin, the volumes that Nomad would place nobody on and that no comparison tells of."""
+    compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
+    stuck: dict[str, list[str]] = {}
+    for volume in volumes:
+        if volume.verdict == "unschedulable" and volume.key not in compared:
+            stuck.setdefault(volume.plugin_id, []).append(volume.key)
+    for plugin_id, keys in sorted(stuck.items()):
+        yield model.Finding(
+            found_by="verify",
+            code="volume-unschedulable",
+            severity="error",
+            subject=f"plugin {plugin_id}",
+            expected="volumes that Nomad would place an allocation on",
+            found=f"too few healthy instances for {doctor.named(keys)}",
+            advice="make the plugin healthy first",
+        )
+
+
+def _of_smoke(parts: Parts) -> Iterator[model.Finding]:
+    for item in parts.smoke:
+        if item.verdict == "failed":
+            yield model.Finding(
+                found_by="smoke",
+                code="smoke-failed",
+                severity="error",
+                subject=f"volume {item.key}",
+                expected="data that is written, and read back by another job",
+                found="; ".join(item.not_proven) or "neither",
+                advice=f"see {item.source}, and run `nomad-csi smoke {item.key}` again",
+            )

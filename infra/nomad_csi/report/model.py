@@ -1,0 +1,195 @@
+"""What a report holds. Plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi.doctor import model as doctor
+from nomad_csi.nomad import servers
+from nomad_csi.report.smoke_results import SmokeResult
+from nomad_csi.verify import claim_model, plugins
+from nomad_csi.verify.findings import Severity
+
+Found = Literal["verify", "claims", "doctor", "smoke"]
+"""The command that tells of the same thing by itself."""
+
+VolumeVerdict = Literal["ok", "missing", "differs", "unschedulable"]
+ProvenBy = Literal["smoke", "nomad", "-"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Which cluster was looked at, from where and when."""
+
+    address: str
+    """As it was asked. A connection takes no user and password in it."""
+
+    region: str
+    """As the servers' names have it; empty: not known."""
+
+    identity: str
+    """Id that nomad-csi gave it, from a Nomad variable; empty: it has none, or the token may not read it."""
+
+    servers: tuple[servers.Server, ...]
+    """Empty where they could not be read."""
+
+    asked_ns: int
+    """When, in nanoseconds since 1970, by Nomad's own clock."""
+
+    sandbox: str = ""
+    """The mark of the sandbox, whose plugins mount nothing; empty: it is none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Client:
+    """One Nomad client."""
+
+    node_id: str
+    name: str
+    zone: str
+    """As its plugin instances report it, else as Nomad's fingerprint found it; empty: neither knows."""
+
+    datacenter: str
+    node_pool: str
+    state: str
+    """``ready``, ``draining``, ``ineligible``, or Nomad's status where that is not ``ready``, such as ``down``."""
+
+    version: str
+    """Of its Nomad."""
+
+    verdicts: Mapping[str, str]
+    """Verdict on its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it is ready, and so are its instances."""
+        return self.state == "ready" and all(word == plugins.HEALTHY for word in self.verdicts.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One plugin."""
+
+    plugin_id: str
+    verdict: plugins.PluginVerdict | None
+    """``None``: it could not be judged, and `Report.unchecked` says why."""
+
+    is_expected: bool
+    """Whether the spec has it; without a spec, true: what runs is compared with what its own jobs ask for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """One volume that is registered, or that the spec has."""
+
+    namespace: str
+    volume_id: str
+    plugin_id: str
+    external_id: str
+    """Empty where the storage is still to be made."""
+
+    zones: tuple[str, ...]
+    """Where it may be used; empty: anywhere."""
+
+    claims: int
+    """How many allocations hold it."""
+
+    verdict: VolumeVerdict
+    """``ok``: as the spec has it; without one, registered and schedulable."""
+
+    proven_by: ProvenBy
+    is_expected: bool
+    """As `Plugin.is_expected`."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Something that is wrong, or worth knowing."""
+
+    found_by: Found
+    code: str
+    severity: Severity
+    subject: str
+    expected: str
+    """Empty where the finding of a doctor says what is, and not what should be."""
+
+    found: str
+    advice: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zone:
+    """What is in one zone."""
+
+    name: str
+    """Empty: of these clients no zone is known."""
+
+    clients: int
+    ready: int
+    """Of the clients; the rest is draining, ineligible or not up."""
+
+    plugins: Mapping[str, tuple[int, int]]
+    """Healthy and all node instances that must be there, by plugin id."""
+
+    volumes: int
+    """Volumes that can be used in this zone and in no other."""
+
+    claimed: int
+    wrong_volumes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """How many things one kind of proof stands behind."""
+
+    tier: Literal["nomad", "csi", "smoke", "-"]
+    what: str
+    """Such as ``plugin instances``."""
+
+    proven: int
+    of: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything that a report tells."""
+
+    cluster: Cluster
+    spec: str
+    """File of the spec; empty: what is there was compared with nothing but its own jobs."""
+
+    clients: tuple[Client, ...]
+    plugins: tuple[Plugin, ...]
+    volumes: tuple[Volume, ...]
+    claims: tuple[claim_model.VolumeClaims, ...]
+    claims_unread: int
+    """Claimed volumes whose holders were not read, to keep the number of calls bounded."""
+
+    asked_ec2: bool
+    findings: tuple[Finding, ...]
+    """Errors first; in the order of `Found`, then as that found them."""
+
+    unchecked: tuple[doctor.Unchecked, ...]
+    smoke: tuple[SmokeResult, ...]
+    zones: tuple[Zone, ...]
+    proofs: tuple[Proof, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many findings are errors."""
+        return sum(item.severity == "error" for item in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """How many findings are warnings."""
+        return len(self.findings) - self.errors
+
+    @property
+    def unexpected(self) -> tuple[doctor.Unchecked, ...]:
+        """What failed to be looked at; not what was left out, or can be seen from nowhere."""
+        return tuple(item for item in self.unchecked if not item.is_expected)

@@ -1,0 +1,60 @@
+"""What there is in each zone, and what is proven by what. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from nomad_csi.report import model
+from nomad_csi.verify import plugins, policy
+
+
+def zones_of(
+    clients: Iterable[model.Client], of_plugins: Sequence[model.Plugin], volumes: Iterable[model.Volume]
+) -> tuple[model.Zone, ...]:
+    """Return all zones that a client or a volume is in, by name; clients of which none is known come last."""
+    zone_of = {client.node_id: client.zone for client in clients}
+    bound = [volume for volume in volumes if len(volume.zones) == 1]
+    of_clients = Counter(client.zone for client in clients)
+    ready = Counter(client.zone for client in clients if client.state == "ready")
+    of_volumes = Counter(volume.zones[0] for volume in bound)
+    claimed = Counter(volume.zones[0] for volume in bound if volume.claims)
+    wrong = Counter(volume.zones[0] for volume in bound if volume.verdict != "ok")
+    healthy: Counter[tuple[str, str]] = Counter()
+    wanted: Counter[tuple[str, str]] = Counter()
+    for plugin in of_plugins:
+        for row in policy.counted(plugin.verdict.instances) if plugin.verdict else ():
+            place = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
+            wanted[place] += 1
+            healthy[place] += row.verdict == plugins.HEALTHY
+    names = set(of_clients) | set(of_volumes) | {zone for _, zone in wanted}
+    return tuple(
+        model.Zone(
+            name=name,
+            clients=of_clients[name],
+            ready=ready[name],
+            plugins={
+                plugin.plugin_id: (healthy[plugin.plugin_id, name], wanted[plugin.plugin_id, name])
+                for plugin in of_plugins
+            },
+            volumes=of_volumes[name],
+            claimed=claimed[name],
+            wrong_volumes=wrong[name],
+        )
+        for name in sorted(names, key=lambda name: (not name, name))
+    )
+
+
+def proofs_of(of_plugins: Iterable[model.Plugin], volumes: Sequence[model.Volume]) -> tuple[model.Proof, ...]:
+    """Return how much each kind of proof stands behind, from the strongest to none."""
+    return tuple(item for item in _proofs(of_plugins, volumes) if item.of and (item.proven or item.tier != "-"))
+
+
+def _proofs(of_plugins: Iterable[model.Plugin], volumes: Sequence[model.Volume]) -> Iterator[model.Proof]:
+    rows = [row for plugin in of_plugins if plugin.verdict for row in plugin.verdict.instances]
+    by_instance = Counter(row.proven_by if row.verdict == plugins.HEALTHY else "-" for row in rows)
+    by_volume = Counter(volume.proven_by for volume in volumes)
+    yield model.Proof(tier="smoke", what="volumes", proven=by_volume["smoke"], of=len(volumes))
+    yield model.Proof(tier="csi", what="plugin instances", proven=by_instance["csi"], of=len(rows))
+    yield model.Proof(tier="nomad", what="plugin instances", proven=by_instance["nomad"], of=len(rows))
+    yield model.Proof(tier="nomad", what="volumes", proven=by_volume["nomad"], of=len(volumes))
+    yield model.Proof(tier="-", what="plugin instances", proven=by_instance["-"], of=len(rows))
+    yield model.Proof(tier="-", what="volumes", proven=by_volume["-"], of=len(volumes))

@@ -1,0 +1,114 @@
+"""Rows of the tables of a page, each with how grave it is. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nomad_csi.report import model, words
+from nomad_csi.verify import claim_model, claims_report
+from nomad_csi.verify.instances import InstanceRow
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Client:
+    """One client."""
+
+    client: model.Client
+    state_kind: words.Kind
+    kind: words.Kind
+    """Of the client and of all instances on it."""
+
+    remark: str
+    """What is not well on it: its own state apart, ``aws-ebs0 node: hung``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instance:
+    """One instance of a plugin."""
+
+    row: InstanceRow
+    zone: str
+    """Of the client, where the instance itself reports none: so for controllers."""
+
+    kind: words.Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Volume:
+    """One volume."""
+
+    volume: model.Volume
+    kind: words.Kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """One claim."""
+
+    namespace: str
+    key: str
+    """Of the volume."""
+
+    claim: claim_model.ClaimVerdict
+    job: str
+    """``namespace/job``, or ``-`` where Nomad does not know the allocation any more."""
+
+    client: str
+    """Its name, with its status where that is not ``ready``."""
+
+    since: str
+    kind: words.Kind
+
+
+def clients(report: model.Report) -> tuple[Client, ...]:
+    """Return a row for each client."""
+    return tuple(_client(client) for client in report.clients)
+
+
+def _client(client: model.Client) -> Client:
+    wrong = {name: word for name, word in client.verdicts.items() if words.kind(word) != "good"}
+    kind = words.worst(words.kind(word) for word in (client.state, *wrong.values()))
+    remark = "; ".join(f"{name}: {word}" for name, word in wrong.items())
+    return Client(client=client, state_kind=words.kind(client.state), kind=kind, remark=remark)
+
+
+def instances(plugin: model.Plugin, zones: Mapping[str, str]) -> tuple[Instance, ...]:
+    """
+    Return a row for each instance of *plugin*; *zones* are those of the clients, by node id.
+
+    One that nobody asked for is worth knowing, and no more.
+    """
+    return tuple(
+        Instance(
+            row=row,
+            zone=row.zone or zones.get(row.node_id, ""),
+            kind="warn" if row.is_extra else words.kind(row.verdict),
+        )
+        for row in (plugin.verdict.instances if plugin.verdict else ())
+    )
+
+
+def volumes(report: model.Report) -> tuple[Volume, ...]:
+    """Return a row for each volume."""
+    return tuple(Volume(volume=volume, kind=words.kind(volume.verdict)) for volume in report.volumes)
+
+
+def claims(report: model.Report) -> tuple[Claim, ...]:
+    """Return a row for each claim."""
+    return tuple(
+        Claim(
+            namespace=held.volume.namespace,
+            key=held.key,
+            claim=item,
+            job=f"{item.claim.namespace}/{item.claim.job_id}" if item.claim.job_id else "-",
+            client=_holder(item),
+            since=claims_report.time_text(item.claim.since_ns),
+            kind=words.kind(item.verdict),
+        )
+        for held in report.claims
+        for item in held.claims
+    )
+
+
+def _holder(item: claim_model.ClaimVerdict) -> str:
+    name = item.claim.node_name or item.claim.node_id or "-"
+    return name if item.node_status in {"ready", ""} else f"{name} ({item.node_status})"
