@@ -51,10 +51,15 @@ def connect(arguments: argparse.Namespace) -> Any:
 
 def read_plan(path: Path) -> model.StoragePlan:
     """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
+    return storage.plan_document(read_document(path), source=str(path))
+
+
+def read_document(path: Path) -> Any:
+    """Return the spec in *path* as it is written, of a stack config that part. Raises `errors.SpecError`."""
     document = draft.read_yaml(text(path), str(path))
     if isinstance(document, Mapping) and isinstance(document.get("config"), Mapping):
-        document = _of_stack(document["config"], path)
-    return storage.plan_document(document, source=str(path))
+        return _of_stack(document["config"], path)
+    return document
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 import argparse
 import json
+from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
-from nomad_csi.deploy import gather, verification
-from nomad_csi.verify import report
+from nomad_csi.cli import inputs, verify_job, verify_watch
+from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,30 +27,75 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="deadline of all questions to the plugins' own sockets together (default: 5)",
     )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON; with --watch a line each round")
+    text = (
+        f"write metrics in Prometheus' text format: to FILE{metrics_file.ENDING} for the node exporter's textfile "
+        "collector, put in place whole; without FILE to standard output, in place of the report"
+    )
+    parser.add_argument(
+        "--prometheus", type=_metrics_file, nargs="?", const=verify_watch.STDOUT, metavar="FILE", help=text
+    )
+    verify_watch.configure(parser)
+    verify_job.configure(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, and print the report."""
-    found = full_verdict(arguments)
-    print(json.dumps(found.as_json(), indent=2) if arguments.json else found.as_table())
-    return 0 if found.ok else errors.EXIT_CHANGES
-
-
-def full_verdict(arguments: argparse.Namespace) -> report.Report:
-    """
-    Return one full verdict on all that the spec plans.
-
-    Raises `errors.NomadCsiError` for a spec or a connection that cannot be used, and a Nomad that does not answer.
-    """
+    """Compare, and print the report; once, round after round, or never where only the job is printed."""
+    _check(arguments)
+    if arguments.print_job:
+        return verify_job.run(arguments)
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments) as nomad:
-        return verification.verify(
-            nomad,
-            plan,
-            external_ids,
-            watch_s=arguments.stable_s,
-            probe_timeout_s=arguments.probe_timeout_s,
-        )
+        verifier = verification.Verifier(nomad, plan, external_ids, probe_timeout_s=arguments.probe_timeout_s)
+        if arguments.watch:
+            return verify_watch.run(arguments, verifier)
+        return _once(arguments, verifier)
+
+
+def _once(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
+    file: Path | None = arguments.prometheus
+    earlier_s = verify_watch.last_answer_s(file) if file else 0.0
+    done = rounds.Rounds(verifier, last_answer_s=earlier_s).run(watch_s=arguments.stable_s)
+    if file == verify_watch.STDOUT:
+        print(done.metrics, end="")
+    elif file:
+        metrics_file.write(file, done.metrics)
+    if done.found is None:
+        raise done.error or AssertionError
+    if file != verify_watch.STDOUT:
+        print(json.dumps(done.found.as_json(), indent=2) if arguments.json else done.found.as_table())
+    return done.exit_code
+
+
+def _metrics_file(given: str) -> Path:
+    """Return the path *given*. Raises `argparse.ArgumentTypeError`: a spec in its place would be written over."""
+    if given == str(verify_watch.STDOUT) or given.endswith(metrics_file.ENDING):
+        return Path(given)
+    ending = metrics_file.ENDING
+    raise argparse.ArgumentTypeError(f"expected a file that ends in {ending}, or - for standard output, got {given!r}")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `errors.SpecError` for options that do not go together."""
+    file: Path | None = arguments.prometheus
+    is_printed = file == verify_watch.STDOUT
+    wrong = {
+        "--stable-s": "it without --watch, whose rounds see what restarts between them"
+        if arguments.watch and arguments.stable_s
+        else "",
+        "--every-s": "it only with --watch" if arguments.every_s is not None and not arguments.watch else "",
+        "--prometheus": f"a FILE{metrics_file.ENDING} with --watch or --print-job"
+        if is_printed and (arguments.watch or arguments.print_job)
+        else "",
+        "--json": "it without metrics on standard output: give --prometheus a FILE"
+        if arguments.json and is_printed
+        else "",
+        "--watch": "it without --print-job, whose job runs one round at a time"
+        if arguments.watch and arguments.print_job
+        else "",
+    } | verify_job.wrong(arguments)
+    problems = tuple(errors.Problem(path=name, got="", allowed=allowed) for name, allowed in wrong.items() if allowed)
+    if problems:
+        raise errors.SpecError(problems, "nomad-csi verify")

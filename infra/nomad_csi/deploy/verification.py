@@ -44,13 +44,8 @@ def verify(
         errors.CancelledError: *cancelled* was set.
 
     """
-    event = cancelled or threading.Event()
-    verifier = Verifier(client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=event)
-    if watch_s:
-        verifier.look()
-        if event.wait(watch_s):
-            raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
-    return verifier.verify()
+    verifier = Verifier(client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=cancelled)
+    return verifier.verify(watch_s=watch_s)
 
 
 class Verifier:
@@ -76,16 +71,18 @@ class Verifier:
         self._client = client
         self._plan = plan
         self._external_ids = external_ids
-        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=cancelled)
+        self._cancelled = cancelled or threading.Event()
+        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=self._cancelled)
         self._before: tuple[looking.Look, ...] = ()
 
-    def look(self) -> None:
-        """Look at the plugins without a verdict, for the next round to compare with. Raises what `verify` raises."""
-        self._before = self._looker.look()
-
-    def verify(self) -> report.Report:
+    def verify(self, *, watch_s: float = 0.0) -> report.Report:
         """Return what is as planned and what is not. Raises what `verify` does; such a round does not count."""
-        looks = self._looker.look(self._before)
+        before = self._before
+        if watch_s:
+            before = self._looker.look()
+            if self._cancelled.wait(watch_s):
+                raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
+        looks = self._looker.look(before)
         verdicts = tuple(_explained(self._client, seen) for seen in looks)
         found = report.Report(
             plugins=verdicts,

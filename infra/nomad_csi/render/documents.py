@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi.hcl import layout
-from nomad_csi.plan import model, probe_job, registration, smoke
+from nomad_csi.plan import model, probe_job, registration, smoke, verify_job
 from nomad_csi.render import disk, environment, own, required
 
 
@@ -29,6 +29,11 @@ def probe_job_file(job: probe_job.ProbeJob) -> str:
 def smoke_job_file(job: smoke.SmokeJob) -> str:
     """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does."""
     return _render("smoke.nomad.hcl.j2", None, job=job)
+
+
+def verify_job_file(job: verify_job.VerifyJob) -> str:
+    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. Raises `errors.SpecError` as quoting does."""
+    return _render("verify.nomad.hcl.j2", None, job=job)
 
 
 def volume_file(

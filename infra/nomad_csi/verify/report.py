@@ -47,9 +47,14 @@ class Report:
             "findings": [finding_json(finding) for finding in self.findings],
         }
 
-    def as_table(self, width: int = 100, *, colour: bool = False) -> str:
-        """Return the report as aligned text of at most *width* columns where that can be, ending in a newline."""
-        parts = [part for part in (self._plugins(), self._instances(), self._volumes()) if part]
+    def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
+        """
+        Return the report as aligned text of at most *width* columns where that can be, ending in a newline.
+
+        *only_wrong*: of instances and volumes those alone that are not as planned.
+        """
+        tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
+        parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
             texts.append("\n".join(finding_text(finding, width, colour=colour) for finding in self.findings))
@@ -62,12 +67,14 @@ class Report:
         rows = [_plugin_row(verdict) for verdict in self.plugins]
         return [("plugin", "verdict", "controllers", "nodes", "proven by", "answers as"), *rows] if rows else []
 
-    def _instances(self) -> list[table.Row]:
-        rows = [_instance_row(row) for verdict in self.plugins for row in verdict.instances]
+    def _instances(self, *, only_wrong: bool) -> list[table.Row]:
+        shown = (row for verdict in self.plugins for row in verdict.instances if not only_wrong or row.code)
+        rows = [_instance_row(row) for row in shown]
         return [("instance of", "role", "client", "zone", "verdict", "proven by", "detail"), *rows] if rows else []
 
-    def _volumes(self) -> list[table.Row]:
-        rows = [_volume_row(verdict) for verdict in self.volumes]
+    def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
+        shown = (verdict for verdict in self.volumes if not only_wrong or verdict.verdict != "ok")
+        rows = [_volume_row(verdict) for verdict in shown]
         return [("volume", "verdict", "plugin", "external id", "proven by"), *rows] if rows else []
 
 

@@ -1,0 +1,84 @@
+"""``nomad-csi verify --print-job``: the periodic job that verifies."""
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from nomad_csi.cli import inputs
+from nomad_csi.plan import verify_job
+from nomad_csi.render import documents
+
+DEFAULTS = {
+    "command": "nomad-csi",
+    "image": "",
+    "cron": verify_job.CRON,
+    "job-id": verify_job.JOB_ID,
+    "on-client": "",
+    "token-variable": "",
+}
+"""The options of the job, which mean nothing elsewhere."""
+
+_FILES = {"ca_cert": "NOMAD_CACERT", "client_cert": "NOMAD_CLIENT_CERT", "client_key": "NOMAD_CLIENT_KEY"}
+_ADDRESS = "http://127.0.0.1:4646"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    group = parser.add_argument_group("a periodic job")
+    text = "print a job that verifies this spec at regular times, and ask nobody; nothing secret stands in it"
+    group.add_argument("--print-job", action="store_true", help=text)
+    text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
+    group.add_argument("--command", default=DEFAULTS["command"], metavar="PATH", help=text)
+    text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
+    group.add_argument("--image", default="", metavar="IMAGE", help=text)
+    text = f"when, as cron has it, in UTC (default: {verify_job.CRON})"
+    group.add_argument("--cron", default=DEFAULTS["cron"], metavar="CRON", help=text)
+    text = f"id of the job (default: {verify_job.JOB_ID})"
+    group.add_argument("--job-id", default=DEFAULTS["job-id"], metavar="ID", help=text)
+    text = "name of the only client that runs it (default: any); needed with --prometheus FILE"
+    group.add_argument("--on-client", default="", metavar="NAME", help=text)
+    text = f"Nomad variable with the token as item {verify_job.TOKEN_ITEM} (default: its own identity is the token)"
+    group.add_argument("--token-variable", default="", metavar="PATH", help=text)
+
+
+def wrong(arguments: argparse.Namespace) -> Mapping[str, str]:
+    """Return options that do not go together, and how they do."""
+    if not arguments.print_job:
+        return dict.fromkeys(_given(arguments), "it only with --print-job")
+    found = {}
+    file: Path | None = arguments.prometheus
+    if file is not None and not file.is_absolute():
+        found["--prometheus"] = "an absolute path on the client with --print-job"
+    if file is not None and not arguments.on_client:
+        found["--on-client"] = "the name of a client with --prometheus: files of several would tell several times"
+    return found
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the job."""
+    inputs.read_plan(arguments.spec)  # for its problems
+    external_ids = inputs.read_external_ids(arguments.stack_output)
+    job = verify_job.VerifyJob(
+        spec=verify_job.as_data(inputs.read_document(arguments.spec)),
+        external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
+        job_id=arguments.job_id,
+        namespace=arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or "default",
+        region=arguments.region or os.environ.get("NOMAD_REGION", ""),
+        client=arguments.on_client,
+        cron=arguments.cron,
+        command=arguments.command,
+        image=arguments.image,
+        environment={"NOMAD_ADDR": arguments.address or _ADDRESS}
+        | {variable: value for name, variable in _FILES.items() if (value := getattr(arguments, name))},
+        token_variable=arguments.token_variable,
+        metrics_file=str(arguments.prometheus or ""),
+    )
+    print(documents.verify_job_file(job), end="")
+    return 0
+
+
+def _given(arguments: argparse.Namespace) -> Iterator[str]:
+    for name, default in DEFAULTS.items():
+        if getattr(arguments, name.replace("-", "_")) != default:
+            yield f"--{name}"

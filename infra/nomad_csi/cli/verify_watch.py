@@ -1,0 +1,142 @@
+"""``nomad-csi verify --watch``: round after round until somebody ends it."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from nomad_csi import errors
+from nomad_csi.cli import inputs, verify_screen
+from nomad_csi.deploy import metrics_file, rounds, verification
+from nomad_csi.verify import prometheus
+
+STDOUT = Path("-")
+"""In place of a file of metrics."""
+
+EVERY_S = 10.0
+"""From round to round. Nomad asks a plugin every 30 s, and tells of an ended task at once."""
+
+PAUSE_MIN_S = 1.0
+"""Between two rounds, however long one takes."""
+
+
+class _Shown(Protocol):
+    """What rounds are shown by."""
+
+    def begin(self, every_s: float) -> None:
+        """Show that a round begins."""
+
+    def show(self, done: rounds.Round) -> None:
+        """Show a round."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the next one."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    group = parser.add_argument_group("round after round")
+    text = (
+        "verify again and again, and tell what changed, until Ctrl-C or SIGTERM; the exit code is the last round's. It "
+        "goes on while Nomad does not answer"
+    )
+    group.add_argument("--watch", action="store_true", help=text)
+    text = f"seconds from round to round (default: {EVERY_S:g})"
+    group.add_argument("--every-s", type=inputs.seconds, metavar="S", help=text)
+
+
+def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
+    """Run rounds until the process is interrupted; return the exit code of the last whole one."""
+    every_s = arguments.every_s or EVERY_S
+    file: Path | None = arguments.prometheus
+    going = rounds.Rounds(verifier, last_answer_s=last_answer_s(file) if file else 0.0)
+    shown = _shown(arguments)
+    code = errors.EXIT_ERROR
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while True:
+            began = time.monotonic()
+            shown.begin(every_s)
+            done = going.run()
+            if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
+                raise done.error  # no waiting heals a wrong token; once it answered, it may again
+            code = done.exit_code
+            if file:
+                metrics_file.write(file, done.metrics)
+            shown.show(done)
+            shown.wait(max(every_s - (time.monotonic() - began), PAUSE_MIN_S))
+    except KeyboardInterrupt:
+        return code
+    except BrokenPipeError:  # who read has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        shown.close()
+
+
+def last_answer_s(file: Path) -> float:
+    """Return when Nomad last answered, by the metrics in *file*; 0 where it does not say."""
+    return prometheus.last_answer_s(metrics_file.read(file))
+
+
+def _shown(arguments: argparse.Namespace) -> _Shown:
+    if arguments.json:
+        return _JsonLines(sys.stdout)
+    if verify_screen.is_fit(sys.stdout, os.environ):
+        return verify_screen.Screen(sys.stdout, title=str(arguments.spec), colour=not os.environ.get("NO_COLOR"))
+    return _Lines(sys.stdout)
+
+
+class _Stream:
+    """Text that goes on, for files, pipes and logs."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def begin(self, every_s: float) -> None:
+        """Say nothing."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def close(self) -> None:
+        """Say nothing."""
+
+
+class _JsonLines(_Stream):
+    """One JSON document for each round."""
+
+    def show(self, done: rounds.Round) -> None:
+        """Print it on one line."""
+        print(json.dumps(done.as_json()), file=self._out, flush=True)
+
+
+class _Lines(_Stream):
+    """The whole report once, then a line for each thing that changed."""
+
+    def __init__(self, out: TextIO) -> None:
+        super().__init__(out)
+        self._is_first = True
+        self._said = ""
+
+    def show(self, done: rounds.Round) -> None:
+        """Print what changed, with its time, and the answer where it is another than before."""
+        if done.found is not None and self._is_first:
+            self._is_first = False
+            print(done.found.as_table(), file=self._out)
+        at = rounds.when(done.at_s)
+        for change in done.changed:
+            print(f"{at}  {change}", file=self._out)
+        if done.in_words != self._said:
+            self._said = done.in_words
+            print(f"{at}  {done.in_words}", file=self._out)
+        self._out.flush()

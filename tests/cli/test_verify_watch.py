@@ -1,0 +1,254 @@
+"""``nomad-csi verify --watch``: lines for pipes, a picture for terminals, metrics in a file, and a clean end."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.verify import prometheus
+
+PROGRAM = [sys.executable, "-m", "nomad_csi.cli", "verify"]
+SPEC = {
+    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
+}
+NOBODY = "http://127.0.0.1:9"
+WAIT_S = 60
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _no_nomad(monkeypatch):
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def started(spec):
+    """Start a watch: ``started("--json")``; it is killed after the test."""
+    running = []
+
+    def start(*words, address=NOBODY, **more):
+        command = [*PROGRAM, spec, "--watch", "--every-s", "0.1", "--address", address, *words]
+        running.append(subprocess.Popen(command, text=True, **({"stdout": subprocess.PIPE} | more)))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def test_each_round_is_a_line_of_json(started, empty_agent):
+    """Ended by Ctrl-C, with the last round's exit code."""
+    watch = started("--json", address=empty_agent())
+
+    lines = [json.loads(watch.stdout.readline()) for _ in range(2)]
+    watch.send_signal(signal.SIGINT)
+
+    assert watch.wait(WAIT_S) == 1
+    assert [(line["round"], line["answered"], line["ok"], line["changes"]) for line in lines] == [
+        (1, True, False, []),
+        (2, True, False, []),
+    ]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", lines[0]["at"])
+    assert [volume["verdict"] for volume in lines[0]["volumes"]] == ["missing"]
+
+
+def test_unreachable_nomad_is_told_and_asked_again(started, tmp_path):
+    """Nothing is known: no `ok`, no metrics of plugins, exit code 2; SIGTERM ends it too."""
+    file = tmp_path / "nomad_csi.prom"
+    watch = started("--json", "--prometheus", str(file))
+
+    lines = [json.loads(watch.stdout.readline()) for _ in range(2)]
+    watch.send_signal(signal.SIGTERM)
+
+    assert watch.wait(WAIT_S) == 2
+    assert [(line["answered"], line["ok"], line["last_answer"]) for line in lines] == [(False, None, "")] * 2
+    assert "no connection: Connection refused" in lines[0]["error"]
+    assert "nomad_csi_verify_answered 0\n" in file.read_text()
+    assert "nomad_csi_plugin" not in file.read_text()
+
+
+def test_lines_tell_what_changed_with_its_time(started, empty_agent):
+    """The whole report once; while nothing changes nothing is said."""
+    token = "token-of-a-test"
+    watch = started(address=empty_agent(token=token), env=os.environ | {"NOMAD_TOKEN": token})
+
+    said = []
+    while not said or "  not as planned: " not in said[-1]:
+        said.append(watch.stdout.readline())
+        assert said[-1]
+    watch.send_signal(signal.SIGINT)
+
+    rest = watch.stdout.read()
+    assert (watch.wait(WAIT_S), rest) == (1, "")
+    assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in said
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  not as planned: \d+ errors.*\n", said[-1])
+
+
+def test_wrong_token_ends_the_watch(started, empty_agent):
+    """No waiting heals it."""
+    environment = os.environ | {"NOMAD_TOKEN": "wrong"}
+    watch = started(address=empty_agent(token="right"), stderr=subprocess.PIPE, env=environment)
+
+    out, err = watch.communicate(timeout=WAIT_S)
+
+    assert (watch.returncode, out) == (2, "")
+    assert "status 403: Permission denied; the token needs " in err
+    watch.stderr.close()
+
+
+def test_reader_that_goes_ends_the_watch(started):
+    """As `head` does; without a traceback."""
+    watch = started("--json", stderr=subprocess.PIPE)
+
+    watch.stdout.readline()
+    watch.stdout.close()
+
+    assert watch.wait(WAIT_S) == 2
+    assert watch.stderr.read() == ""
+    watch.stderr.close()
+
+
+class Terminal:
+    """A terminal of the test's own."""
+
+    def __init__(self, columns, rows):
+        self.ours, self.theirs = pty.openpty()
+        self.resize(columns, rows)
+        self.seen = ""
+
+    def resize(self, columns, rows):
+        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def until(self, pattern):
+        """Read on until *pattern* was drawn since the last call, and return what was."""
+        drawn = ""
+        while not re.search(pattern, drawn, re.DOTALL):
+            ready, _, _ = select.select([self.ours], [], [], WAIT_S)
+            assert ready, drawn
+            drawn += os.read(self.ours, 65536).decode()
+        self.seen += drawn
+        return drawn
+
+    def close(self):
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def terminal():
+    """A terminal of 120 columns and 30 rows."""
+    made = Terminal(120, 30)
+    yield made
+    made.close()
+
+
+def test_terminal_is_drawn_over_and_given_back(started, empty_agent, terminal):
+    """One picture over the other, none wiped first; the size is followed; the last round stays behind."""
+    environment = os.environ | {"TERM": "xterm-256color", "NO_COLOR": ""}
+    watch = started(address=empty_agent(), stdout=terminal.theirs, env=environment)
+
+    first = terminal.until(r"round 2 ended .*\x1b\[J")
+    terminal.resize(80, 6)
+    small = terminal.until(r"more lines: make the terminal higher.*\x1b\[J")
+    watch.send_signal(signal.SIGINT)
+    last = terminal.until(r"\x1b\[\?1049l.*not as planned: [^\n]*\n")
+
+    assert watch.wait(WAIT_S) == 1
+    assert first.startswith("\x1b[?1049h\x1b[?25l\x1b[?7l")
+    assert "\x1b[31merror\x1b[0m  not as planned: " in first
+    assert "\x1b[2J" not in terminal.seen
+    [picture] = re.findall(r"\x1b\[H((?:(?!\x1b\[H).)*more lines(?:(?!\x1b\[H).)*?)\x1b\[J", small, re.DOTALL)[:1]
+    assert picture.count("\r\n") == 5
+    assert "\x1b[?7h\x1b[?25h\x1b[?1049l" in last
+
+
+def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
+    """TERM=dumb cannot be drawn on."""
+    watch = started(address=empty_agent(), stdout=terminal.theirs, env=os.environ | {"TERM": "dumb"})
+
+    drawn = terminal.until(r"Z  not as planned: [^\n]*\n")
+    watch.send_signal(signal.SIGINT)
+
+    assert watch.wait(WAIT_S) == 1
+    assert "\x1b" not in drawn
+
+
+def test_metrics_go_to_standard_output(spec, empty_agent, capsys):
+    """In place of the report; the exit code is the verdict's."""
+    assert cli.main(["verify", spec, "--address", empty_agent(), "--prometheus"]) == 1
+
+    out = capsys.readouterr().out
+    assert out.startswith("# HELP nomad_csi_verify_answered ")
+    assert "nomad_csi_verify_ok 0\n" in out
+
+
+def test_metrics_go_to_a_file_beside_the_report(spec, empty_agent, tmp_path, capsys):
+    """Where Nomad does not answer afterwards, the last answer stays, and no verdict does."""
+    file = tmp_path / "nomad_csi.prom"
+    words = ["verify", spec, "--prometheus", str(file)]
+
+    assert cli.main([*words, "--address", empty_agent()]) == 1
+    known = file.read_text()
+    assert cli.main([*words, "--address", NOBODY]) == 2
+    unknown = file.read_text()
+
+    assert "default/shared  missing" in capsys.readouterr().out
+    assert 'nomad_csi_volume_ok{namespace="default",volume_id="shared",plugin_id="aws-efs0"} 0\n' in known
+    assert prometheus.last_answer_s(unknown) == prometheus.last_answer_s(known) > 0
+    assert "nomad_csi_volume_ok" not in unknown
+
+
+@pytest.mark.parametrize("name", ["storage.yaml", "metrics", ".prom/x"])
+def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
+    """The word behind --prometheus may be the spec: it is not written over."""
+    Path(tmp_path / "storage.yaml").write_text("kept")
+
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["verify", "--prometheus", str(tmp_path / name)])
+
+    assert caught.value.code == 64
+    assert "expected a file that ends in .prom, or - for standard output, got " in capsys.readouterr().err
+    assert (tmp_path / "storage.yaml").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--every-s", "5"], "--every-s: expected it only with --watch"),
+        (["--watch", "--stable-s", "5"], "--stable-s: expected it without --watch, whose rounds see what restarts"),
+        (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch or --print-job"),
+        (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
+        (["--watch", "--print-job"], "--watch: expected it without --print-job"),
+        (["--cron", "* * * * *"], "--cron: expected it only with --print-job"),
+        (["--print-job", "--prometheus", "a.prom"], "--prometheus: expected an absolute path on the client"),
+        (["--print-job", "--prometheus", "/a.prom"], "--on-client: expected the name of a client with --prometheus"),
+    ],
+)
+def test_rejects_options_that_do_not_go_together(spec, words, sentence, capsys):
+    """Before anything is asked or written."""
+    assert cli.main(["verify", spec, *words]) == 2
+
+    assert sentence in capsys.readouterr().err

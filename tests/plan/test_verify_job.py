@@ -1,0 +1,63 @@
+"""The job that verifies carries the spec with it: whole, without secrets, and with nothing that Nomad would evaluate."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi.plan import storage, verify_job
+
+PLUGIN = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+CANARY = "canary-91ab"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${attr.kernel.name}",
+        "%{ if x }",
+        '{{ env "X" }}',
+        "{{{{}}}}",
+        "$${a}",
+        "a\\b",
+        'a"b',
+        "e\u0301 🎉",
+        "a\nb\x00\x1b\x7f\u200b",
+    ],
+)
+def test_text_comes_back_as_it_was(text):
+    """For whoever reads JSON or YAML; neither HCL nor a template finds anything to do."""
+    data = verify_job.as_data({"plugins": [{"note": text, text: {"deep": {}}}]})
+
+    assert json.loads(data) == yaml.safe_load(data) == {"plugins": [{"note": text, text: {"deep": {}}}]}
+    assert data.replace("🎉", "").isascii()
+    assert not any(word in data for word in ("${", "%{", "{{", "}}"))
+
+
+def test_secrets_stay_behind():
+    """Their names stay, since the plan needs them; a stack's placeholders are no secrets."""
+    volume = {
+        "id": "v",
+        "plugin_id": "aws-ebs0",
+        "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"},
+        "secrets": {"key": CANARY},
+    }
+
+    data = verify_job.as_data({"plugins": [PLUGIN], "volumes": [volume]})
+
+    assert CANARY not in data
+    assert json.loads(data)["volumes"][0]["secrets"] == {"key": "[encrypted]"}
+    assert len(storage.plan_document(json.loads(data)).volumes) == 1
+
+
+def test_container_sees_what_the_task_names():
+    """Certificates for reading, the folder of metrics for writing, each at its own place."""
+    job = verify_job.VerifyJob(
+        spec="{}",
+        image="registry.example/nomad-csi:1",
+        environment={"NOMAD_ADDR": "https://nomad:4646", "NOMAD_CACERT": "/etc/nomad/ca.pem"},
+        metrics_file="/var/lib/node_exporter/nomad_csi.prom",
+    )
+
+    assert job.binds == ("/etc/nomad/ca.pem:/etc/nomad/ca.pem:ro", "/var/lib/node_exporter:/var/lib/node_exporter")
+    assert job.arguments == ("verify", "${NOMAD_TASK_DIR}/storage.json", "--prometheus", job.metrics_file)
