@@ -49,10 +49,10 @@ def browser():
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def headless(folder):
-    """Return the first words of a command that runs Chromium without a window, its profile in *folder*."""
+def headless():
+    """Return the first words of a command that runs Chromium without a window."""
     flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking")
-    return [browser(), *flags, f"--user-data-dir={folder}"]
+    return [browser(), *flags]
 
 
 @contextlib.contextmanager
@@ -116,7 +116,12 @@ def main():
         page = Path(folder, "report.html")
         cli.main(["report", "--address", serving.url, "--out", str(page)])
         size = ",".join(map(str, SIZE))
-        words = [*headless(folder), f"--screenshot={Path(sys.argv[1]).resolve()}", f"--window-size={size}"]
+        words = [
+            *headless(),
+            f"--user-data-dir={folder}",
+            f"--screenshot={Path(sys.argv[1]).resolve()}",
+            f"--window-size={size}",
+        ]
         subprocess.run([*words, page.as_uri()], check=True, capture_output=True, timeout=120)
 
 

@@ -60,11 +60,6 @@ class Client:
     verdicts: Mapping[str, str]
     """Verdict on its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
 
-    @property
-    def is_well(self) -> bool:
-        """Whether it is ready, and so are its instances."""
-        return self.state == "ready" and all(word == plugins.HEALTHY for word in self.verdicts.values())
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:

@@ -1,0 +1,124 @@
+"""The page in Chromium: nothing loaded, nothing complained of, read by keyboard and by screen reader, on any screen."""
+
+import pytest
+
+TAB = 9
+ENTER = 13
+
+
+@pytest.fixture(scope="module")
+def path(hurt_report, rendered, tmp_path_factory):
+    """The page as a file."""
+    made = tmp_path_factory.mktemp("page") / "report.html"
+    made.write_text(rendered(hurt_report), encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def shown(browser, path):
+    """The browser with the page in it, light, on a large screen."""
+    browser.resize(1280)
+    browser.prefer("light")
+    browser.open(path)
+    return browser
+
+
+def test_page_loads_nothing_and_nothing_is_complained_of(shown):
+    """No request but for the file itself; no line in the console, of the page's own policy neither."""
+    title = shown.value("document.title")
+
+    assert title == "3 errors: storage of global"
+    assert [url for url in shown.requests() if not url.startswith("data:")] == []
+    assert shown.complaints() == []
+
+
+def test_style_is_applied_under_the_policy(shown):
+    """The policy names the style's hash: one byte off, and the page would be bare."""
+    assert shown.value("getComputedStyle(document.querySelector('.tiles')).display") == "grid"
+
+
+def test_script_cannot_run(shown):
+    """Whatever would get into the page: the policy stops it."""
+    shown.value("document.body.insertAdjacentHTML('beforeend', '<img src=\"x:\" onerror=\"document.title=1\">')")
+    shown.value(
+        "(() => { const s = document.createElement('script'); s.text = 'document.title=2'; document.body.append(s) })()"
+    )
+
+    assert shown.value("document.title") == "3 errors: storage of global"
+    assert any("Content Security Policy" in text for text in shown.complaints())
+
+
+def test_light_and_dark_differ(shown):
+    """As the reader's machine has it."""
+    light = shown.screenshot()
+    colour = "getComputedStyle(document.body).backgroundColor"
+    bright = shown.value(colour)
+
+    shown.prefer("dark")
+
+    assert shown.screenshot() != light
+    assert (bright, shown.value(colour)) == ("rgb(247, 247, 245)", "rgb(19, 22, 25)")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_is_wider_than_the_screen(shown, width):
+    """Opened in full, too: wide tables scroll by themselves, inside of a region of their own."""
+    shown.resize(width)
+    shown.value("document.querySelectorAll('details').forEach(item => item.open = true)")
+
+    assert shown.value("document.documentElement.scrollWidth") == width
+    assert shown.value("document.documentElement.clientWidth") == width
+
+
+def test_keyboard_reaches_everything_that_can_be_used(shown):
+    """Tab goes through every link, table and fold in the order of the page; each shows that it has the focus."""
+    wanted = shown.value("document.querySelectorAll('a, summary, [tabindex=\"0\"]').length")
+    hidden = shown.value("document.querySelectorAll('details:not([open]) [tabindex=\"0\"]').length")
+    seen = []
+    for _ in range(wanted - hidden):
+        shown.press("Tab", TAB)
+        seen.append(shown.value("document.activeElement.outerHTML.slice(0, 60)"))
+        style = shown.value("getComputedStyle(document.activeElement).outlineStyle")
+        assert style == "solid", seen[-1]
+
+    kinds = [html.partition(">")[0].split()[0].lstrip("<") for html in seen]
+    assert seen[0].startswith('<a class="skip"')
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "a": shown.value("document.querySelectorAll('a').length"),
+        "summary": shown.value("document.querySelectorAll('summary').length"),
+        "div": wanted - hidden - shown.value("document.querySelectorAll('a, summary').length"),
+    }
+
+
+def test_keyboard_opens_a_fold_and_skips_to_the_report(shown):
+    """Enter on the first link leads to the report; Enter on a summary opens it."""
+    shown.press("Tab", TAB)
+    shown.press("Enter", ENTER, "\r")
+    assert shown.value("document.activeElement.id") == "main"
+
+    shown.value("document.querySelector('#volumes summary').focus()")
+    shown.press("Enter", ENTER, "\r")
+    assert shown.value("document.querySelector('#volumes details').open") is True
+
+
+def test_screen_reader_finds_landmarks_headings_and_tables(shown):
+    """What assistive technology is told: each landmark once, each section by its heading, headers of both kinds."""
+    nodes = shown.ask("Accessibility.getFullAXTree")["nodes"]
+    told = [(item["role"]["value"], item.get("name", {}).get("value", "")) for item in nodes if not item.get("ignored")]
+    roles = [role for role, _ in told]
+
+    assert [roles.count(role) for role in ("banner", "navigation", "main", "contentinfo")] == [1, 1, 1, 1]
+    headings = ["Problems", "Zones", "Plugins", "Clients", "Volumes", "Claims", "What was proven, and by what"]
+    assert {("region", name) for name in headings} <= set(told)
+    assert {("heading", name) for name in headings} <= set(told)
+    assert ("columnheader", "Verdict") in told
+    assert ("rowheader", "us-east-1a") in told
+    assert ("heading", "Storage of global 3 errors") in told
+
+
+def test_no_sign_is_read_out(shown):
+    """Signs before words are for the eye; the word says the same to the ear."""
+    nodes = shown.ask("Accessibility.getFullAXTree")["nodes"]
+
+    names = [item.get("name", {}).get("value", "") for item in nodes]
+    assert [name for name in names if any(sign in name for sign in "✓▲✕")] == []
