@@ -81,7 +81,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Raise `errors.SpecError` for options that do not go together."""
     file: Path | None = arguments.prometheus
     is_printed = file == verify_watch.STDOUT
-    wrong = {
+    wrong: dict[str, str] = {
         "--stable-s": "it without --watch, whose rounds see what restarts between them"
         if arguments.watch and arguments.stable_s
         else "",
@@ -95,7 +95,7 @@ def _check(arguments: argparse.Namespace) -> None:
         "--watch": "it without --print-job, whose job runs one round at a time"
         if arguments.watch and arguments.print_job
         else "",
-    } | verify_job.wrong(arguments)
+    } | dict(verify_job.wrong(arguments))
     problems = tuple(errors.Problem(path=name, got="", allowed=allowed) for name, allowed in wrong.items() if allowed)
     if problems:
         raise errors.SpecError(problems, "nomad-csi verify")

@@ -96,6 +96,14 @@ TEMPLATE: Json = {
     "VaultGrace": 0,
 }
 VOLUME_MOUNT: Json = {"PropagationMode": "private", "ReadOnly": False, "SELinuxLabel": ""}
+PERIODIC: Json = {
+    "Enabled": True,
+    "ProhibitOverlap": False,
+    "Spec": "",
+    "SpecType": "cron",
+    "Specs": [],
+    "TimeZone": "UTC",
+}
 CSI_PLUGIN: Json = {"MountDir": "/csi", "StagePublishBaseDir": "/local/csi", "HealthTimeout": 30 * SECOND_NS}
 
 
@@ -106,6 +114,8 @@ def canonical(job: Json) -> Json:
         done["Update"] = _defaulted(done["Update"], UPDATE)
     elif done["Type"] in {"service", "system"}:
         done["Update"] = dict(UPDATE)
+    if done.get("Periodic") is not None:
+        done["Periodic"] = _defaulted(done["Periodic"], PERIODIC)
     done["TaskGroups"] = [_group(group, done) for group in done.get("TaskGroups") or []] or None
     for name in ("Spreads", "Affinities"):
         done[name] = _weighted(done.get(name))

@@ -19,7 +19,7 @@ def checked(job: Json | None, known: state.State) -> Json:
     if not job.get("ID"):
         raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must have a valid ID")
     spec = stored.from_api(job)
-    problems = _strangers(spec, known) or validate.problems(spec)
+    problems = _strangers(spec, known) or validate.problems(spec) or _unplayed(spec)
     if problems:
         raise refusals.RefusalError(refusals.SERVER_ERROR, validate.multi_error(problems))
     return spec
@@ -30,6 +30,19 @@ def _strangers(spec: Json, known: state.State) -> list[str]:
     head = f'job "{spec["ID"]}" is in nonexistent'
     found = [] if spec["Namespace"] in known.namespaces else [f'{head} namespace "{spec["Namespace"]}"']
     return found + ([] if spec["NodePool"] in nodes.POOLS else [f'{head} node pool "{spec["NodePool"]}"'])
+
+
+def _unplayed(spec: Json) -> list[str]:
+    """Return what Nomad would do with *spec*, and the stand-in would silently leave out."""
+    found = ["the stand-in for Nomad runs no periodic jobs"] if spec["Periodic"] is not None else []
+    tasks = [task for group in spec["TaskGroups"] or [] for task in group["Tasks"] or []]
+    identities = [item for task in tasks for item in (task["Identity"], *(task["Identities"] or []))]
+    if any(
+        item and (item.get("Env") or item.get("File") or item.get("Name") not in {None, "", "default"})
+        for item in identities
+    ):
+        found.append("the stand-in for Nomad signs no workload identities")
+    return found
 
 
 def register(known: state.State, body: Json) -> Json:

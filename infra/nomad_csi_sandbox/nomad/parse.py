@@ -81,9 +81,19 @@ def _fill(kind: schema.Schema, body: reader.Body) -> Json:
         return _constraint(found)
     if kind is schema.TASK and found["CSIPluginConfig"] is None:
         del found["CSIPluginConfig"]  # `omitempty` in Nomad's api.Task
+    if kind is schema.TASK and found["Identities"]:
+        _take_default_identity(found)
     if kind is schema.GROUP and not found["Volumes"]:
         found["Volumes"] = None
     return found
+
+
+def _take_default_identity(task: Json) -> None:
+    """Move the first identity without a name of its own to where Nomad before 1.7 had it."""
+    own = next((item for item in task["Identities"] if item["Name"] in {"", "default"}), None)
+    if own is not None:
+        task["Identity"] = own
+        task["Identities"] = [item for item in task["Identities"] if item is not own]
 
 
 def _attribute(kind: schema.Schema, attribute: reader.Attribute) -> tuple[str, Any]:

@@ -191,6 +191,32 @@ TEMPLATE = _schema(
     nulls="ChangeScript Wait",
     empty={"ChangeMode": "restart", "Perms": "0644", "Splay": 5_000_000_000, "ErrMissingKey": False},
 )
+PERIODIC = _schema(
+    {
+        "enabled": ("Enabled", BOOLEAN),
+        "cron": ("Spec", TEXT),
+        "crons": ("Specs", TEXTS),
+        "prohibit_overlap": ("ProhibitOverlap", BOOLEAN),
+        "time_zone": ("TimeZone", TEXT),
+    },
+    nulls="SpecType",
+)
+IDENTITY = _schema(
+    {
+        "name": ("Name", TEXT),
+        "aud": ("Audience", TEXTS),
+        "change_mode": ("ChangeMode", TEXT),
+        "change_signal": ("ChangeSignal", TEXT),
+        "env": ("Env", BOOLEAN),
+        "file": ("File", BOOLEAN),
+        "filepath": ("Filepath", TEXT),
+        "service_name": ("ServiceName", TEXT),
+        "ttl": ("TTL", DURATION),
+        "extra_claims": ("ExtraClaims", TEXTS),
+    },
+    empty=dict.fromkeys(("Name", "ChangeMode", "ChangeSignal", "Filepath", "ServiceName"), "")
+    | {"Env": False, "File": False, "TTL": 0},
+)
 
 _PLACEMENT = {
     "constraint": Nested(field="Constraints", shape="many", schema=CONSTRAINT),
@@ -217,10 +243,10 @@ TASK = _schema(
         "logs": Nested(field="LogConfig", schema=LOGS),
         "lifecycle": Nested(field="Lifecycle", schema=LIFECYCLE),
         "template": Nested(field="Templates", shape="many", schema=TEMPLATE),
+        "identity": Nested(field="Identities", shape="many", schema=IDENTITY),
         "volume_mount": Nested(field="VolumeMounts", shape="many", schema=VOLUME_MOUNT),
     },
-    nulls="Actions Artifacts Consul DispatchPayload Identities Identity ScalingPolicies Schedule Secrets Services"
-    " Vault",
+    nulls="Actions Artifacts Consul DispatchPayload Identity ScalingPolicies Schedule Secrets Services Vault",
     empty={"Driver": "", "User": "", "KillSignal": "", "Kind": "", "Leader": False, "ShutdownDelay": 0},
 )
 GROUP = _schema(
@@ -264,11 +290,12 @@ JOB = _schema(
         "update": Nested(field="Update", schema=UPDATE),
         "migrate": Nested(field="Migrate", schema=MIGRATE),
         "reschedule": Nested(field="Reschedule", schema=RESCHEDULE),
+        "periodic": Nested(field="Periodic", schema=PERIODIC),
         "meta": META,
         "group": Nested(field="TaskGroups", shape="many", schema=GROUP, label="Name"),
     },
     nulls="ConsulNamespace CreateIndex DispatchIdempotencyToken JobModifyIndex ModifyIndex Multiregion NomadTokenID"
-    " ParameterizedJob ParentID Payload Periodic Stable Status StatusDescription Stop SubmitTime UI VaultNamespace"
+    " ParameterizedJob ParentID Payload Stable Status StatusDescription Stop SubmitTime UI VaultNamespace"
     " Version VersionTag",
     empty={"Dispatched": False},
 )

@@ -2,9 +2,10 @@
 
 import time
 from typing import Any
+from urllib import parse
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs, request
+from nomad_csi.nomad import request
 
 DEADLINE_S = 60.0
 INTERVAL_S = 0.1
@@ -19,7 +20,7 @@ def end_all(client: nomad.Nomad) -> None:
     for wanted in (False, True):
         for job in found:
             if _serves_volumes(job) is wanted and not job["Stop"]:
-                jobs.stop(client, job["Namespace"], job["ID"], purge=False)
+                client.request("DELETE", _path(job["ID"]), query={"namespace": job["Namespace"]})
         _wait(client, {job["ID"] for job in found if _serves_volumes(job) is wanted})
 
 
@@ -28,8 +29,12 @@ def _list(client: nomad.Nomad, *path: str) -> list[dict[str, Any]]:
 
 
 def _job(client: nomad.Nomad, item: dict[str, Any]) -> dict[str, Any]:
-    path = request.path_of("job", item["ID"])
-    return dict(client.request("GET", path, query={"namespace": item["Namespace"]}).data)
+    return dict(client.request("GET", _path(item["ID"]), query={"namespace": item["Namespace"]}).data)
+
+
+def _path(job_id: str) -> str:
+    """Return the path of a job; a run of a periodic one, ``verify/periodic-1795284000``, has its id in two parts."""
+    return "/".join([request.path_of("job"), *(parse.quote(part, safe="") for part in job_id.split("/"))])
 
 
 def _serves_volumes(job: dict[str, Any]) -> bool:

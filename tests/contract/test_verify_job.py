@@ -1,0 +1,114 @@
+"""The job that verifies: both sides read it alike, and a real agent runs it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+
+PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+SPEC = {
+    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
+    "volumes": [
+        {
+            "id": "shared",
+            "plugin_id": "aws-efs0",
+            "existing": {"external_id": "fs-0123456789abcdef0"},
+            "mount_options": {"mount_flags": ['note={{ not }} a "template" é🎉']},
+        }
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def printed(tmp_path, capsys):
+    """Print the job for the spec: ``printed("--cron", "...")``."""
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
+
+    def call(*words):
+        assert cli.main(["verify", str(path), "--print-job", "--command", PROGRAM, *words]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--image", "registry.example/nomad-csi:1", "--token-variable", "nomad/jobs/verify", "--job-id", "verify"],
+        ["--prometheus", "/var/lib/a.prom", "--on-client", "one", "--ca-cert", "/etc/ca.pem", "--region", "global"],
+    ],
+)
+@pytest.mark.real_nomad
+def test_both_sides_read_the_job_alike(side_by_side, printed, words):
+    """Times, identity, templates, and all that the server adds."""
+    source = printed(*words)
+
+    stand_in, real = (side.parse(source) for side in side_by_side)
+
+    assert stand_in == real
+
+
+def test_job_is_valid_and_says_when(agent, printed):
+    """One run after the other, and the spec as it was written."""
+    job = agent.parse(printed("--cron", "17 * * * *"))
+
+    status, reply, _ = agent.call("POST", "/v1/validate/job", {"Job": job})
+    [group] = job["TaskGroups"]
+    [task] = group["Tasks"]
+
+    assert (status, reply["Error"], reply["ValidationErrors"]) == (200, "", None)
+    assert job["Type"] == "batch"
+    assert job["Periodic"] == {
+        "Enabled": True,
+        "ProhibitOverlap": True,
+        "Spec": "",
+        "SpecType": "cron",
+        "Specs": ["17 * * * *"],
+        "TimeZone": "UTC",
+    }
+    assert task["Identity"]["Env"] is True
+    assert json.loads(task["Templates"][0]["EmbeddedTmpl"]) == SPEC
+
+
+def test_stand_in_runs_no_periodic_job(stand_in_world, printed):
+    """It says so, and does not wait for a time that never comes."""
+    agent = stand_in_world.agent
+    body = {"Job": agent.parse(printed())}
+
+    status, text = agent.refused("POST", "/v1/jobs", body)
+
+    assert status == 500
+    assert "the stand-in for Nomad runs no periodic jobs" in text
+    assert "the stand-in for Nomad signs no workload identities" in text
+
+
+@pytest.mark.real_nomad
+def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
+    """A run that finds something fails, with the report in its log and the metrics in their file."""
+    agent, job_id, file = real_world.agent, fresh("verify"), tmp_path / "nomad_csi.prom"
+    metrics = ["--prometheus", str(file), "--on-client", "one"]
+    agent.run(printed("--job-id", job_id, "--address", agent.url, *metrics))
+    try:
+        status, forced, _ = agent.call("PUT", f"/v1/job/{job_id}/periodic/force")
+        children = agent.until(lambda: agent.get(f"/v1/jobs?prefix={job_id}/periodic-"), bool)
+        child = children[0]["ID"].replace("/", "%2F")
+        [allocation] = agent.until(
+            lambda: agent.get(f"/v1/job/{child}/allocations"),
+            lambda found: [alloc["ClientStatus"] for alloc in found] in (["complete"], ["failed"]),
+        )
+        log = (agent.data_dir / "alloc" / allocation["ID"] / "alloc" / "logs" / "verify.stdout.0").read_text()
+    finally:
+        agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
+
+    assert (status, bool(forced["EvalID"])) == (200, True)
+    assert allocation["ClientStatus"] == "failed"
+    assert allocation["TaskStates"]["verify"]["Restarts"] == 0
+    assert "default/shared  missing" in log
+    assert "nomad_csi_verify_answered 1\n" in file.read_text()
+    assert 'nomad_csi_findings{severity="error",code="plugin-missing"} 1\n' in file.read_text()
