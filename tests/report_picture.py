@@ -17,7 +17,7 @@ from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, crowd_storage, server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SIZE = (1180, 1500)
+SIZE = (1100, 1150)
 
 DENIED = (
     "failed to call NodeGetInfo: rpc error: code = Internal desc = could not describe instance: "
@@ -111,7 +111,7 @@ def hurt(host):
 
 def main():
     """Write the picture."""
-    with running(24, 40) as (host, serving), tempfile.TemporaryDirectory() as folder:
+    with running(24, 24) as (host, serving), tempfile.TemporaryDirectory() as folder:
         hurt(host)
         page = Path(folder, "report.html")
         cli.main(["report", "--address", serving.url, "--out", str(page)])

@@ -42,7 +42,7 @@ def hurt_report(demo):
 @pytest.fixture(scope="session")
 def rendered():
     """Return the page of a report as text."""
-    return lambda report: html.html(page.of(report, "1.2.3"), shown_rows=page.ROWS, shown_findings=page.SHOWN)
+    return lambda report: html.html(page.of(report, "1.2.3"), shown_rows=page.ROWS)
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,7 @@ def _text(found: model.Report, *, as_data: bool) -> str:
     if as_data:
         return json.dumps(as_json.of(found), indent=2) + "\n"
     shown = page.of(found, metadata.version("nomad-csi"))
-    return html.html(shown, shown_rows=page.ROWS, shown_findings=page.SHOWN)
+    return html.html(shown, shown_rows=page.ROWS)
 
 
 def _write(text: str, path: Path | None, verdict: str) -> None:

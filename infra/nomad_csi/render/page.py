@@ -37,16 +37,8 @@ SMOKE_KINDS: Mapping[str, str] = {"proven": "good", "failed": "bad", "not proven
 _REPLACED = "\\u{{{:x}}}"
 
 
-def html(page: Any, *, shown_rows: int, shown_findings: int) -> str:
-    """
-    Return *page* (`report.page.Page`) as HTML.
-
-    Args:
-        page: what is shown.
-        shown_rows: rows of one table that are open; the rest is folded.
-        shown_findings: findings of one code that are open.
-
-    """
+def html(page: Any, *, shown_rows: int) -> str:
+    """Return *page* (`report.page.Page`) as HTML, with so many rows of a table shown; the rest can be opened."""
     style = _style()
     plugins = tuple(item.plugin.plugin_id for item in page.plugins)
     return (
@@ -57,7 +49,6 @@ def html(page: Any, *, shown_rows: int, shown_findings: int) -> str:
             policy=_policy(style),
             style=style,
             shown_rows=shown_rows,
-            shown_findings=shown_findings,
             zone_heads=("Zone", "Clients", *plugins, "Volumes", "Claimed"),
             tiers=TIERS,
             smoke_kinds=SMOKE_KINDS,

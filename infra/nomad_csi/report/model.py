@@ -186,5 +186,10 @@ class Report:
 
     @property
     def unexpected(self) -> tuple[doctor.Unchecked, ...]:
-        """What failed to be looked at; not what was left out, or can be seen from nowhere."""
+        """What failed to be looked at."""
         return tuple(item for item in self.unchecked if not item.is_expected)
+
+    @property
+    def left_out(self) -> tuple[doctor.Unchecked, ...]:
+        """What was not to be asked, or can be seen from nowhere."""
+        return tuple(item for item in self.unchecked if item.is_expected)

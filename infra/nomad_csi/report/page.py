@@ -9,7 +9,7 @@ from nomad_csi.report import chart, model, tables, words
 from nomad_csi.verify import claims_report
 
 SHOWN = 5
-"""Findings of one code that are shown at once; the rest can be opened."""
+"""Errors of one code that are shown at once; the rest can be opened."""
 
 ROWS = 50
 """Rows of one table that are shown at once, of what is not well; the rest can be opened."""
@@ -50,7 +50,10 @@ class Problem:
     advice: str
     """Where all of them advise the same; else empty."""
 
-    findings: tuple[model.Finding, ...]
+    shown: tuple[model.Finding, ...]
+    """The first; none of warnings, which can all wait."""
+
+    folded: tuple[model.Finding, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,8 +163,16 @@ def _problems(found: Iterable[model.Finding]) -> Iterable[Problem]:
     for (severity, code, found_by), items in by_code.items():
         advices = {item.advice for item in items}
         advice = advices.pop() if len(advices) == 1 else ""
-        kind: words.Kind = "bad" if severity == "error" else "warn"
-        yield Problem(code=code, severity=severity, kind=kind, found_by=found_by, advice=advice, findings=tuple(items))
+        shown = SHOWN if severity == "error" else 0
+        yield Problem(
+            code=code,
+            severity=severity,
+            kind="bad" if severity == "error" else "warn",
+            found_by=found_by,
+            advice=advice,
+            shown=tuple(items[:shown]),
+            folded=tuple(items[shown:]),
+        )
 
 
 def _zones(report: model.Report, rows: Iterable[tables.Client]) -> Iterable[ZoneView]:

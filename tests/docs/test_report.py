@@ -1,0 +1,76 @@
+"""The commands of docs/report.md work as written, and the picture is one that a repository can carry."""
+
+import importlib.util
+import json
+import re
+import shlex
+import struct
+import typing
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.deploy import cluster_report
+from nomad_csi.report import model
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+SMOKE = {"namespace": "default", "volume_id": "data-00001", "verdict": "proven"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the page names, and a cluster that is as its spec wants it."""
+    spec = importlib.util.spec_from_file_location("docs_report_picture", ROOT / "tests/report_picture.py")
+    demo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(demo)
+    (tmp_path / "storage.yaml").write_text(yaml.safe_dump(demo.SPEC))
+    sentences = {"proven": ["it came back"], "not_proven": [], "left_behind": []}
+    (tmp_path / "smoke.json").write_text(json.dumps(SMOKE | sentences))
+    monkeypatch.chdir(tmp_path)
+    with demo.running(3, 6) as (_, serving):
+        monkeypatch.setenv("NOMAD_ADDR", serving.url)
+        yield tmp_path
+
+
+def test_commands_run_as_written(folder, capsys):
+    """One after the other: nothing is wrong, and the last page tells of the volume that was tried."""
+    codes = [cli.main(shlex.split(line)[1:]) for line in COMMANDS]
+
+    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "report"]] * 4
+    assert codes == [0] * 4, capsys.readouterr()
+    assert '<li><span class="b good">proven</span> it came back' in (folder / "report.html").read_text()
+    assert json.loads((folder / "report.json").read_text())["totals"]["volumes"] == 6
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", PAGE))))
+def test_every_option_exists(option, capsys):
+    """As the page spells it."""
+    with pytest.raises(SystemExit):
+        cli.main(["report", "--help"])
+
+    assert option in capsys.readouterr().out
+
+
+def test_every_proof_is_explained():
+    """A new one needs a line; the bound is that of the code."""
+    told = set(re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE))
+
+    assert told == set(typing.get_args(typing.get_type_hints(model.Proof)["tier"]))
+    assert f"at most {cluster_report.CLAIMED_MAX} of them" in PAGE
+
+
+def test_picture_is_small():
+    """It is shown in README.md and on the page, and is made again by the command of CONTRIBUTING.md."""
+    content = (ROOT / "docs/report.png").read_bytes()
+
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", content[16:24])[0] == 1100
+    assert len(content) < 200_000
+    assert "(docs/report.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "python -m tests.report_picture docs/report.png" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
