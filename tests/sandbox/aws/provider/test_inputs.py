@@ -7,7 +7,7 @@ from nomad_csi_sandbox.aws.provider import catalogue, inputs, kinds
 DEFAULTS = inputs.Defaults(region="us-east-1", tags={"team": "storage"})
 
 
-@pytest.mark.parametrize("kind", catalogue.KINDS.values(), ids=str)
+@pytest.mark.parametrize("kind", catalogue.KINDS.values(), ids=catalogue.KINDS.keys())
 def test_every_type_is_consistent(kind):
     """What a type says of its inputs concerns its inputs, and no property is both an input and AWS's own."""
     said = kind.required | kind.fixed | kind.filled_in | kind.defaults.keys() | kind.canonical.keys()
