@@ -144,7 +144,9 @@ class Refused(nomad.Nomad):
 
     def request(self, method, path, **more):
         if path.startswith("/v1/job/"):
-            raise errors.NomadApiError(method=method, path=path, message="Permission denied", status=403, kind="refused")
+            raise errors.NomadApiError(
+                method=method, path=path, message="Permission denied", status=403, kind="refused"
+            )
         return super().request(method, path, **more)
 
 
@@ -157,6 +159,20 @@ def test_what_may_not_be_read_is_said(ask):
     assert (len(found.volumes), len(found.claims)) == (6, 3)
     assert as_json.of(found)["ok"] is False
     assert as_json.of(found)["plugins"][0] == {"plugin_id": "aws-ebs0", "verdict": "not judged", "is_expected": True}
+
+
+def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
+    """What Nomad says of claims is told all the same; where EC2 has the volumes is not known."""
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "MAX_ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    found, _ = ask(3, 6, aws_region="us-east-1")
+
+    assert (len(found.claims), found.asked_ec2) == (3, False)
+    checks = [item.check for item in found.unexpected]
+    assert "where EC2 has claimed volumes attached" in checks
+    assert len(checks) > 1  # and what the doctor could not see
 
 
 def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(demo, tmp_path, monkeypatch, capsys):

@@ -210,6 +210,20 @@ def test_every_kind_has_a_sign_of_its_own():
     assert len(set(signs.values())) == 4
 
 
+def test_page_of_ten_thousand_volumes_is_two_megabytes(hurt_report, rendered):
+    """What one volume takes in a page, and one client: short rows, no closing tags that nobody needs."""
+    volume, client = hurt_report.volumes[0], hurt_report.clients[0]
+    many = dataclasses.replace(
+        hurt_report,
+        volumes=tuple(dataclasses.replace(volume, volume_id=f"data-{n:05}") for n in range(10_000)),
+        clients=tuple(dataclasses.replace(client, name=f"client-{n:05}") for n in range(1000)),
+    )
+
+    size_mb = len(rendered(many).encode()) / 1e6
+
+    assert 1.0 < size_mb < 2.5
+
+
 def test_many_findings_and_rows_are_folded(hurt_report, rendered):
     """The first of a code are shown and the rest can be opened; so it is with rows that are not well."""
     [finding, *_] = hurt_report.findings

@@ -72,7 +72,7 @@ def look(client: nomad.Nomad, question: Question) -> model.Report:
             running=dict(_running(client, found, unchecked)),
             claims=held,
             claims_unread=unread,
-            asked_ec2=asks_aws,
+            asked_ec2=any(item.ebs for item in held),
             unchecked=tuple(unchecked),
             smoke=question.smoke,
         )
@@ -158,14 +158,24 @@ def _claims(
     wanted = claimed[: question.claimed_max]
     try:
         seen = tuple(_read(client, wanted))
-        if question.aws_region:
-            judged = claim_verdicts.judge(claims.look(client, seen, aws_region=question.aws_region))
-        else:
-            judged = claim_verdicts.judge(_of_nomad(client, found, seen))
-    except (errors.NomadApiError, errors.AwsError) as error:
+        told = _of_ec2(client, seen, question.aws_region, unchecked) or _of_nomad(client, found, seen)
+    except errors.NomadApiError as error:
         unchecked.append(doctor.Unchecked(check="who claims volumes", reason=str(error)))
         return (), len(claimed)
-    return judged, len(claimed) - len(wanted)
+    return claim_verdicts.judge(told), len(claimed) - len(wanted)
+
+
+def _of_ec2(
+    client: nomad.Nomad, seen: Sequence[volumes.Volume], aws_region: str, unchecked: list[doctor.Unchecked]
+) -> claim_model.Found | None:
+    """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
+    if not aws_region:
+        return None
+    try:
+        return claims.look(client, seen, aws_region=aws_region)
+    except errors.AwsError as error:
+        unchecked.append(doctor.Unchecked(check="where EC2 has claimed volumes attached", reason=str(error)))
+        return None
 
 
 def _of_nomad(client: nomad.Nomad, found: doctor.Found, seen: Sequence[volumes.Volume]) -> claim_model.Found:
