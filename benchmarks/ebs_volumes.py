@@ -16,7 +16,7 @@ import urllib3
 import yaml
 
 from benchmarks import sandbox, timing
-from nomad_csi_sandbox.aws import throttle
+from nomad_csi_sandbox.aws import account, session, throttle
 from nomad_csi_sandbox.session import parts
 
 COUNT = int(os.environ.get("SOAK_EBS_VOLUMES", "300"))
@@ -49,8 +49,9 @@ def _measured(project: Path, run: list[str], url: str) -> Iterator[str]:
     up = timing.of_command([*run, "up"], cwd=project)
     calls = _ask(url, "GET", throttle.CALLS_PATH)
     yield f"up {up.seconds:.1f} s ({up.cpu_s:.1f} s of CPU), largest process {up.peak_mib:.0f} MiB; {_told(calls)}"
-    lost = COUNT - calls["asked"]["ec2 CreateVolume"] + calls["refused"].get("ec2 CreateVolume", 0)
-    yield f"volumes lost or made twice: {lost}"
+    _ask(url, "PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0})
+    yield f"volumes in EC2 afterwards: {len(_volumes(url))} of {COUNT}"
+    _ask(url, "PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": SHARE, "seed": 2})
     _ask(url, "DELETE", throttle.CALLS_PATH)
     looks = [timing.of_command([*run, "preview"], cwd=project) for _ in range(ROUNDS)]
     best = min(looks, key=lambda look: look.seconds)
@@ -68,6 +69,17 @@ def _multiply(config: Path) -> None:
     first = storage["volumes"][0]
     storage["volumes"] = [first | {"id": f"data-{index}"} for index in range(COUNT)]
     config.write_text(yaml.safe_dump(document))
+
+
+def _volumes(url: str) -> list[str]:
+    """Return the ids of the volumes that carry the driver's tag, which those of instances do not."""
+    client = session.isolated(account.CREDENTIAL, account.CREDENTIAL).client(
+        "ec2", region_name="us-east-1", endpoint_url=url
+    )
+    pages = client.get_paginator("describe_volumes").paginate(
+        Filters=[{"Name": "tag-key", "Values": ["ebs.csi.aws.com/cluster"]}]
+    )
+    return [found["VolumeId"] for page in pages for found in page["Volumes"]]
 
 
 def _told(calls: Mapping[str, Mapping[str, int]]) -> str:
