@@ -1,6 +1,7 @@
 """The job that verifies: both sides read it alike, and a real agent runs it."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import yaml
 from nomad_csi import cli
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+PAGE = (Path(__file__).parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
 SPEC = {
     "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [
@@ -88,23 +90,35 @@ def test_stand_in_runs_no_periodic_job(stand_in_world, printed):
     assert "the stand-in for Nomad signs no workload identities" in text
 
 
+def _run_once(agent, source, job_id, headers=None):
+    """Run the periodic job of *source* once, and return the reply to that, its allocation and what it printed."""
+
+    def get(path):
+        return agent.call("GET", path, headers=headers)[1]
+
+    body = {"Job": agent.call("POST", "/v1/jobs/parse", {"JobHCL": source, "Canonicalize": True}, headers)[1]}
+    assert agent.call("POST", "/v1/jobs", body, headers)[0] == 200
+    try:
+        forced = agent.call("PUT", f"/v1/job/{job_id}/periodic/force", headers=headers)
+        children = agent.until(lambda: get(f"/v1/jobs?prefix={job_id}/periodic-"), bool)
+        child = children[0]["ID"].replace("/", "%2F")
+        [allocation] = agent.until(
+            lambda: get(f"/v1/job/{child}/allocations"),
+            lambda found: [alloc["ClientStatus"] for alloc in found] in (["complete"], ["failed"]),
+        )
+    finally:
+        agent.call("DELETE", f"/v1/job/{job_id}?purge=true", headers=headers)
+    logs = agent.data_dir / "alloc" / allocation["ID"] / "alloc" / "logs"
+    return forced, allocation, "".join((logs / f"verify.{name}.0").read_text() for name in ("stdout", "stderr"))
+
+
 @pytest.mark.real_nomad
 def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
     """A run that finds something fails, with the report in its log and the metrics in their file."""
     agent, job_id, file = real_world.agent, fresh("verify"), tmp_path / "nomad_csi.prom"
-    metrics = ["--prometheus", str(file), "--on-client", "one"]
-    agent.run(printed("--job-id", job_id, "--address", agent.url, *metrics))
-    try:
-        status, forced, _ = agent.call("PUT", f"/v1/job/{job_id}/periodic/force")
-        children = agent.until(lambda: agent.get(f"/v1/jobs?prefix={job_id}/periodic-"), bool)
-        child = children[0]["ID"].replace("/", "%2F")
-        [allocation] = agent.until(
-            lambda: agent.get(f"/v1/job/{child}/allocations"),
-            lambda found: [alloc["ClientStatus"] for alloc in found] in (["complete"], ["failed"]),
-        )
-        log = (agent.data_dir / "alloc" / allocation["ID"] / "alloc" / "logs" / "verify.stdout.0").read_text()
-    finally:
-        agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
+    source = printed("--job-id", job_id, "--address", agent.url, "--prometheus", str(file), "--on-client", "one")
+
+    (status, forced, _), allocation, log = _run_once(agent, source, job_id)
 
     assert (status, bool(forced["EvalID"])) == (200, True)
     assert allocation["ClientStatus"] == "failed"
@@ -112,3 +126,26 @@ def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
     assert "default/shared  missing" in log
     assert "nomad_csi_verify_answered 1\n" in file.read_text()
     assert 'nomad_csi_findings{severity="error",code="plugin-missing"} 1\n' in file.read_text()
+
+
+@pytest.mark.real_nomad
+def test_identity_of_the_task_is_its_token(agent_kinds, moto_url, printed):
+    """With the policy of the page it may ask all that a verdict needs; that of another job may not, and says so."""
+    if why := agent_kinds.obstacle():
+        pytest.skip(why)
+    [policy] = re.findall(r"```hcl\n(namespace.*?)```", PAGE, re.DOTALL)
+    with agent_kinds.started(agent_kinds.Real, agent_kinds.task_environment(moto_url, "i-0"), with_acl=True) as agent:
+        root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
+        agent.until(
+            lambda: agent.call("GET", "/v1/nodes", headers=root)[1],
+            lambda found: [node["Status"] for node in found] == ["ready"],
+        )
+        source = printed("--address", agent.url, "--job-id", "stranger")
+        refused = _run_once(agent, source, "stranger", root)[-1]
+        given = {"Name": "verify", "Rules": policy, "JobACL": {"Namespace": "default", "JobID": "nomad-csi-verify"}}
+        assert agent.call("PUT", "/v1/acl/policy/verify", given, root)[0] == 200
+        allowed = _run_once(agent, printed("--address", agent.url), "nomad-csi-verify", root)[-1]
+
+    assert "status 403: Permission denied" in refused
+    assert "default/shared  missing" in allowed
+    assert "Permission denied" not in allowed

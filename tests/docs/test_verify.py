@@ -9,11 +9,15 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.cli import verify_watch
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import read
 from nomad_csi.plan import storage
-from nomad_csi.verify import states
+from nomad_csi.verify import findings, instances, plugins, prometheus, report, states, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verify.md").read_text()
+FINDING = findings.Finding(code="c", subject="volume n/v", severity="error", expected="x", found="y")
 
 
 def test_every_verdict_is_explained():
@@ -31,25 +35,128 @@ def test_every_finding_about_instances_leads_to_a_verdict():
 
 def test_policy_of_the_page_can_be_planned():
     """The example is a spec."""
-    [example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    [example, _] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
     [plugin] = storage.plan_document(yaml.safe_load(example)).plugins
 
     assert (plugin.expectation.min_healthy_percent, plugin.expectation.min_healthy_per_zone) == (99, 2)
 
 
-def test_command_of_the_page_runs(monkeypatch, capsys):
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" not in line and "--print-job" not in line])
+def test_commands_of_the_page_run(command, monkeypatch, capsys, tmp_path):
     """As far as without a cluster: everything was read, and nobody listens."""
-    [command] = re.findall(r"```sh\nnomad-csi (.*?)\n```", PAGE, re.DOTALL)
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
 
-    assert cli.main(shlex.split(command)) == 2
+    words = shlex.split(command.replace("/var/lib/node_exporter", str(tmp_path)))
+    assert cli.main(words[1:]) == 2
 
     assert "no connection: Connection refused" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--stable-s", "--json", "--probe-timeout-s"])
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" in line])
+def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
+    """Round after round says that nothing is known, until somebody ends it."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
+    waited = []
+
+    def wait(seconds):
+        waited.append(seconds)
+        if len(waited) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify_watch.time, "sleep", wait)
+
+    assert cli.main(shlex.split(command)[1:]) == 2
+
+    said = capsys.readouterr().out
+    assert "no connection: Connection refused" in said
+    assert said.count("\n") == (3 if "--json" in command else 1)
+    assert round(waited[0]) == (30 if "--every-s" in command else 10)
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "--print-job" in line])
+def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
+    """Nobody is asked."""
+    monkeypatch.chdir(ROOT)
+
+    assert cli.main(shlex.split(command)[1:]) == 0
+
+    [job] = jobs.jobs(read.read_job(capsys.readouterr().out, "the job"))
+    assert (job.id, job.type) == ("nomad-csi-verify", "batch")
+
+
+def test_metrics_of_the_page_are_those_of_the_code():
+    """Each has its row with its labels, and no row has another name; so the alerts ask for what there is."""
+    held = volumes.VolumeVerdict(
+        namespace="n", volume_id="v", plugin_id="p", external_id="", verdict="missing", findings=(FINDING,)
+    )
+    row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", proven_by="-")
+    plugin = plugins.PluginVerdict(
+        plugin_id="p",
+        provider="",
+        version="",
+        instances=(row,),
+        healthy_controllers=1,
+        expected_controllers=1,
+        healthy_nodes=1,
+        expected_nodes=1,
+        findings=(),
+        explanations=(),
+    )
+    found = report.Report(plugins=(plugin,), volumes=(held,))
+    text = prometheus.text(prometheus.Round(found=found, seconds=1, last_answer_s=1))
+    written = {
+        name: re.findall(r'(\w+)="', labels)
+        for name, labels in re.findall(r"^(nomad_csi_\w+)(\{.*\})? ", text, re.MULTILINE)
+    }
+
+    rows = re.findall(r"^\| `(nomad_csi_\w+)` \| (.*?) ?\|", PAGE, re.MULTILINE)
+
+    assert {name: re.findall(r"`(\w+)`", labels) for name, labels in rows} == written
+
+
+def test_alerts_of_the_page_are_rules():
+    """Each has what Prometheus wants of one, and asks for metrics and labels that there are."""
+    [_, example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    metrics = {
+        name: set(re.findall(r"`(\w+)`", labels))
+        for name, labels in re.findall(r"^\| `(nomad_csi_\w+)` \| (.*?) ?\|", PAGE, re.MULTILINE)
+    }
+
+    [group] = yaml.safe_load(example)["groups"]
+
+    assert set(group) == {"name", "rules"}
+    for rule in group["rules"]:
+        assert set(rule) - {"for"} == {"alert", "expr", "labels", "annotations"}
+        assert re.fullmatch(r"\d+m", rule.get("for", "1m"))
+        asked = set(re.findall(r"nomad_csi_\w+", rule["expr"]))
+        used = set(re.findall(r"\{\{ \$labels\.(\w+) \}\}", rule["annotations"]["summary"]))
+        assert asked
+        assert all(used <= metrics[name] for name in asked)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--stable-s",
+        "--json",
+        "--probe-timeout-s",
+        "--watch",
+        "--every-s",
+        "--prometheus",
+        "--print-job",
+        "--cron",
+        "--command",
+        "--image",
+        "--on-client",
+        "--token-variable",
+    ],
+)
 def test_options_of_the_page_exist(option, capsys):
     """What the page names, the command has."""
     with pytest.raises(SystemExit):
