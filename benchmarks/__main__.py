@@ -2,7 +2,17 @@
 
 import sys
 
-from benchmarks import command, components, ebs_volumes, installation, registration, rendering, sandbox, verification
+from benchmarks import (
+    command,
+    components,
+    ebs_volumes,
+    installation,
+    registration,
+    rendering,
+    report,
+    sandbox,
+    verification,
+)
 
 MEASUREMENTS = {
     "command": command.measure,
@@ -13,6 +23,7 @@ MEASUREMENTS = {
     "ebs_volumes": ebs_volumes.measure,
     "installation": installation.measure,
     "verification": verification.measure,
+    "report": report.measure,
 }
 
 

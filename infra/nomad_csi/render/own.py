@@ -93,7 +93,7 @@ def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
 def _environment(folder: Path) -> jinja2.Environment:
     if not folder.is_dir():
         raise TemplateError(f"templates: {folder} is not a folder")
-    ours = sorted(path.name for path in environment.templates_folder().glob("*.j2"))
+    ours = sorted(path.name for path in environment.templates_folder().glob("*.hcl.j2"))
     if not any((folder / name).is_file() for name in ours):
         raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
     made = environment.configured(_Environment, [folder, environment.templates_folder()])
