@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -18,12 +19,15 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.verify import prometheus
+from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import server as agent
 
 PROGRAM = [sys.executable, "-m", "nomad_csi.cli", "verify"]
 SPEC = {
     "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
 }
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 NOBODY = "http://127.0.0.1:9"
 WAIT_S = 60
 
@@ -71,7 +75,7 @@ def test_each_round_is_a_line_of_json(started, empty_agent):
         (1, True, False, []),
         (2, True, False, []),
     ]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", lines[0]["at"])
+    assert re.fullmatch(TIME, lines[0]["at"])
     assert [volume["verdict"] for volume in lines[0]["volumes"]] == ["missing"]
 
 
@@ -90,21 +94,38 @@ def test_unreachable_nomad_is_told_and_asked_again(started, tmp_path):
     assert "nomad_csi_plugin" not in file.read_text()
 
 
-def test_lines_tell_what_changed_with_its_time(started, empty_agent):
-    """The whole report once; while nothing changes nothing is said."""
-    token = "token-of-a-test"
-    watch = started(address=empty_agent(token=token), env=os.environ | {"NOMAD_TOKEN": token})
-
-    said = []
-    while not said or "  not as planned: " not in said[-1]:
-        said.append(watch.stdout.readline())
-        assert said[-1]
+def test_lines_tell_what_changed_with_its_time(started, short_folder):
+    """The whole report once; then what is another answer: nothing is known any more when Nomad is gone."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    serving = agent.Server(cluster.Cluster(cluster.Settings(data_dir=short_folder, nodes=specs)))
+    try:
+        watch = started(address=serving.url)
+        said = []
+        while not said or "  not as planned: " not in said[-1]:
+            said.append(watch.stdout.readline())
+            assert said[-1]
+    finally:
+        serving.close()
+    gone = watch.stdout.readline()
     watch.send_signal(signal.SIGINT)
 
-    rest = watch.stdout.read()
-    assert (watch.wait(WAIT_S), rest) == (1, "")
+    assert watch.wait(WAIT_S) == 2
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in said
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  not as planned: \d+ errors.*\n", said[-1])
+    assert re.fullmatch(rf"{TIME}  not as planned: \d+ errors.*\n", said[-1])
+    assert re.match(rf"{TIME}  not known, Nomad gave no answer \(its last answer came {TIME}\): GET /v1/", gone)
+
+
+def test_nomad_that_hangs_does_not_hold_up_the_end(started):
+    """A call has 30 s to be answered; Ctrl-C does not wait for it."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        watch = started(address=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        connection, _ = silent.accept()
+        with connection:
+            assert connection.recv(65536).startswith(b"GET /v1/job/")
+            watch.send_signal(signal.SIGINT)
+
+            assert watch.wait(15) == 2
+    assert watch.stdout.read() == ""
 
 
 def test_wrong_token_ends_the_watch(started, empty_agent):
@@ -232,6 +253,17 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
     assert caught.value.code == 64
     assert "expected a file that ends in .prom, or - for standard output, got " in capsys.readouterr().err
     assert (tmp_path / "storage.yaml").read_text() == "kept"
+
+
+def test_job_is_given_what_the_command_is(spec, capsys):
+    """Options are passed on, with what goes with them."""
+    words = ["--print-job", "--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
+
+    assert cli.main(["verify", spec, *words]) == 0
+
+    printed = re.findall(r'^ {10}"(.*)",$', capsys.readouterr().out, re.MULTILINE)
+    storage = "${NOMAD_TASK_DIR}/storage.json"
+    assert printed == ["verify", storage, "--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
 
 
 @pytest.mark.parametrize(

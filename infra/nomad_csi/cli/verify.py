@@ -62,10 +62,10 @@ def _once(arguments: argparse.Namespace, verifier: verification.Verifier) -> int
         print(done.metrics, end="")
     elif file:
         metrics_file.write(file, done.metrics)
-    if done.found is None:
-        raise done.error or AssertionError
+    if isinstance(done.outcome, errors.NomadApiError):
+        raise done.outcome
     if file != verify_watch.STDOUT:
-        print(json.dumps(done.found.as_json(), indent=2) if arguments.json else done.found.as_table())
+        print(json.dumps(done.outcome.as_json(), indent=2) if arguments.json else done.outcome.as_table())
     return done.exit_code
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nomad_csi.cli import inputs
+from nomad_csi.deploy import gather
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
 
@@ -72,10 +73,21 @@ def run(arguments: argparse.Namespace) -> int:
         environment={"NOMAD_ADDR": arguments.address or _ADDRESS}
         | {variable: value for name, variable in _FILES.items() if (value := getattr(arguments, name))},
         token_variable=arguments.token_variable,
+        options=tuple(_passed_on(arguments)),
         metrics_file=str(arguments.prometheus or ""),
     )
     print(documents.verify_job_file(job), end="")
     return 0
+
+
+def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield what the job's own command gets of the options of this one."""
+    if arguments.stable_s:
+        yield from ("--stable-s", f"{arguments.stable_s:g}")
+    if arguments.probe_timeout_s != gather.PROBE_TIMEOUT_S:
+        yield from ("--probe-timeout-s", f"{arguments.probe_timeout_s:g}")
+    if arguments.json:
+        yield "--json"
 
 
 def _given(arguments: argparse.Namespace) -> Iterator[str]:

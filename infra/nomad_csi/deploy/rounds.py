@@ -23,17 +23,24 @@ class Round:
     seconds: float
     """How long it took."""
 
-    found: report.Report | None
-    """``None``: Nomad did not answer, so nothing is known, whatever was found before."""
-
-    error: errors.NomadApiError | None = None
-    """Why it did not."""
+    outcome: report.Report | errors.NomadApiError
+    """What was found; or why Nomad did not answer, and then nothing is known, whatever was found before."""
 
     last_answer_s: float
     """End of the last round that Nomad answered, this one or an earlier one; 0: none did."""
 
     changed: tuple[changes.Change, ...] = ()
     """What is otherwise than in the last round that Nomad answered; empty in the first."""
+
+    @property
+    def found(self) -> report.Report | None:
+        """What was found; ``None``: nothing is known."""
+        return self.outcome if isinstance(self.outcome, report.Report) else None
+
+    @property
+    def error(self) -> errors.NomadApiError | None:
+        """Why nothing is known; ``None``: something is."""
+        return self.outcome if isinstance(self.outcome, errors.NomadApiError) else None
 
     @property
     def exit_code(self) -> int:
@@ -101,26 +108,26 @@ class Rounds:
         """
         began = time.monotonic()
         self._number += 1
-        found, error = self._ask(watch_s)
+        outcome = self._ask(watch_s)
         now_s = time.time()
-        told = changes.between(self._last, found) if self._last is not None and found is not None else ()
-        if found is not None:
-            self._last, self._last_answer_s = found, now_s
+        told: tuple[changes.Change, ...] = ()
+        if isinstance(outcome, report.Report):
+            told = changes.between(self._last, outcome) if self._last is not None else ()
+            self._last, self._last_answer_s = outcome, now_s
         return Round(
             number=self._number,
             at_s=now_s,
             seconds=time.monotonic() - began,
-            found=found,
-            error=error,
+            outcome=outcome,
             last_answer_s=self._last_answer_s,
             changed=told,
         )
 
-    def _ask(self, watch_s: float) -> tuple[report.Report | None, errors.NomadApiError | None]:
+    def _ask(self, watch_s: float) -> report.Report | errors.NomadApiError:
         try:
-            return self._verifier.verify(watch_s=watch_s), None
+            return self._verifier.verify(watch_s=watch_s)
         except errors.NomadApiError as error:
-            return None, error
+            return error
 
 
 def when(at_s: float) -> str:

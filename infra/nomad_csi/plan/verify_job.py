@@ -63,6 +63,9 @@ class VerifyJob:
     token_variable: str = ""
     """Path of the Nomad variable with the token; empty: the task's own identity is one."""
 
+    options: Sequence[str] = ()
+    """More words for the command, such as ``--stable-s`` and ``30``."""
+
     metrics_file: str = ""
     """Path on the client, where metrics are written to; empty: nowhere."""
 
@@ -76,7 +79,7 @@ class VerifyJob:
         """What the program gets."""
         ids = ("--stack-output", f"${{NOMAD_TASK_DIR}}/{EXTERNAL_IDS_FILE}") if self.external_ids else ()
         metrics = ("--prometheus", self.metrics_file) if self.metrics_file else ()
-        return ("verify", f"${{NOMAD_TASK_DIR}}/{SPEC_FILE}", *ids, *metrics)
+        return ("verify", f"${{NOMAD_TASK_DIR}}/{SPEC_FILE}", *ids, *self.options, *metrics)
 
     @property
     def files(self) -> Mapping[str, str]:
