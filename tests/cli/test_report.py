@@ -1,0 +1,58 @@
+"""The command `report`: what is typed wrong, what cannot be written, and nobody there to ask."""
+
+import pytest
+
+from nomad_csi import cli
+
+
+@pytest.mark.parametrize("given", ["-1", "many", "1.5", "²"])
+def test_rejects_what_is_no_number_of_volumes(given, capsys):
+    """Typed wrong is exit code 64, with what is allowed."""
+    with pytest.raises(SystemExit) as left:
+        cli.main(["report", f"--claimed-max={given}"])
+
+    assert left.value.code == 64
+    assert f"--claimed-max: expected a number, 0 or more, got {given!r}" in capsys.readouterr().err
+
+
+def test_nobody_there_is_an_error_and_no_page(tmp_path, capsys):
+    """A page that knows nothing would look like one that found nothing."""
+    page = tmp_path / "report.html"
+
+    assert cli.main(["report", "--address", "http://127.0.0.1:9", "--out", str(page)]) == 2
+
+    assert "no connection: Connection refused" in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_rejects_another_commands_output_before_anything_is_asked(tmp_path, capsys):
+    """The file is named, and what it should have been."""
+    other = tmp_path / "verify.json"
+    other.write_text('{"ok": true}')
+
+    assert cli.main(["report", "--address", "http://127.0.0.1:9", "--smoke", str(other)]) == 2
+
+    assert f"{other}: " in (told := capsys.readouterr().err)
+    assert "expected the output of `nomad-csi smoke NAMESPACE/ID --json`" in told
+
+
+def test_place_that_cannot_be_written_is_said(empty_agent, tmp_path, capsys):
+    """A folder stands where the page is to be: it is left alone, and nothing is left beside it."""
+    place = tmp_path / "report.html"
+    place.mkdir()
+
+    assert cli.main(["report", "--address", empty_agent(), "--out", str(place)]) == 2
+
+    assert "Is a directory" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_empty_cluster_is_told_as_empty(empty_agent, tmp_path):
+    """No plugin, no volume, no claim: said in words, not by empty tables."""
+    page = tmp_path / "new" / "report.html"
+
+    assert cli.main(["report", "--address", empty_agent(), "--out", str(page)]) == 0
+
+    text = page.read_text(encoding="utf-8")
+    assert [sentence in text for sentence in ("There are no CSI plugins.", "Nothing holds a volume.")] == [True, True]
+    assert text.count("None are known.") == 1  # volumes; there is a client
