@@ -92,7 +92,33 @@ SHAPES = (
 ALLOCATION_EVENTS = frozenset({"Alloc Unhealthy"})
 """Task events that come of deployments, which the stand-in has not. Our explanations call them effects, no causes."""
 
+_TICK = {
+    "ID": "tick",
+    "Name": "tick",
+    "Type": "batch",
+    "Datacenters": ["*"],
+    "TaskGroups": [{"Name": "g", "Tasks": [{"Name": "t", "Driver": "raw_exec", "Config": {"command": "true"}}]}],
+}
+_SIGNED = {
+    "Name": "g",
+    "Tasks": [{"Name": "t", "Driver": "raw_exec", "Config": {"command": "true"}, "Identity": {"Env": True}}],
+}
+
 ANSWERS = (
+    Answer(
+        route="POST /v1/job/tick/plan",
+        body={"Job": _TICK | {"Periodic": {"Enabled": True, "SpecType": "cron", "Spec": "0 0 1 1 *"}}},
+        real=(200, "'NextPeriodicLaunch'"),
+        stand_in=(500, "the stand-in for Nomad runs no periodic jobs"),
+        why="the one periodic job of ours verifies, and is nothing that a stack waits for; better told than never run",
+    ),
+    Answer(
+        route="POST /v1/job/tick/plan",
+        body={"Job": _TICK | {"TaskGroups": [_SIGNED]}},
+        real=(200, "'Annotations'"),
+        stand_in=(500, "the stand-in for Nomad signs no workload identities"),
+        why="nobody there could check a signature; a task without its token is told, not started",
+    ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = upper("x")\n}', "Canonicalize": True},

@@ -91,7 +91,8 @@ class Screen:
         yield f"nomad-csi verify {self._title}    {self._status}"
         if self._last is None:
             return
-        yield f"{table.painted(self._last.mood, colour=self._colour)}  {self._last.in_words}"
+        at = rounds.when(self._last.at_s)
+        yield f"{table.painted(self._last.mood, colour=self._colour)}  {self._last.in_words}, at {at}"
         if self._changes:
             yield "\nwhat changed, the last at the bottom"
             yield from self._changes
