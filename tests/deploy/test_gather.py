@@ -5,6 +5,7 @@ import os
 import pathlib
 import socket
 import threading
+import time
 
 import pytest
 
@@ -154,3 +155,22 @@ def test_parallel_calls_keep_their_order():
         return 2
 
     assert gather.in_parallel([first, second]) == [1, 2]
+
+
+def test_after_an_error_no_call_is_begun():
+    """What was asked for is lost anyway, and whoever waits is let go."""
+    begun = []
+
+    def fail():
+        begun.append("first")
+        raise errors.CancelledError("no")
+
+    def slow():
+        begun.append("another")
+        time.sleep(0.05)
+
+    with pytest.raises(errors.CancelledError):
+        gather.in_parallel([fail, *[slow] * 50], workers=1)
+
+    assert begun[0] == "first"
+    assert len(begun) < 10

@@ -59,7 +59,7 @@ CASES = {
     ],
     "claims": ["", "--json", "--repair default/v0 --from SPEC --secrets SECRETS --wait 1 --yes"],
     "smoke": ["default/v0 --timeout 1"],
-    "verify": ["SPEC --stable-s 0.1", "SPEC --stable-s 0.1 --json"],
+    "verify": ["SPEC --stable-s 0.1", "SPEC --stable-s 0.1 --json", "SPEC --prometheus", "SPEC --print-job"],
     "doctor": ["SPEC --no-aws", "SPEC --no-aws --json"],
     "report": ["", "SPEC --json", "SPEC --out OUT", "--smoke WRONG"],
     "probe": ["/nowhere/csi.sock --secrets SECRETS --timeout-s 1", "--on-nodes aws-efs0 --wait-s 1"],
