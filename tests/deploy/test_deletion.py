@@ -194,6 +194,19 @@ def test_deleted_again_is_gone(run, running, made):
     assert [item for item in running.sent if item[0] != "GET"] == []
 
 
+def test_what_is_not_registered_is_unknown_without_a_region(run, made, ec2):
+    """Nobody asked AWS, where its storage still is: that is not gone."""
+    external_id = made()
+
+    assert run(aws_region="") == (
+        "unknown",
+        "not registered, and AWS was not asked for its storage; name --aws-region",
+    )
+
+    assert run.last.is_broken
+    assert exists(ec2, external_id)
+
+
 @pytest.mark.parametrize("word", ["", "mysql", "default/mysq", "yes"])
 def test_rejects_without_the_word(run, running, word):
     """Before anything is asked."""

@@ -119,15 +119,17 @@ class _Deletion:
         return True
 
     def _tagged(self) -> str:
-        """Return the storage that has the volume in its tag. Raises `_StoppedError` where there is none."""
-        found = aws_deletion.find(self._order.key, self._manner.aws_region) if self._manner.aws_region else ()
+        """Return the storage that has the volume in its tag. Raises `_StoppedError` where none is known."""
+        region = self._manner.aws_region
+        if not region:
+            raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
+        found = aws_deletion.find(self._order.key, region)
         if len(found) > 1:
             raise errors.RefusedError(
                 f"{', '.join(found)} are all tagged as {self._order.key}; name one: --external-id"
             )
         if not found:
-            where = f"in {self._manner.aws_region}" if self._manner.aws_region else "(no region was named)"
-            raise _StoppedError("gone", f"not registered, and nothing is tagged as it {where}")
+            raise _StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
         return found[0]
 
     def _way(self) -> deletion_ways.Way:

@@ -8,7 +8,7 @@ Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", 
 ``deleted``: registration and storage are gone. ``gone``: there was neither. ``claimed``, ``attached``: somebody has
 it. ``refused``: it must not be. ``failed``: not done, and may be another time; after these four all is as it was.
 ``kept``: Nomad does not hold it any more, and its storage is there with its data: run again. ``unknown``: Nomad does
-not hold it any more, its storage was ordered to go, and no answer came: run again.
+not hold it any more, and its storage was ordered to go without an answer, or could not be looked for: run again.
 """
 
 
