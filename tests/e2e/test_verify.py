@@ -83,7 +83,8 @@ def test_verify_proves_everything(untouched):
     table = [line.split() for line in done.stdout.splitlines()]
     assert ["aws-ebs0", "healthy", "2/2", "2/2", "csi", "ebs.csi.aws.com", "v1.64.0"] in table
     assert ["aws-efs0", "healthy", "-", "2/2", "csi", "efs.csi.aws.com", "v3.4.1"] in table
-    assert [row[-1] for row in table if row[:1] in (["default/mysql"], ["default/shared"])] == ["nomad", "nomad"]
+    rows = [row[4:] for row in table if row[:1] in (["default/mysql"], ["default/shared"])]
+    assert rows == [["nomad", "external", "id", "not", "compared", "(--stack-output)"]] * 2
     assert done.stderr == ""
 
 
@@ -114,6 +115,7 @@ def test_verify_as_json_has_the_documented_keys(untouched):
         "external_id": external_ids["default/mysql"],
         "verdict": "ok",
         "proven_by": "nomad",
+        "detail": "",
     }
 
 

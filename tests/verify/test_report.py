@@ -80,6 +80,7 @@ def test_json_has_the_documented_keys(mixed):
             "external_id": "vol-1",
             "verdict": "missing",
             "proven_by": "-",
+            "detail": "",
         }
     ]
     assert [finding["code"] for finding in data["findings"]] == ["instance-unhealthy", "volume-missing"]
@@ -106,8 +107,28 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "error  volume-missing  volume default/mysql\n"
         "  expected  registered\n"
         "  found     no such volume\n"
-        "  advice    run `pulumi up`, or `nomad volume register` with the rendered file\n"
+        "  advice    run `pulumi up`, or `nomad-csi register` with the spec or the rendered file\n"
     )
+
+
+def test_table_and_json_say_what_was_not_compared():
+    """In a column that is there for that alone."""
+    held = volumes.VolumeVerdict(
+        namespace="default",
+        volume_id="mysql",
+        plugin_id="aws-ebs0",
+        external_id="vol-1",
+        verdict="ok",
+        findings=(),
+        detail=volumes.NOT_COMPARED,
+    )
+    found = report.Report(plugins=(), volumes=(held,))
+
+    assert found.as_table() == (
+        "volume         verdict  plugin    external id  proven by  detail\n"
+        "default/mysql  ok       aws-ebs0  vol-1        nomad      external id not compared (--stack-output)\n"
+    )
+    assert found.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
 
 
 def test_table_is_painted_only_when_asked(mixed):

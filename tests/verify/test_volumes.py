@@ -41,6 +41,14 @@ def test_recorded_volume_is_as_planned(held):
     assert verdict.proven_by == "nomad"
 
 
+def test_external_id_that_nobody_named_is_told_not_compared(held):
+    """The volume is ok as far as it was looked at, and the verdict says how far that is."""
+    verdict = verdicts.compare_volume(dataclasses.replace(WANTED, external_id=""), held)
+
+    assert (verdict.verdict, verdict.detail) == ("ok", "external id not compared (--stack-output)")
+    assert verdicts.compare_volume(WANTED, held).detail == ""
+
+
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
     """Registered is not enough: Nomad would place nothing on it."""
     verdict = verdicts.compare_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))

@@ -37,8 +37,8 @@ class Report:
         ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
         ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``verdict``, ``proven_by``, ``extra``,
         ``detail``). A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
-        ``proven_by``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``, ``advice``. What is
-        not known is an empty text.
+        ``proven_by``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
+        ``advice``. What is not known is an empty text.
         """
         return {
             "ok": self.ok,
@@ -75,7 +75,9 @@ class Report:
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
         shown = (verdict for verdict in self.volumes if not only_wrong or verdict.verdict != "ok")
         rows = [_volume_row(verdict) for verdict in shown]
-        return [("volume", "verdict", "plugin", "external id", "proven by"), *rows] if rows else []
+        heads = ("volume", "verdict", "plugin", "external id", "proven by", "detail")
+        size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
+        return [heads[:size], *(row[:size] for row in rows)] if rows else []
 
 
 def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
@@ -97,7 +99,7 @@ def _instance_row(row: instances.InstanceRow) -> table.Row:
 
 def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
     external_id = verdict.external_id or "not known yet"
-    return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by)
+    return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by, verdict.detail)
 
 
 def finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
@@ -142,7 +144,7 @@ def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
 
 
 def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
-    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by")
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by", "detail")
     return {name: getattr(verdict, name) for name in names}
 
 

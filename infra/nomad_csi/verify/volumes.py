@@ -10,6 +10,9 @@ from nomad_csi.verify import findings, plugins
 
 Verdict = Literal["ok", "missing", "differs", "unschedulable"]
 
+NOT_COMPARED = "external id not compared (--stack-output)"
+"""What a verdict does not say of storage whose id only a stack's outputs tell."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeVerdict:
@@ -23,6 +26,8 @@ class VolumeVerdict:
 
     verdict: Verdict
     findings: tuple[findings.Finding, ...]
+    detail: str = ""
+    """What was not compared; empty where everything was that can be."""
 
     @property
     def key(self) -> str:
@@ -45,9 +50,10 @@ def compare_volume(
     """
     Return the verdict on a volume: *wanted* against what Nomad holds, ``None`` where it holds none.
 
-    An external id that is not known yet (empty in *wanted*) is not compared. Secrets and the text of mount flags
-    cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its topology is to be seen.
-    Of a volume that the plugin makes, *created* is what was asked for; its context and its places are the plugin's.
+    An external id that is not known yet (empty in *wanted*) is not compared, and the detail says so. Secrets and the
+    text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
+    topology is to be seen. Of a volume that the plugin makes, *created* is what was asked for; its context and its
+    places are the plugin's.
     """
     subject = f"volume {wanted.namespace}/{wanted.volume_id}"
     if volume is None:
@@ -70,6 +76,7 @@ def compare_volume(
         external_id=volume.external_id if volume else wanted.external_id,
         verdict=_verdict(seen),
         findings=seen,
+        detail=NOT_COMPARED if volume and not wanted.external_id else "",
     )
 
 
@@ -89,7 +96,7 @@ def _missing(subject: str) -> findings.Finding:
         severity="error",
         expected="registered",
         found="no such volume",
-        advice="run `pulumi up`, or `nomad volume register` with the rendered file",
+        advice="run `pulumi up`, or `nomad-csi register` with the spec or the rendered file",
     )
 
 
