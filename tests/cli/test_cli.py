@@ -28,6 +28,23 @@ def test_wrong_usage_exits_64(words, capsys):
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["deregister", "default/x", "--fo"], "unrecognized arguments: --fo"),
+        (["delete", "default/x", "--yes", "default/x"], "unrecognized arguments: --yes default/x"),
+        (["csi", "controller", "unpublish", "--ye"], "unrecognized arguments: --ye"),
+    ],
+)
+def test_rejects_abbreviated_options(words, said, capsys):
+    """What can hurt is written out, in commands below commands too."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+
+    assert caught.value.code == 64
+    assert said in capsys.readouterr().err
+
+
 def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     """No traceback for what happens every day."""
     assert cli.main(["render", str(tmp_path / "nope.yaml"), "--out", str(tmp_path)]) == 2

@@ -9,7 +9,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from nomad_csi import errors
 from nomad_csi.cli import argument_secrets
@@ -45,7 +45,15 @@ EXIT_INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose exit code for wrong usage is that of ``sysexits.h``."""
+    """
+    An argument parser whose exit code for wrong usage is that of ``sysexits.h``.
+
+    Options are written out: an abbreviation such as ``--fo`` could force without the word being read.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Take what argparse takes; subparsers are made by this class, too."""
+        super().__init__(*arguments, **{"allow_abbrev": False} | settings)
 
     def error(self, message: str) -> NoReturn:
         """Print usage and *message*, and exit."""
