@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli
+from nomad_csi import cli, errors
 from nomad_csi.cli import inputs
+from nomad_csi.csi import explain
+from nomad_csi_sandbox.session import report
 
 PROJECT = Path(__file__).parents[2]
 README = (PROJECT / "README.md").read_text()
@@ -45,7 +47,7 @@ def checkout(tmp_path):
 
 def test_every_command_is_tried_here_or_needs_a_cluster():
     """A new command in README.md needs a test."""
-    tried = {"make", "nomad-csi"}
+    tried = {"make", "nomad-csi", "."}
 
     assert {words[0] for words in commands()} <= tried | set(NEEDS_A_CLUSTER)
 
@@ -54,7 +56,8 @@ def test_make_runs_the_sandbox_commands():
     """The two commands, and the third beside them, are those that the end-to-end tests run."""
     assert ["make", "up"] in of("make")
     assert ["make", "down"] in of("make")
-    for target in {words[1] for words in of("make")} | {"preview"}:
+    assert ["make", "install"] in of("make")
+    for target in {words[1] for words in of("make")} - {"install"} | {"preview"}:
         done = subprocess.run(
             ["make", "--dry-run", "--always-make", "--no-print-directory", target],
             cwd=PROJECT,
@@ -66,6 +69,48 @@ def test_make_runs_the_sandbox_commands():
         assert done.stdout.splitlines()[-1] == f".venv/bin/nomad-csi sandbox {target}"
 
 
+def test_the_command_is_on_path_as_told(tmp_path):
+    """In a shell that has it nowhere else, the line of README.md finds the command of the environment beside it."""
+    [[_, script]] = of(".")
+    (tmp_path / ".venv").symlink_to(BIN.parent)
+    line = f"! command -v nomad-csi && . {script} && command -v nomad-csi && nomad-csi --version"
+
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == f"{BIN}/nomad-csi\n" + _run(["nomad-csi", "--version"], tmp_path)
+
+
+def test_render_leaves_the_folder_of_the_sandbox_alone():
+    """What `make up` renders is the sandbox's own; the commands of README.md write beside it."""
+    own = yaml.safe_load((PROJECT / "Pulumi.sandbox.yaml").read_text())["config"]["nomad-csi:renderTo"]
+
+    assert own not in [words[words.index("--out") + 1] for words in of("nomad-csi") if "--out" in words]
+
+
+def test_every_command_has_a_row():
+    """In the table of commands, in it alone, with a page or a section that is there."""
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| .+ \| \[.+\]\((.+)\) \|$", README, re.MULTILINE)
+    headings = {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in README.splitlines()}
+
+    assert sorted(name for name, _ in rows) == sorted(cli.COMMANDS)
+    assert [target for _, target in rows if target[0] == "#" and target[1:] not in headings] == []
+
+
+def test_exit_codes_are_those_of_the_commands():
+    """Each row of the table is one that the command line or `csi` has."""
+    codes = re.findall(r"^\| (\d+)(?: and more)? \|", README, re.MULTILINE)
+
+    own = (0, errors.EXIT_CHANGES, errors.EXIT_ERROR, errors.EXIT_USAGE, cli.EXIT_INTERRUPTED, explain.EXIT_BASE)
+    assert codes == [str(code) for code in own]
+
+
+def test_what_to_type_next_is_what_the_sandbox_prints():
+    """The end of the output of `make up`, to the letter."""
+    assert report.NEXT.format(config=".sandbox/Pulumi.sandbox.yaml") in README
+
+
 def test_render_commands_run_as_written(checkout):
     """One after the other, in a fresh folder: the second finds what the first wrote up to date."""
     found = [words for words in of("nomad-csi") if words[1] == "render"]
@@ -73,8 +118,8 @@ def test_render_commands_run_as_written(checkout):
     outputs = [_run(words, checkout) for words in found]
 
     assert ["--check" in words for words in found] == [False, True]
-    assert "wrote      rendered/volumes/default/mysql.volume.hcl" in outputs[0].splitlines()
-    written = [path for path in (checkout / "rendered").rglob("*") if path.is_file()]
+    assert "wrote      nomad/volumes/default/mysql.volume.hcl" in outputs[0].splitlines()
+    written = [path for path in (checkout / "nomad").rglob("*") if path.is_file()]
     assert outputs[1] == f"{len(written)} files up to date\n"
 
 

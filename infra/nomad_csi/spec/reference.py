@@ -12,9 +12,10 @@ HEAD = """\
 # The storage spec
 
 What an operator writes, in a YAML file or under `nomad-csi:storage` of a Pulumi stack config. Every key is listed
-below, after some worked examples. `nomad-csi schema` prints the JSON schema, with which an editor checks and completes
-a file that begins with `# yaml-language-server: $schema=spec.schema.json`. What a driver takes beyond that is on the
-page of the [drivers](drivers.md).
+below, after some worked examples. `nomad-csi schema > spec.schema.json`, typed once beside the spec, writes the JSON
+schema; an editor checks and completes with it a file that begins with
+`# yaml-language-server: $schema=spec.schema.json`. What a driver takes beyond that is on the page of the
+[drivers](drivers.md).
 """
 
 _FIRST = ("PluginSpec", "VolumeSpec")
