@@ -56,7 +56,7 @@ def _examine(arguments: argparse.Namespace) -> report.Report:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
         return doctor.examine(nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws)
 
 

@@ -3,7 +3,8 @@
 import argparse
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from nomad_csi.plan import model, registration, storage
 from nomad_csi.spec import draft
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
+
+STACK_SETTINGS = ("address", "namespace", "region")
+"""What a stack's config may say of the connection, as ``nomad-csi:address``; its token is encrypted."""
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +35,7 @@ def add_stack_output(parser: argparse.ArgumentParser) -> None:
 
 
 def add_nomad(parser: Any) -> None:
-    """Add the options of a Nomad connection; what is not given comes from the NOMAD_* variables."""
+    """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
     for name in ("address", "namespace", "region", "ca-cert", "client-cert", "client-key"):
         parser.add_argument(f"--{name}", help=f"default: as the nomad command does it, from NOMAD_{_variable(name)}")
 
@@ -40,13 +44,58 @@ def _variable(name: str) -> str:
     return {"address": "ADDR", "ca-cert": "CACERT"}.get(name, name.replace("-", "_").upper())
 
 
-def connect(arguments: argparse.Namespace) -> Any:
-    """Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all."""
+def connect(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+    """
+    Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all.
+
+    An option goes before what the stack configs among *specs* say, and that before the NOMAD_* variables. Where the
+    last two differ, standard error says which is used. Raises `errors.SpecError`.
+    """
     from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     names = ("address", "namespace", "region", "ca_cert", "client_cert", "client_key")
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
-    return nomad.Nomad(nomad.Connection.from_environment(os.environ, **given))
+    of_stacks = _connection_of_stacks(specs, given)
+    named = {name: value for name, (value, _) in of_stacks.items()}
+    connection = nomad.Connection.from_environment(os.environ, **named | given)
+    for name, (value, path) in of_stacks.items():
+        variable = f"NOMAD_{_variable(name)}"
+        if os.environ.get(variable, value) not in {"", value}:
+            told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {variable} says another (--{name})"
+            print(told, file=sys.stderr)
+    return nomad.Nomad(connection)
+
+
+def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, str]) -> dict[str, tuple[str, Path]]:
+    """Return what stack configs say of the connection, and which says so, apart from what is *given*."""
+    found: dict[str, tuple[str, Path]] = {}
+    problems = []
+    for path in paths:
+        for name, value in _connection_of(path).items():
+            if name in given:
+                continue
+            fix = f"name it: --{name}"
+            where = f"config.nomad-csi:{name}"
+            if not isinstance(value, str):
+                got = "something else"
+                problems.append(errors.Problem(path=where, got=got, allowed="text, in clear", fix=fix))
+            elif found.setdefault(name, (value, path))[0] != value:
+                one = f"the same as in {found[name][1]}"
+                problems.append(errors.Problem(path=where, got=repr(value), allowed=one, fix=fix))
+        if problems:
+            raise errors.SpecError(tuple(problems), str(path))
+    return found
+
+
+def _connection_of(path: Path) -> dict[str, Any]:
+    """Return what *path* says of the connection where it is a stack config, and nothing of any other file."""
+    if path.suffix not in {".yaml", ".yml"} or not path.is_file() or STACK_CONFIG_KEY not in text(path):
+        return {}
+    document = draft.read_yaml(text(path), str(path))
+    config = document.get("config") if isinstance(document, Mapping) else None
+    if not isinstance(config, Mapping):
+        return {}
+    return {name: value for name in STACK_SETTINGS if (value := config.get(f"nomad-csi:{name}"))}
 
 
 def read_plan(path: Path) -> model.StoragePlan:

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare, and print what would change."""
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments, [arguments.spec]) as nomad:
         drawn = picture.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )

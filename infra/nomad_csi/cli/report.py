@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
     )
     nomad: Any
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
         found = cluster_report.look(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])
     if found.errors:

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         return verify_job.run(arguments)
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments, [arguments.spec]) as nomad:
         verifier = verification.Verifier(nomad, plan, external_ids, probe_timeout_s=arguments.probe_timeout_s)
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
