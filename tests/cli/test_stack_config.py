@@ -1,0 +1,113 @@
+"""Where a stack's config says which Nomad is meant, the commands that read it ask that one."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.cli import inputs
+
+NOBODY = "http://127.0.0.1:9"
+STORAGE = {
+    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
+}
+COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["report"]]
+
+
+@pytest.fixture(autouse=True)
+def _no_nomad(monkeypatch):
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """Write a stack's config: ``stack("prod", address="...")``; return its path."""
+
+    def write(name="prod", **settings):
+        path = tmp_path / f"Pulumi.{name}.yaml"
+        config = {f"nomad-csi:{key}": value for key, value in settings.items()}
+        path.write_text(yaml.safe_dump({"config": {**config, "nomad-csi:storage": STORAGE}}))
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=[words[0] for words in COMMANDS])
+def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, monkeypatch, capsys, words):
+    """Standard error says so, since they differ."""
+    address = empty_agent()
+    monkeypatch.setenv("NOMAD_ADDR", NOBODY)
+    path = stack(address=address)
+
+    assert cli.main([*words, path, "--json"]) in {1, 2}
+
+    out, err = capsys.readouterr()
+    line = f"address {address} is used, as nomad-csi:address in {path} says; NOMAD_ADDR says another (--address)"
+    assert err.splitlines().count(line) == 1
+    assert "no connection" not in err
+    assert json.loads(out)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=[words[0] for words in COMMANDS])
+def test_option_goes_before_the_config(stack, capsys, words):
+    """And needs no words."""
+    assert cli.main([*words, stack(address="http://127.0.0.1:1"), "--address", NOBODY]) == 2
+
+    err = capsys.readouterr().err
+    assert f"{NOBODY}: no connection" in err
+    assert " is used" not in err
+
+
+@pytest.mark.parametrize("settings", [{}, {"address": ""}])
+def test_environment_counts_where_the_config_says_nothing(stack, empty_agent, monkeypatch, capsys, settings):
+    """As in the sandbox, whose config names no address."""
+    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
+
+    assert cli.main(["verify", stack(**settings)]) == 1
+
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_told_where_config_and_environment_agree(stack, empty_agent, monkeypatch, capsys):
+    """Nobody could have meant another."""
+    address = empty_agent()
+    monkeypatch.setenv("NOMAD_ADDR", address)
+
+    assert cli.main(["verify", stack(address=address)]) == 1
+
+    assert capsys.readouterr().err == ""
+
+
+def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys):
+    """Apart from what an option names; each that differs from its variable is told."""
+    monkeypatch.setenv("NOMAD_REGION", "eu")
+    path = stack(address=NOBODY, region="us", namespace="prod")
+
+    with inputs.connect(argparse.Namespace(namespace="test"), [Path(path)]) as client:
+        found = client.connection
+
+    assert (found.address, found.region, found.namespace) == (NOBODY, "us", "test")
+    told = f"region us is used, as nomad-csi:region in {path} says; NOMAD_REGION says another (--region)\n"
+    assert capsys.readouterr().err == told
+
+
+def test_rejects_an_address_that_is_encrypted(stack, capsys):
+    """Before NOMAD_ADDR is asked in its place; the option helps."""
+    assert cli.main(["verify", stack(address={"secure": "v1:abc"})]) == 2
+
+    told = "config.nomad-csi:address: expected text, in clear, got something else; name it: --address"
+    assert told in capsys.readouterr().err
+
+
+def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
+    """One command asks one cluster."""
+    first, second = stack("a", address="http://127.0.0.1:1"), stack("b", address=NOBODY)
+
+    assert cli.main(["register", first, second]) == 2
+
+    assert f"config.nomad-csi:address: expected the same as in {first}, got '{NOBODY}'" in capsys.readouterr().err
