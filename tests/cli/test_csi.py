@@ -53,7 +53,7 @@ def made(request, call):
     """The id of a volume that a plugin made."""
     request.getfixturevalue("hostpath")
     words = ("--name", "data", "--capability", USE, "--required-size", "1GiB", "--parameter", "a=b")
-    answer, _ = call("controller", "create", *words)
+    answer, _ = call("controller", "create", "--yes", *words)
     return answer["volume"]["volume_id"]
 
 
@@ -93,7 +93,9 @@ def test_node_is_asked(call):
 
 def test_a_volume_is_made_found_validated_and_expanded(made, call):
     """The same name makes no second one; sizes are numbers."""
-    again, _ = call("controller", "create", "--name", "data", "--capability", USE, "--required-size", "1073741824")
+    again, _ = call(
+        "controller", "create", "--yes", "--name", "data", "--capability", USE, "--required-size", "1073741824"
+    )
     listed, _ = call("controller", "list")
     validated, _ = call("controller", "validate", "--volume-id", made, "--capability", USE)
     expanded, _ = call("controller", "expand", "--volume-id", made, "--required-size", "2GiB", "--capability", USE)
@@ -107,7 +109,7 @@ def test_a_volume_is_made_found_validated_and_expanded(made, call):
 
 def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
     """Small pages give the same list; one page gives the token of the next."""
-    call("controller", "create", "--name", "more", "--capability", USE)
+    call("controller", "create", "--yes", "--name", "more", "--capability", USE)
 
     assert len(call("controller", "list", "--max-entries", "1")[0]["entries"]) == 2
     page, _ = call("controller", "list", "--max-entries", "1", "--one-page")
@@ -122,11 +124,11 @@ def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
 def test_topology_reaches_the_plugin(call, capsys):
     """Places as KEY=VALUE, several of them; csc had no way to say it."""
     places = ("--required-topology", "zone=a,rack=1", "--required-topology", "zone=b", "--preferred-topology", "zone=b")
-    words = ["csi", "controller", "create", "--name", "x", "--capability", USE, *places, "--show-request", "--json"]
+    words = ["csi", "controller", "create", "--yes", "--name", "x", "--capability", USE, *places]
 
-    assert cli.main(words) == 0
+    assert cli.main([*words, "--show-request", "--json"]) == 0
 
-    shown = json.loads(capsys.readouterr().err)
+    shown, _ = json.JSONDecoder().raw_decode(capsys.readouterr().err)
     assert shown["accessibility_requirements"] == {
         "requisite": [{"segments": {"zone": "a", "rack": "1"}}, {"segments": {"zone": "b"}}],
         "preferred": [{"segments": {"zone": "b"}}],
@@ -139,7 +141,9 @@ def test_snapshots_are_made_and_listed(made, call):
     snapshot, _ = call("snapshot", "create", "--source-volume-id", made, "--name", "s")
     snapshot_id = snapshot["snapshot"]["snapshot_id"]
     listed, _ = call("snapshot", "list", "--source-volume-id", made)
-    copy, _ = call("controller", "create", "--name", "copy", "--capability", USE, "--from-snapshot", snapshot_id)
+    copy, _ = call(
+        "controller", "create", "--yes", "--name", "copy", "--capability", USE, "--from-snapshot", snapshot_id
+    )
 
     assert [entry["snapshot"]["snapshot_id"] for entry in listed["entries"]] == [snapshot_id]
     assert call("snapshot", "get", "--snapshot-id", snapshot_id)[0]["snapshot"]["source_volume_id"] == made
@@ -155,8 +159,8 @@ def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder
         "capacity_range: {required_bytes: 1024}\n"
     )
 
-    first, _ = call("controller", "create", "--request", str(request))
-    second, _ = call("controller", "create", "--request", str(request), "--name", "of-the-option")
+    first, _ = call("controller", "create", "--yes", "--request", str(request))
+    second, _ = call("controller", "create", "--yes", "--request", str(request), "--name", "of-the-option")
 
     assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
     assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
@@ -168,7 +172,7 @@ def test_a_request_comes_from_standard_input(call, monkeypatch):
     use = {"mount": {}, "access_mode": {"mode": "SINGLE_NODE_WRITER"}}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"name": "piped", "volume_capabilities": [use]})))
 
-    assert call("controller", "create", "--request", "-")[0]["volume"]["volume_id"]
+    assert call("controller", "create", "--yes", "--request", "-")[0]["volume"]["volume_id"]
 
 
 @pytest.mark.parametrize(("text", "said"), [("[1]", "a mapping of CSI's field names"), ("name: [", "request.yaml")])
@@ -250,7 +254,7 @@ def test_people_read_yaml(capsys):
 def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_folder, monkeypatch, capsys, form):
     """Not in the request that is shown, nor in an error or an answer that repeats them."""
     secret = "hunter2hunter2"
-    words = ["csi", "controller", "create", "--name", secret, "--capability", USE, "--show-request"]
+    words = ["csi", "controller", "create", "--yes", "--name", secret, "--capability", USE, "--show-request"]
     if form == "file":
         (short_folder / "secrets.yaml").write_text(f"password: {secret}\n")
         words += ["--secrets", str(short_folder / "secrets.yaml")]
@@ -341,6 +345,17 @@ def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
     assert "nobody is at a terminal to be asked" in capsys.readouterr().err
     assert cli.main([*words, "--yes"]) == 112  # hostpath attaches nothing
     assert re.search(r"UNIMPLEMENTED", capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("hostpath")
+def test_making_storage_is_asked_for(call, capsys):
+    """Nobody at a terminal is a no, and nothing is made."""
+    assert cli.main(["csi", "controller", "create", "--name", "data", "--capability", USE]) == 1
+
+    told = capsys.readouterr().err
+    assert told.startswith("This makes storage that the provider may bill, and that neither Nomad nor a stack knows")
+    assert "nobody is at a terminal to be asked" in told
+    assert call("controller", "list")[0].get("entries", []) == []
 
 
 @pytest.mark.parametrize(

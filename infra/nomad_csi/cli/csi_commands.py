@@ -21,6 +21,10 @@ _PUBLISH = (
     "This attaches the volume to the node behind Nomad's back: Nomad neither knows of it nor detaches it, and may fail "
     "to attach the volume elsewhere."
 )
+_CREATE = (
+    "This makes storage that the provider may bill, and that neither Nomad nor a stack knows: nobody removes it unless "
+    "you do."
+)
 _UNPUBLISH = (
     "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
     "Look first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
@@ -93,7 +97,7 @@ CONTROLLER: Mapping[str, Command] = {
     "capabilities": Command(rpc=wire.RPCS["ControllerGetCapabilities"], summary="What the controller can do"),
     "create": Command(
         rpc=wire.RPCS["CreateVolume"],
-        summary="Make a volume, which Nomad does not know until it is registered; the same name makes no second one",
+        summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; asks first",
         arguments=(
             csi_options.option("name", "the same name means the same volume", metavar="NAME"),
             *(
@@ -108,6 +112,7 @@ CONTROLLER: Mapping[str, Command] = {
             csi_options.many("preferred-topology", "a place to try first", csi_arguments.topology, "KEY=VALUE[,...]"),
         ),
         fields=csi_options.create_fields,
+        question=_CREATE,
     ),
     "validate": Command(
         rpc=wire.RPCS["ValidateVolumeCapabilities"],
