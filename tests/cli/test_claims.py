@@ -129,6 +129,21 @@ def test_nothing_claimed_exits_0(run, writes):
     assert writes() == []
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--plugin", "nope"], "plugin: expected a CSI plugin of the cluster (aws-efs0), got 'nope'"),
+        (["--namespace", "nope"], "namespace: expected a namespace of the cluster (default), got 'nope'"),
+    ],
+)
+def test_rejects_what_the_cluster_has_not(run, words, said):
+    """A typing error is not a cluster without claims; what exists is named."""
+    code, out, err = run("claims", *words)
+
+    assert (code, out) == (2, "")
+    assert said in err
+
+
 def test_stuck_claim_exits_1(run, stick, writes):
     """With what to type next."""
     stick("a")
@@ -154,9 +169,15 @@ def test_report_is_data(run, stick):
 
 
 @pytest.mark.parametrize("words", [["--plugin", "other"], ["--namespace", "other"]])
-def test_elsewhere_nothing_is_stuck(run, stick, words):
+def test_elsewhere_nothing_is_stuck(run, stick, served, words):
     """Only where it was looked."""
     stick("a")
+    made, address = served
+    with made.state.lock:
+        made.state.namespaces["other"] = made.state.namespaces["default"] | {"Name": "other"}
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        source = PLUGIN.replace('job "plugin"', 'job "other"').replace('"aws-efs0"', '"other"')
+        jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
 
     assert run("claims", *words)[0] == 0
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import gather
-from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.deploy import gather, probe_job
+from nomad_csi.nomad import namespaces, nodes, plugins, volumes
 from nomad_csi.verify import claim_model, claims, claims_report
+
+EVERYWHERE = "*"
+"""All namespaces that the token may see."""
 
 
 def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = "") -> claims_report.Report:
@@ -22,16 +25,27 @@ def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_regi
         aws_region: where to ask EC2 for EBS volumes, claimed or not; empty: it is not asked.
 
     Raises:
+        errors.SpecError: there is no such namespace or plugin.
         errors.NomadApiError: Nomad did not answer, or may not tell.
         errors.AwsError: EC2 did not, or may not.
 
     """
     listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
+    if not listed:
+        _check(client, namespace, plugin_id)
     wanted = [
         item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
     ]
     judged = claims.judge(look(client, _read(client, wanted), aws_region=aws_region))
     return claims_report.Report(volumes=judged, asked_ec2=bool(aws_region))
+
+
+def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
+    """Raise `errors.SpecError` where no volume was found because there is no such namespace or plugin."""
+    if namespace != EVERYWHERE:
+        namespaces.check(client, namespace)
+    if plugin_id:
+        probe_job.plugin_of(client, plugin_id)
 
 
 def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.Found:

@@ -15,22 +15,40 @@ DEFAULT = "default"
 ABSENT = "Namespace not found"
 
 
+def check(nomad: request.Nomad, namespace: str) -> None:
+    """
+    Raise `errors.SpecError` where Nomad says that there is no *namespace*, with those that the token may see.
+
+    A token that may not know is no reason to: what was asked before has told.
+    """
+    if not _is_absent(nomad, namespace):
+        return
+    names = sorted(replies.text(item, "Name") for item in replies.many(nomad, request.path_of("namespaces")))
+    allowed = f"a namespace of the cluster ({', '.join(names) or 'the token sees none'})"
+    problem = errors.Problem(path="namespace", got=repr(namespace), allowed=allowed)
+    raise errors.SpecError((problem,), source=nomad.connection.address)
+
+
 def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
     """
     Raise `errors.RefusedError` where Nomad says that there is no *namespace*.
 
     A token that may not know is no reason to refuse: what follows will tell.
     """
-    if namespace == DEFAULT:
-        return
-    try:
-        found = replies.one(nomad, request.path_of("namespace", namespace), absent=ABSENT)
-    except errors.NomadApiError as error:
-        if error.kind != "refused":
-            raise
-        return
-    if found is None:
+    if _is_absent(nomad, namespace):
         raise errors.RefusedError(
             f"there is no namespace {namespace} in {nomad.connection.address}; nothing was made: make it first with "
             f"`nomad namespace apply {namespace}`, or name another"
         )
+
+
+def _is_absent(nomad: request.Nomad, namespace: str) -> bool:
+    """Return whether Nomad says that there is no *namespace*; false where the token may not know."""
+    if namespace == DEFAULT:
+        return False
+    try:
+        return replies.one(nomad, request.path_of("namespace", namespace), absent=ABSENT) is None
+    except errors.NomadApiError as error:
+        if error.kind != "refused":
+            raise
+        return False
