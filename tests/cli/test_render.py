@@ -75,7 +75,10 @@ def test_check_exits_1_with_a_diff_when_a_file_is_stale(spec, stack_output, tmp_
     out = capsys.readouterr().out
     assert "-        memory = 512\n+        memory = 256\n" in out
     assert f"edited by hand: {job}\n" in out
-    assert "1 of 3 files are stale (1 edited by hand)" in out
+    assert out.endswith(
+        "1 of 3 files are stale (1 edited by hand); render again without --check; "
+        "of those edited by hand, move the edits into the spec first, then add --overwrite\n"
+    )
     assert job.read_text() == before
 
 

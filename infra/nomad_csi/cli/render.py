@@ -44,5 +44,8 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
         print(f"{len(rendered)} files up to date")
         return 0
     told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({told}); render again without --check")
+    advice = "render again without --check"
+    if "edited by hand" in reasons:
+        advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
+    print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({told}); {advice}")
     return errors.EXIT_CHANGES

@@ -33,7 +33,8 @@ ADVICE = {
     "PERMISSION_DENIED": "the plugin's credentials do not allow it",
     "UNAUTHENTICATED": "the plugin has no valid credentials",
     "UNAVAILABLE": "the connection could not be made or broke: look whether the plugin restarts",
-    "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block",
+    "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
+    "driver lacks this RPC: `nomad-csi csi controller capabilities`",
 }
 """What to do about a gRPC status, where there is something to say."""
 
