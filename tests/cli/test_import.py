@@ -44,7 +44,9 @@ def test_what_is_missing_exits_1(capsys):
     """A spec that nobody can render yet is not done."""
     assert cli.main(["import", EFS]) == 1
 
-    assert f"{EFS}:29: missing: aws_region of aws-efs0: " in capsys.readouterr().err
+    *_, missing, summary = capsys.readouterr().err.splitlines()
+    assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
+    assert summary == "1 missing: the lines above say what to write into the spec"
 
 
 def test_imported_spec_renders(tmp_path, capsys):

@@ -87,7 +87,31 @@ def test_missing_files_exit_2(tmp_path, capsys):
     """So is one that is not there."""
     assert cli.main(["lint", str(tmp_path / "nope.hcl")]) == 2
 
-    assert "nope.hcl" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"error: there is no file '{tmp_path}/nope.hcl'\n"
+
+
+def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
+    """All *.hcl; one without any is told."""
+    assert cli.main(["lint", str(RIGHT)]) == 0
+    assert cli.main(["lint", str(tmp_path)]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out == f"{len(list(RIGHT.rglob('*.hcl')))} files, nothing found\n"
+    assert printed.err == f"error: {tmp_path}: expected files or a folder with *.hcl, got a folder without any\n"
+
+
+@pytest.mark.parametrize("command", ["lint", "import"])
+def test_a_spec_is_sent_to_what_checks_it(tmp_path, capsys, command):
+    """YAML is not HCL with a mistake in it."""
+    spec = tmp_path / "storage.yaml"
+    spec.write_text("plugins:\n  - id: aws-ebs0\n")
+
+    assert cli.main([command, str(spec)]) == 2
+
+    assert capsys.readouterr().err == (
+        f"error: {spec}: expected a job file, a volume file or an IAM policy, got YAML; "
+        f"if it is a spec, `nomad-csi render {spec} --out DIR --check` checks it\n"
+    )
 
 
 def test_explains_a_rule(capsys):

@@ -12,6 +12,9 @@ Kind = Literal["missing", "wrong", "left out", "changed", "note"]
 says it and the spec has no place for it; ``changed``: rendered otherwise than it was; ``note``: worth knowing.
 """
 
+OPEN: tuple[Kind, ...] = ("wrong", "missing")
+"""Kinds that keep a spec from being used as it is."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
@@ -66,4 +69,4 @@ class Adoption:
     @property
     def is_complete(self) -> bool:
         """Whether there is something, and nothing is missing or wrong in it."""
-        return bool(self.document) and all(remark.kind not in {"missing", "wrong"} for remark in self.remarks)
+        return bool(self.document) and all(remark.kind not in OPEN for remark in self.remarks)

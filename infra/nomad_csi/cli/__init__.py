@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets
+from nomad_csi.cli import argument_secrets, file_errors
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
@@ -55,6 +55,13 @@ class Parser(argparse.ArgumentParser):
         """Take what argparse takes; subparsers are made by this class, too."""
         super().__init__(*arguments, **{"allow_abbrev": False} | settings)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse here what is not known, so that the usage shown is that of the command and not of its parent."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         """Print usage and *message*, and exit."""
         self.print_usage(sys.stderr)
@@ -64,6 +71,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    arguments: argparse.Namespace | None = None
     try:
         arguments = _parse(words)
         return int(arguments.run(arguments))
@@ -74,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_ERROR
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {file_errors.describe(error, arguments, words)}", file=sys.stderr)
         return errors.EXIT_ERROR
     except KeyboardInterrupt:
         print("interrupted; run it again and it goes on", file=sys.stderr)

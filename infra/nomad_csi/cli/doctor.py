@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nomad_csi.cli import confirm, inputs
+from nomad_csi.cli import codes, confirm, inputs
 from nomad_csi.deploy import doctor
 from nomad_csi.doctor import describe, report, table
 from nomad_csi.plan import iam
@@ -23,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
     parser.add_argument("--fix", action="store_true", help=text)
     parser.add_argument("--yes", action="store_true", help="do not ask before a fix")
-    parser.add_argument("--explain", choices=tuple(table.RULES), metavar="CODE", help="explain one finding")
+    known = codes.one_of(table.RULES, "nomad-csi doctor --codes")
+    parser.add_argument("--explain", type=known, metavar="CODE", help="explain one finding")
     parser.add_argument("--codes", action="store_true", help="print all findings there are, as in docs/doctor.md")
     parser.set_defaults(run=run)
 

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.epilog = ABOUT
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    text = "a job file or a volume file, HCL or JSON, or a Terraform state"
+    text = "a job file or a volume file, HCL or JSON, or a Terraform state; a folder stands for all *.hcl below it"
     parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help=text)
     parser.add_argument("--aws-region", default="", metavar="REGION", help="for plugins of AWS whose jobs name none")
     parser.add_argument("--json", action="store_true", help="print spec, remarks and findings as one JSON document")
@@ -69,9 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
-        for said in (*adoption.remarks, *verdicts):
-            print(said, file=sys.stderr)
+        _tell(adoption.remarks, verdicts)
     return 0 if adoption.is_complete else errors.EXIT_CHANGES
+
+
+def _tell(remarks: Sequence[model.Remark], verdicts: Sequence[object]) -> None:
+    """Print what is to be said, last what keeps the spec from being used, and how much that is."""
+    open_ = [remark for remark in remarks if remark.kind in model.OPEN]
+    for said in (*(remark for remark in remarks if remark.kind not in model.OPEN), *verdicts, *open_):
+        print(said, file=sys.stderr)
+    counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
+    if counts:
+        print(f"{', '.join(counts)}: the lines above say what to write into the spec", file=sys.stderr)
 
 
 def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:

@@ -37,7 +37,10 @@ def add_stack_output(parser: argparse.ArgumentParser) -> None:
 def add_nomad(parser: Any) -> None:
     """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
     for name in ("address", "namespace", "region", "ca-cert", "client-cert", "client-key"):
-        parser.add_argument(f"--{name}", help=f"default: as the nomad command does it, from NOMAD_{_variable(name)}")
+        text = f"default: as the nomad command does it, from NOMAD_{_variable(name)}"
+        if name == "address":
+            text += "; the token comes from NOMAD_TOKEN, and from nowhere else"
+        parser.add_argument(f"--{name}", help=text)
 
 
 def _variable(name: str) -> str:

@@ -7,17 +7,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.cli import codes, file_errors
 from nomad_csi.hcl import files
 from nomad_csi.lint import describe, judge, table
+
+YAML = frozenset({".yaml", ".yml"})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "files", type=Path, nargs="*", default=[], metavar="FILE", help="a job file, a volume file or an IAM policy"
-    )
-    what.add_argument("--explain", choices=tuple(table.RULES), metavar="CODE", help="explain one verdict")
+    text = "a job file, a volume file or an IAM policy; a folder stands for all *.hcl below it"
+    what.add_argument("files", type=Path, nargs="*", default=[], metavar="FILE", help=text)
+    known = codes.one_of(table.RULES, "nomad-csi lint --docs")
+    what.add_argument("--explain", type=known, metavar="CODE", help="explain one verdict")
     what.add_argument("--docs", action="store_true", help="print docs/lint.md")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -48,17 +51,28 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
-    """Return the files that can be read, and for each of the others why it cannot."""
+    """Return the files that can be read, of a folder all ``*.hcl`` below it, and for each of the others why not."""
     read: list[files.File] = []
     broken: list[str] = []
     for path in paths:
-        try:
-            read.append(files.load(path))
-        except errors.SpecError as error:
-            broken += _lines(error)
-        except OSError as error:
-            broken.append(str(error))
+        below = sorted(path.rglob("*.hcl")) if path.is_dir() else [path]
+        if not below:
+            broken.append(f"{path}: expected files or a folder with *.hcl, got a folder without any")
+        for file in below:
+            try:
+                read.append(files.load(file))
+            except errors.SpecError as error:
+                broken += [_of_yaml(file)] if file.suffix in YAML else _lines(error)
+            except OSError as error:
+                broken.append(file_errors.describe(error))
     return read, broken
+
+
+def _of_yaml(path: Path) -> str:
+    return (
+        f"{path}: expected a job file, a volume file or an IAM policy, got YAML; "
+        f"if it is a spec, `nomad-csi render {path} --out DIR --check` checks it"
+    )
 
 
 def _lines(error: errors.SpecError) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """A sandbox from `up` to `down`."""
 
 import contextlib
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -79,7 +80,10 @@ class Session:
 
     def execute(self, command: Sequence[str]) -> int:
         """Run *command* in the environment of a sandbox that is up. Return its exit code."""
-        return foreground.run(command, self.environment() | processes.guarded())
+        variables = self.environment() | processes.guarded()
+        if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
+            raise errors.NomadCsiError(_not_found(command[0], self.record()))
+        return foreground.run(command, variables)
 
     def lowered(self) -> tuple[stack_config.Lowered, ...]:
         """Return what of the project's config is more than this sandbox can run."""
@@ -120,7 +124,10 @@ class Session:
     def _up(self) -> folder.Record:
         record = self.place.load()
         if record is None:
-            raise errors.NomadCsiError("there is no sandbox here; type `make up` first")
+            raise errors.NomadCsiError(
+                f"there is no sandbox in {self.place.project}; type `make up` there first, "
+                "or name the checkout: nomad-csi sandbox --project DIR"
+            )
         return record
 
     def _record(self, plan: model.StoragePlan, kinds: Mapping[str, str]) -> folder.Record:
@@ -255,6 +262,17 @@ class Session:
             problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")
             raise errors.SpecError((problem,), self.place.config.name)
         return config[key]
+
+
+def _not_found(name: str, record: folder.Record) -> str:
+    """Return why a command of this *name* is not run."""
+    if name == "pulumi" and record.parts["engine"] != "real":
+        return (
+            "pulumi is not on PATH; the sandbox uses its stand-in engine: nomad-csi sandbox preview, "
+            "nomad-csi sandbox up, nomad-csi sandbox refresh"
+        )
+    where = "is no file that can be run" if os.sep in name else "is not on PATH"
+    return f"{name} {where}; nothing was run"
 
 
 def _say(text: str) -> None:
