@@ -93,6 +93,24 @@ def held(address):
     return get
 
 
+def test_adopted_volume_that_is_unchanged_tells_whose_it_is(register, spec):
+    """Nothing is sent of the volume; its mark is another's now, and that is said once."""
+    path = spec({"id": "a"})
+    register(path, "--owner", "shop/prod")
+
+    first = register(path, "--owner", "bank/prod", "--adopt")
+    second = register(path, "--owner", "bank/prod", "--adopt")
+
+    assert first == (
+        0,
+        "volume     outcome    remarks\n"
+        "default/a  unchanged  now of bank/prod (was shop/prod)\n"
+        "1 volume: 1 unchanged\n",
+        "",
+    )
+    assert second == (0, "1 volume: 1 unchanged\n", "")
+
+
 def test_spec_is_registered_once(register, spec, held):
     """The second run sends nothing, and says so in one line."""
     path = spec({"id": "a"}, {"id": "b"})
@@ -125,6 +143,7 @@ def test_outcomes_are_data(register, spec):
                 "ignored": [],
                 "not_comparable": [],
                 "owner": "",
+                "adopted": "",
             }
         ],
         "made_by_plugin": [],

@@ -80,12 +80,12 @@ def _as_table(outcomes: Sequence[batch_register.Outcome], made_by_plugin: Sequen
 
 
 def _is_told(outcome: batch_register.Outcome) -> bool:
-    return outcome.status != "unchanged" or bool(outcome.ignored)
+    return outcome.status != "unchanged" or bool(outcome.ignored or outcome.adopted)
 
 
 def _told(outcome: batch_register.Outcome) -> str:
     hidden = f"not comparable, sent: {', '.join(outcome.hidden)}" if outcome.hidden else ""
     changes = outcome.changes if outcome.status == "updated" else ()
     reason = f"{outcome.reason}: --adopt takes it over" if outcome.owner else outcome.reason
-    parts = (reason, *changes, *outcome.ignored, hidden)
+    parts = (reason, outcome.adopted, *changes, *outcome.ignored, hidden)
     return "; ".join(part for part in parts if part) or "-"

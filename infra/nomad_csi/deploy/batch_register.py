@@ -56,6 +56,9 @@ class Outcome:
     owner: str = ""
     """The stack that the volume belongs to, where that is why it is refused."""
 
+    adopted: str = ""
+    """Whose the volume is now and whose it was, where its mark was another's."""
+
     @property
     def key(self) -> str:
         """``namespace/volume_id``."""
@@ -82,6 +85,7 @@ class Outcome:
             "ignored": list(self.ignored),
             "not_comparable": list(self.hidden),
             "owner": self.owner,
+            "adopted": self.adopted,
         }
 
 
@@ -134,10 +138,14 @@ def register(
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, patience)
-    return tuple(
-        _of_another(key, taken.refused[key]) if key in taken.refused else _outcome(key, seen[key][1], answers)
+    outcomes = {
+        key: _of_another(key, taken.refused[key]) if key in taken.refused else _outcome(key, seen[key][1], answers)
         for key in wanted
-    )
+    }
+    for key, former in taken.adopted.items():
+        told = f"now of {claimant.owner or 'nobody'} (was {former})"
+        outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
+    return tuple(outcomes.values())
 
 
 def _by_key(

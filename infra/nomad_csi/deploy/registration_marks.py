@@ -62,6 +62,9 @@ class Taken:
     fresh: frozenset[str]
     """Those that had no mark before."""
 
+    adopted: Owners
+    """Those that had the mark of another before, with that."""
+
 
 def page_of(volume_id: str) -> str:
     """Return the path of the variable with the mark of *volume_id*."""
@@ -88,6 +91,7 @@ def taken(owners: Owners, volume_ids: Iterable[str], claimant: Claimant) -> Take
     after = dict(owners)
     refused: dict[str, str] = {}
     fresh = set()
+    adopted: dict[str, str] = {}
     for volume_id in volume_ids:
         owner = owners.get(volume_id, "")
         if not claimant.may_have(owner):
@@ -97,7 +101,9 @@ def taken(owners: Owners, volume_ids: Iterable[str], claimant: Claimant) -> Take
             fresh |= set() if owner else {volume_id}
         else:
             after.pop(volume_id, None)
-    return Taken(owners=after, refused=refused, fresh=frozenset(fresh))
+        if owner and after.get(volume_id) != owner:
+            adopted[volume_id] = owner
+    return Taken(owners=after, refused=refused, fresh=frozenset(fresh), adopted=adopted)
 
 
 def released(owners: Owners, volume_ids: Iterable[str], claimant: Claimant) -> dict[str, str]:

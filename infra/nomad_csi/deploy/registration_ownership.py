@@ -48,6 +48,9 @@ class Taken:
     unmarked: frozenset[batch_look.Key]
     """Those that were to have a mark and have none, because the token may not write it."""
 
+    adopted: Mapping[batch_look.Key, str]
+    """Those that had the mark of another before, with that one."""
+
 
 class Marks:
     """The marks of one cluster. May be used by several threads at once."""
@@ -86,6 +89,7 @@ class Marks:
         refused: dict[batch_look.Key, str] = {}
         fresh: set[batch_look.Key] = set()
         unmarked: set[batch_look.Key] = set()
+        adopted: dict[batch_look.Key, str] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -98,10 +102,11 @@ class Marks:
                 refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
                 if is_written:
                     fresh |= {(namespace, item) for item in taken.fresh}
+                    adopted |= {(namespace, item): owner for item, owner in taken.adopted.items()}
                     continue
                 unmarked |= {(namespace, item) for item in here if item not in taken.refused}
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
-        return Taken(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked))
+        return Taken(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
 
     def give_up(self, keys: Iterable[batch_look.Key], claimant: Claimant, tell: Tell = _silent) -> None:
         """
