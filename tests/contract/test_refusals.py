@@ -116,8 +116,10 @@ def test_registration_of_somebody_elses_is_not_taken_over(register, kept, volume
 
 def test_claimed_volume_is_not_deregistered(context):
     """Its user is named: job, allocation, client."""
+    recorded = {"namespace": "default", "volumeId": "used"}
+
     with pytest.raises(errors.RefusedError) as caught:
-        volume_registration.VolumeRegistration().delete(context, "default/used", {})
+        volume_registration.VolumeRegistration().delete(context, "default/used", recorded)
 
     assert told(caught) == [
         "volume default/used is claimed and stays registered: job default/user (write, allocation ALLOC, running on "
