@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import signal
 import types
 from pathlib import Path
 
@@ -11,6 +12,10 @@ REAL = ("real", "contract")
 """Folders of tests that a real agent serves; one is started for all of them, so one worker runs them all."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A runner in the background is not interrupted by Ctrl-C, and hands that down to all commands that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
