@@ -73,7 +73,9 @@ def exported():
                     outputs={"tags": {"owner": "shop/dev", "hidden": SEALED}},
                     **aws,
                 ),
-                resource(VOLUME, id="prod/mysql", parent=EBS, inputs=copy.deepcopy(INPUTS), dependencies=[STORAGE], **nomad),
+                resource(
+                    VOLUME, id="prod/mysql", parent=EBS, inputs=copy.deepcopy(INPUTS), dependencies=[STORAGE], **nomad
+                ),
                 resource(
                     MADE,
                     id="default/scratch",
