@@ -16,10 +16,11 @@ SENTENCES: dict[type[OSError], str] = {
 def describe(error: OSError, given: argparse.Namespace | None = None, words: Sequence[str] = ()) -> str:
     """Return *error* in a sentence, behind the argument of *given* (typed as *words*) that names its file."""
     sentence = SENTENCES.get(type(error))
-    if sentence is None or not isinstance(error.filename, str):
+    name = error.filename2 or error.filename  # of a renaming, the place: the first is a draft beside it
+    if sentence is None or not isinstance(name, str):
         return str(error)
-    argument = _argument(error.filename, vars(given) if given else {}, words)
-    return f"{argument}{': ' if argument else ''}{sentence.format(name=error.filename)}"
+    argument = _argument(name, vars(given) if given else {}, words)
+    return f"{argument}{': ' if argument else ''}{sentence.format(name=name)}"
 
 
 def _argument(name: str, given: dict[str, object], words: Sequence[str]) -> str:
