@@ -43,7 +43,7 @@ def test_place_that_cannot_be_written_is_said(empty_agent, tmp_path, capsys):
 
     assert cli.main(["report", "--address", empty_agent(), "--out", str(place)]) == 2
 
-    assert capsys.readouterr().err == "error: 'report.html' is a folder, and a file is wanted\n"
+    assert capsys.readouterr().err == f"error: --out: {str(place)!r} is a folder, and a file is wanted\n"
     assert list(tmp_path.iterdir()) == [place]
 
 
