@@ -6,6 +6,8 @@ import re
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.deploy import probe_job
+from nomad_csi.nomad import plugins
 from nomad_csi_sandbox.nomad import parse
 
 
@@ -201,3 +203,26 @@ def test_probe_compares_one_endpoint_with_the_cluster(empty_agent, short_folder,
     assert cli.main(words) == 2
 
     assert "plugin: expected a CSI plugin of the cluster (it has none), got 'ghost'" in capsys.readouterr().err
+
+
+def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):
+    """By the driver's name that Nomad knows; volumes of the one are not held against the other."""
+    request.getfixturevalue("plugin")
+    known = plugins.Plugin(
+        plugin_id="aws-ebs0",
+        provider="ebs.csi.aws.com",
+        version="v1.64.0",
+        controller_required=True,
+        controllers=(),
+        nodes=(),
+        controllers_expected=0,
+        nodes_expected=0,
+    )
+    monkeypatch.setattr(probe_job, "plugin_of", lambda *_given: known)
+
+    assert cli.main(["probe", f"{short_folder}/csi.sock", "--plugin", "aws-ebs0", "--address", empty_agent()]) == 1
+
+    [_answer, finding] = capsys.readouterr().out.splitlines()
+    assert finding.startswith("error: ")
+    assert "wrong-name" in finding
+    assert f"efs.csi.aws.com behind {short_folder}/csi.sock" in finding

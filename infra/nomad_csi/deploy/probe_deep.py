@@ -10,7 +10,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.csi import capability, channel, controller, endpoint, report
 from nomad_csi.deploy import gather, probe_job
-from nomad_csi.nomad import nodes, volumes
+from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.verify import findings, probed, probed_needs
 
@@ -58,6 +58,8 @@ def of_endpoint(
 
     """
     plugin = probe_job.plugin_of(client, plugin_id)
+    if answer.name and plugin.provider and answer.name != plugin.provider:
+        return probed.Picture(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
     mine = [item for item in (*plugin.controllers, *plugin.nodes) if item.alloc_id in answer.endpoint.split("/")]
     said = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
@@ -68,6 +70,17 @@ def of_endpoint(
         validated = probed_needs.judge_validated(needs, _validate(local, needs, secrets, timeout_s))
     found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
     return probed.Picture(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
+
+
+def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:
+    return findings.Finding(
+        code="wrong-name",
+        subject=f"plugin {plugin.plugin_id}",
+        severity="error",
+        expected=f"driver {plugin.provider}, as Nomad knows the plugin",
+        found=f"{answer.name} behind {answer.endpoint}",
+        advice="this is the socket of another plugin; nothing else was compared",
+    )
 
 
 def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
