@@ -75,12 +75,12 @@ def test_sockets_of_unknown_folders_are_not_asked(context, plugin_cluster, expec
     )
 
 
-def test_socket_of_another_machine_is_not_reached(context, tmp_path, plugin_cluster, expectation):
+def test_socket_of_another_machine_is_not_reached(context, short_folder, plugin_cluster, expectation):
     """Most instances run elsewhere; that says nothing about them."""
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    seen = collect(context, dataclasses.replace(expectation, client_data_dir=str(tmp_path)), plugin_cluster)
+    seen = collect(context, dataclasses.replace(expectation, client_data_dir=short_folder), plugin_cluster)
 
     probed = seen.probed["alloc-a", "node"]
     assert (probed.reached, probed.detail) == (False, "its socket is not on this machine")
