@@ -32,7 +32,7 @@ def test_wrong_usage_exits_64(words, capsys):
     ("words", "said"),
     [
         (["deregister", "default/x", "--fo"], "unrecognized arguments: --fo"),
-        (["delete", "default/x", "--yes", "default/x"], "unrecognized arguments: --yes default/x"),
+        (["delete", "default/x", "--yes", "default/x"], "unrecognized arguments: --yes"),
         (["csi", "controller", "unpublish", "--ye"], "unrecognized arguments: --ye"),
     ],
 )

@@ -208,3 +208,15 @@ def test_rejects_tokens_as_arguments(capsys, command, words):
     assert "hunter2" not in shown.out + shown.err
     variable = "NOMAD_HTTP_AUTH" if "auth" in words[0] else "NOMAD_TOKEN"
     assert f"is not an argument, which everybody on the machine can read: set {variable}" in shown.err
+
+
+@pytest.mark.parametrize("words", [["--pass", "hunter2"], ["--pass=hunter2"], ["--secrte", "key=hunter2"]])
+def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
+    """It may be a secret behind a mistyped option; the option is named."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["delete", "default/a", *words])
+
+    shown = capsys.readouterr().err
+    assert ended.value.code == 64
+    assert "hunter2" not in shown
+    assert f"unrecognized arguments: {words[0].partition('=')[0]}\n" in shown

@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
         """Refuse here what is not known, so that the usage shown is that of the command and not of its parent."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.error(f"unrecognized arguments: {argument_secrets.shown(unknown)}")
         return found, unknown
 
     def error(self, message: str) -> NoReturn:

@@ -31,6 +31,7 @@ def add_secrets(parser: argparse.ArgumentParser) -> None:
     """Add the option that names a file with secrets."""
     text = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
     parser.add_argument("--secrets", type=argument_secrets.file, metavar="FILE", help=text)
+    parser.add_argument("--secret", type=argument_secrets.refuse, help=argparse.SUPPRESS)
 
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Wanted:
