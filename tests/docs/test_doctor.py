@@ -11,6 +11,7 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.doctor import describe, table
+from nomad_csi.lint import describe as rules
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration
 from nomad_csi_sandbox.aws import account, server
@@ -123,7 +124,7 @@ def test_finding_is_explained(code, capsys):
     """With its severity, what comes of it, the fix and the source."""
     assert cli.main(["doctor", "--explain", code]) == 0
 
-    assert capsys.readouterr().out == describe.as_text(table.RULES[code])
+    assert capsys.readouterr().out == rules.as_text(table.RULES[code])
 
 
 @pytest.mark.usefixtures("folder")

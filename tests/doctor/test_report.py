@@ -2,9 +2,10 @@
 
 import pytest
 
-from nomad_csi.doctor import describe, report, table
+from nomad_csi.doctor import report, table
 from nomad_csi.doctor.model import Unchecked
 from nomad_csi.doctor.table import finding
+from nomad_csi.lint import describe as rules
 
 WARNING = finding("server-failed", "servers", "failed: a")
 ERROR = finding("driver-nowhere", "plugin ebs (node)", "docker is not healthy on a")
@@ -64,7 +65,7 @@ def test_report_as_data():
 @pytest.mark.parametrize("rule", table.RULES.values(), ids=table.RULES)
 def test_every_rule_says_why_and_what_to_do(rule):
     """Sentences that end, a fix that can follow a semicolon, a source; all of it in text that fits a terminal."""
-    text = describe.as_text(rule)
+    text = rules.as_text(rule)
 
     assert rule.explanation.endswith(".")
     assert rule.explanation[0].isupper()
@@ -72,7 +73,7 @@ def test_every_rule_says_why_and_what_to_do(rule):
     assert rule.fix[0].islower()
     told = " ".join(text.split())
     assert all(part in told for part in (rule.code, rule.severity, rule.explanation, rule.fix, rule.source))
-    assert max(map(len, text.splitlines())) <= describe.WIDTH
+    assert max(map(len, text.splitlines())) <= rules.WIDTH
 
 
 def test_no_code_stands_twice():

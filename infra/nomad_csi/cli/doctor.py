@@ -9,6 +9,7 @@ from typing import Any
 from nomad_csi.cli import codes, confirm, inputs
 from nomad_csi.deploy import doctor
 from nomad_csi.doctor import describe, report, table
+from nomad_csi.lint import describe as rules
 from nomad_csi.plan import iam
 
 
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(describe.codes(), end="")
         return 0
     if arguments.explain:
-        print(describe.as_text(table.RULES[arguments.explain]), end="")
+        print(rules.as_text(table.RULES[arguments.explain]), end="")
         return 0
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):

@@ -149,9 +149,7 @@ def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.Client,
 
 def _is_there(volume: volumes.Volume, instance: plugins.Instance) -> bool:
     """Return whether the instance is in a place of the volume: every segment that the volume names is the node's."""
-    return not volume.topologies or any(
-        all(instance.segments.get(name) == value for name, value in place.items()) for place in volume.topologies
-    )
+    return not volume.topologies or any(place.items() <= instance.segments.items() for place in volume.topologies)
 
 
 def _outcome(
@@ -166,12 +164,11 @@ def _outcome(
     rounds = tuple(each.round for each in done)
     failed = any(each.reason for each in rounds)
     proven, not_proven = list(_proven(rounds, is_sandbox=is_sandbox)), list(_not_proven(done, is_sandbox=is_sandbox))
-    if not attachments.is_ebs(volume.external_id):
-        pass  # only EBS volumes are attached to instances
-    elif aws_region:
+    is_ebs = attachments.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
+    if is_ebs and aws_region:
         seen = attachments.look([volume.external_id], aws_region).volumes[volume.external_id]
         (proven if seen.is_free else not_proven).append(f"EC2: {seen}")
-    else:
+    elif is_ebs:
         not_proven.append("detached in EC2: EC2 was not asked (--aws-region)")
     left = [line for each in done for line in each.left_behind]
     if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):

@@ -1,28 +1,7 @@
 """Rules as people and programs read them: text, and the table of the documentation. Pure."""
 
-import textwrap
-
 from nomad_csi.doctor import table
-from nomad_csi.doctor.model import Rule
-
-WIDTH = 100
-"""Columns of the text."""
-
-
-def as_text(rule: Rule) -> str:
-    """Return all about *rule* for a terminal, ending in a newline."""
-    lines = [f"{rule.code}: {rule.severity}"]
-    for label, text in (("", rule.explanation), ("fix     ", rule.fix), ("source  ", rule.source)):
-        indent = f"  {label}"
-        lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=" " * len(indent),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return "\n".join(lines) + "\n"
+from nomad_csi.lint.model import Rule
 
 
 def codes() -> str:

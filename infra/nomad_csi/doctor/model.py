@@ -2,36 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from nomad_csi.aws import attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.lint.model import Severity
 from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens
 from nomad_csi.plan import model
 
-Severity = Literal["error", "warning"]
-
 NAMES_SHOWN = 5
 """Names in a finding; of many the rest is a number."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One thing that is looked for."""
-
-    code: str
-    """Kept once released."""
-
-    severity: Severity
-    """``error``: it hurts, or will at the next step. ``warning``: worth knowing, and no reason to fail."""
-
-    explanation: str
-    """What is wrong and what comes of it, as sentences."""
-
-    fix: str
-    """What to do, as an imperative phrase."""
-
-    source: str
-    """Where this is known from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +19,8 @@ class Finding:
 
     code: str
     severity: Severity
+    """``error``: it hurts, or will at the next step. ``warning``: worth knowing, and no reason to fail."""
+
     subject: str
     """What it is about, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
 

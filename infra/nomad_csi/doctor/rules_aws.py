@@ -1,6 +1,6 @@
 """What is looked for in AWS: instances, roles, zones, tags, keys, and what is left over on either side. Data."""
 
-from nomad_csi.doctor.model import Rule
+from nomad_csi.lint.model import Rule
 
 INSTANCES = (
     Rule(

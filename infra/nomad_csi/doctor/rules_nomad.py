@@ -1,6 +1,6 @@
 """What is looked for in the cluster: versions, clients, the token, plugins and their claims. Data."""
 
-from nomad_csi.doctor.model import Rule
+from nomad_csi.lint.model import Rule
 from nomad_csi.nomad import gates
 
 VERSIONS = (

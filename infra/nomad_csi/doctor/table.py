@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from nomad_csi.doctor import rules_aws, rules_nomad
-from nomad_csi.doctor.model import Finding, Rule, Severity
+from nomad_csi.doctor.model import Finding
+from nomad_csi.lint.model import Rule, Severity
 
 CHAPTERS: Mapping[str, tuple[Rule, ...]] = {
     "Versions of Nomad": rules_nomad.VERSIONS,

@@ -13,7 +13,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One thing that is looked for."""
+    """One thing that is looked for, in files by the linter or in a cluster by the doctor."""
 
     code: str
     """Kept once released."""
