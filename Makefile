@@ -44,6 +44,7 @@ lint: install-dev                    ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 test: lint                           ## lint, then every test, on every core
+	$(BIN)/python -m tests.csi_sanity
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render

@@ -1,25 +1,19 @@
 """
 The CSI project's own tests of plugins: the stand-in is a plugin like any other.
 
-They run where ``csi-sanity`` is on PATH, or where Go is and can fetch it: once, into the environment of these tests.
+They run where ``csi-sanity`` is on PATH, or where ``python -m tests.csi_sanity`` made it.
 """
 
-import os
 import re
-import shutil
+import runpy
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
-TOOL = "csi-sanity"
-MODULE = "github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity"
-VERSION = "v5.6.0"
-BUILD_S = 280
-"""Seconds that Go may take: with an empty cache it took 86 s of processor time."""
+TOOL = runpy.run_path(str(Path(__file__).parents[2] / "csi_sanity.py"))
 
 VOLUMES = (
     "CreateVolume should|DeleteVolume should return|ValidateVolumeCapabilities should (return|fail when no volume cap)|"
@@ -39,24 +33,11 @@ DRIVERS = {
 
 @pytest.fixture(scope="session")
 def sanity():
-    """The path of csi-sanity, the one on PATH or one that Go makes."""
-    found = shutil.which(TOOL)
-    return found or str(_made(Path(sys.prefix) / TOOL / VERSION))
-
-
-def _made(folder):
-    if not (folder / TOOL).exists():
-        if shutil.which("go") is None:
-            pytest.skip(f"{TOOL} is not on PATH, and no Go to make it with")
-        words = ["go", "install", f"{MODULE}@{VERSION}"]
-        environment = os.environ | {"GOBIN": str(folder), "GOFLAGS": "-modcacherw"}
-        try:
-            done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=BUILD_S, check=False)
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"{TOOL} could not be made within {BUILD_S} s")
-        if done.returncode:
-            pytest.skip(f"{TOOL} could not be made: {done.stderr.strip()[-300:]}")
-    return folder / TOOL
+    """The path of csi-sanity."""
+    path = TOOL["found"]()
+    if path is None:
+        pytest.skip("csi-sanity is not on PATH; where Go is, `python -m tests.csi_sanity` makes it")
+    return path
 
 
 @pytest.mark.parametrize("name", DRIVERS)
