@@ -9,9 +9,10 @@ import yaml
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.plan import storage
 from nomad_csi.spec import driver as drivers
+from nomad_csi.spec import driver_role
 
 OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
-OF_ITS_ROLES = set(model.Role.model_fields) - set(drivers.RoleSpec.model_fields)
+OF_ITS_ROLES = set(model.Role.model_fields) - set(driver_role.RoleSpec.model_fields)
 
 
 def described(name):

@@ -1,7 +1,7 @@
 """The AWS EBS CSI driver (``ebs.csi.aws.com``)."""
 
 from nomad_csi.drivers import ebs_limits, model
-from nomad_csi.spec import base, driver
+from nomad_csi.spec import base, driver_volumes
 
 _LOG_FLAGS = frozenset({"v", "vmodule", "logging-format", "log-flush-frequency", "logtostderr"})
 _COMMON_FLAGS = _LOG_FLAGS | {
@@ -181,11 +181,11 @@ DRIVER = model.Driver(
         base.CapabilitySpec(access_mode="multi-node-multi-writer", attachment_mode="block-device"),
     ),
     modes_advice="use single-node-writer, and read_only = true in the volume block of jobs that only read",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         pattern=r"vol-[0-9a-f]{8}([0-9a-f]{9})?|local-ebs://dev/[A-Za-z0-9/._-]+",
         allowed="an EBS volume id such as vol-0123456789abcdef0, or local-ebs://dev/xvdbz",
         forms=(
-            driver.ExternalIdFormSpec(
+            driver_volumes.ExternalIdFormSpec(
                 prefix="local-ebs://",
                 text="a volume that is attached to each client at this device name already: each has its own",
                 flag="enable-node-local-volumes",
@@ -197,11 +197,11 @@ DRIVER = model.Driver(
         ),
     ),
     fs_types=frozenset({"ext3", "ext4", "xfs"}),
-    context=driver.KeysSpec(
+    context=driver_volumes.KeysSpec(
         meanings=_CONTEXT,
         refused=dict.fromkeys(_CAMEL_CASE, "write it in lower case: the driver ignores other spellings"),
     ),
-    parameters=driver.KeysSpec(
+    parameters=driver_volumes.KeysSpec(
         allowed=_PARAMETERS,
         ignore_case=True,
         refused={

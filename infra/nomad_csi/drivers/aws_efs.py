@@ -1,7 +1,7 @@
 """The AWS EFS CSI driver (``efs.csi.aws.com``)."""
 
 from nomad_csi.drivers import klog, model
-from nomad_csi.spec import base, driver
+from nomad_csi.spec import base, driver, driver_volumes
 
 _HEX = r"[0-9a-f]{8,40}"
 _UNFIT_FLAGS = {
@@ -94,15 +94,15 @@ DRIVER = model.Driver(
         base.CapabilitySpec(access_mode="single-node-writer", attachment_mode="file-system"),
     ),
     modes_advice="use multi-node-multi-writer, and read_only = true in the volume block of jobs that only read",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         pattern=rf"((efs|s3files):)?fs-{_HEX}(:[^:]*(:(fsap-{_HEX})?)?)?",
         allowed="an EFS id such as fs-0123456789abcdef0, fs-...:/path or fs-...::fsap-..., or s3files:fs-...",
         shared=True,
         forms=(
-            driver.ExternalIdFormSpec(
+            driver_volumes.ExternalIdFormSpec(
                 prefix="s3files:",
                 text="a file system of Amazon S3 Files, drivers since v3.0.0",
-                context=driver.KeysSpec(
+                context=driver_volumes.KeysSpec(
                     allowed=frozenset({"encryptInTransit", "mounttargetip", "mounttargetipmap"}),
                     ignore_case=True,
                     values={"encryptInTransit": _TRUE},
@@ -116,7 +116,7 @@ DRIVER = model.Driver(
         "crossaccount": "set it in the context: the driver refuses the flag",
         "awscredsuri": "remove it: the driver ignores the flag",
     },
-    context=driver.KeysSpec(
+    context=driver_volumes.KeysSpec(
         allowed=frozenset({"crossaccount", "encryptInTransit", "mounttargetip", "mounttargetipmap"}),
         ignore_case=True,
         values={"crossaccount": _TRUE | _FALSE, "encryptInTransit": _TRUE | _FALSE},

@@ -1,7 +1,7 @@
 """The CSI hostpath driver (``hostpath.csi.k8s.io``): folders of one client, for trying things out."""
 
 from nomad_csi.drivers import klog, model
-from nomad_csi.spec import driver
+from nomad_csi.spec import driver, driver_volumes
 
 _FLAGS = klog.V2_140 | {
     "accepted-mutable-parameter-names",
@@ -92,7 +92,7 @@ DRIVER = model.Driver(
     },
     capabilities=model.every_mode("single-node-writer", "file-system", "block-device"),
     modes_advice="every mode is taken, but the volume is made for one of the two: file-system or block-device",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         pattern=_UUID, allowed="the UUID that the driver gave the volume, as its state.json has it"
     ),
     topology_keys=("topology.hostpath.csi/node",),

@@ -1,7 +1,7 @@
 """The CSI NFS driver of Kubernetes' storage group (``nfs.csi.k8s.io``): folders of an NFS server that exists."""
 
 from nomad_csi.drivers import klog, model
-from nomad_csi.spec import driver
+from nomad_csi.spec import driver_volumes
 
 _FLAGS = klog.V2_130 | {
     "default-ondelete-policy",
@@ -84,10 +84,10 @@ DRIVER = model.Driver(
     },
     capabilities=model.every_mode("multi-node-multi-writer", "file-system"),
     modes_advice="a share is a file system, never a block device",
-    external_id=driver.ExternalIdSpec(allowed="any text that is unique, by custom server#share#folder"),
+    external_id=driver_volumes.ExternalIdSpec(allowed="any text that is unique, by custom server#share#folder"),
     fs_types=frozenset({"", "nfs"}),
-    context=driver.KeysSpec(ignore_case=True, required=frozenset({"server", "share"})),
-    parameters=driver.KeysSpec(
+    context=driver_volumes.KeysSpec(ignore_case=True, required=frozenset({"server", "share"})),
+    parameters=driver_volumes.KeysSpec(
         allowed=frozenset({"mountPermissions", "onDelete", "server", "share", "subDir"}) | _MADE_BY_KUBERNETES,
         ignore_case=True,
         required=frozenset({"server", "share"}),

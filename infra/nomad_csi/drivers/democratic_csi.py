@@ -1,7 +1,7 @@
 """democratic-csi (``org.democratic-csi.*``): ZFS, TrueNAS and Synology over NFS, iSCSI, SMB and NVMe-oF."""
 
 from nomad_csi.drivers import model
-from nomad_csi.spec import driver
+from nomad_csi.spec import driver, driver_volumes
 
 _FLAGS = frozenset(
     {
@@ -40,7 +40,7 @@ _LOCAL_REASON = "its controller makes volumes on the client's own disks, which i
 _NOT_IN_CONTAINERS = dict.fromkeys(_SHARES, _SHARE) | dict.fromkeys(_LOCAL, _LOCAL_REASON)
 
 _FROM_SERVER = frozenset({"server", "share"})
-_CONTEXT = driver.KeysSpec(
+_CONTEXT = driver_volumes.KeysSpec(
     required=frozenset({"node_attach_driver", "provisioner_driver"}),
     values={
         "node_attach_driver": frozenset(
@@ -161,7 +161,7 @@ DRIVER = model.Driver(
     capabilities=model.every_mode("single-node-writer", "file-system", "block-device"),
     modes_advice="file systems over NFS and SMB take every mode; those over iSCSI and NVMe-oF not "
     "multi-node-multi-writer; block devices exist over iSCSI and NVMe-oF only",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         allowed="the name of the dataset or zvol below datasetParentName, such as traefik-acme; with node-manual any"
     ),
     fs_types=_FS_TYPES,

@@ -1,7 +1,7 @@
 """The DigitalOcean block storage CSI driver (``dobs.csi.digitalocean.com``)."""
 
 from nomad_csi.drivers import model
-from nomad_csi.spec import base, driver
+from nomad_csi.spec import base, driver_volumes
 
 _COMMON_FLAGS = frozenset({"endpoint"})
 _UNFIT_FLAGS = {
@@ -75,12 +75,12 @@ DRIVER = model.Driver(
         base.CapabilitySpec(access_mode="single-node-writer", attachment_mode="block-device"),
     ),
     modes_advice="use single-node-writer, and read_only = true in the volume block of jobs that only read",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         pattern=r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
         allowed="the UUID of a volume, not its name: 506f78a4-e098-11e5-ad9f-000f53306ae1",
     ),
     fs_types=frozenset({"ext3", "ext4", "xfs"}),
-    context=driver.KeysSpec(
+    context=driver_volumes.KeysSpec(
         meanings={"dobs.csi.digitalocean.com/noformat": "there, with any value: an empty volume is not formatted"},
     ),
     topology_key="region",

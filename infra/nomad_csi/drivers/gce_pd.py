@@ -1,7 +1,7 @@
 """The Compute Engine persistent disk CSI driver (``pd.csi.storage.gke.io``)."""
 
 from nomad_csi.drivers import klog, model
-from nomad_csi.spec import access, base, driver
+from nomad_csi.spec import access, base, driver_volumes
 
 _COMMON_FLAGS = klog.V2_140 | {
     "enable-otel-tracing",
@@ -58,7 +58,7 @@ _PARAMETER_NAMES = frozenset(
     }
 )  # fmt: skip
 _FS = "mount_options.fs_type names the file system: the driver answers this key with an error"
-_PARAMETERS = driver.KeysSpec(
+_PARAMETERS = driver_volumes.KeysSpec(
     allowed=_PARAMETER_NAMES,
     ignore_case=True,
     refused={
@@ -153,12 +153,12 @@ DRIVER = model.Driver(
         base.CapabilitySpec(access_mode="multi-node-multi-writer", attachment_mode="block-device"),
     ),
     modes_advice="several writers share a block device only; multi-node-single-writer is not known to the driver",
-    external_id=driver.ExternalIdSpec(
+    external_id=driver_volumes.ExternalIdSpec(
         pattern=r"projects/[^/]+/(zones|regions)/[^/]+/disks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?",
         allowed="a disk such as projects/my-project/zones/us-central1-a/disks/data, or regions/... for a regional one",
     ),
     fs_types=frozenset({"btrfs", "ext3", "ext4", "xfs"}),
-    context=driver.KeysSpec(
+    context=driver_volumes.KeysSpec(
         meanings={
             "force-attach": "true: a regional disk is attached although its other zone still has it",
             "partition": "number of the partition to mount; absent: the whole disk",

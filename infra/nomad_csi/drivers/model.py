@@ -4,7 +4,7 @@ from typing import Literal
 
 import pydantic
 
-from nomad_csi.spec import access, base, driver
+from nomad_csi.spec import access, base, driver, driver_role
 
 RoleName = base.PluginRole
 ProofTier = Literal["run", "parsed", "none"]
@@ -26,7 +26,7 @@ class Proof(base.Model):
     """What an operator must still see for themselves."""
 
 
-class Role(driver.RoleSpec):
+class Role(driver_role.RoleSpec):
     """One kind of process of a driver in the catalogue."""
 
     proof: Proof

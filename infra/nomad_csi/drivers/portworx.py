@@ -1,7 +1,7 @@
 """Portworx (``pxd.portworx.com``): storage made of the clients' own disks."""
 
 from nomad_csi.drivers import model
-from nomad_csi.spec import access, base, driver
+from nomad_csi.spec import access, base, driver, driver_volumes
 
 _MODES: tuple[access.AccessMode, ...] = (
     "single-node-writer",
@@ -82,9 +82,9 @@ DRIVER = model.Driver(
     },
     capabilities=tuple(base.CapabilitySpec(access_mode=mode, attachment_mode="file-system") for mode in _MODES),
     modes_advice="block devices do not work on Nomad",
-    external_id=driver.ExternalIdSpec(pattern=r"[0-9]+", allowed="Portworx's number of the volume"),
+    external_id=driver_volumes.ExternalIdSpec(pattern=r"[0-9]+", allowed="Portworx's number of the volume"),
     fs_types=frozenset({"ext4", "xfs"}),
-    parameters=driver.KeysSpec(
+    parameters=driver_volumes.KeysSpec(
         meanings={
             "io_profile": "such as db_remote or auto",
             "priority_io": "high, medium or low",
@@ -92,7 +92,7 @@ DRIVER = model.Driver(
             "sharedv4": "true: for the multi-node access modes",
         },
     ),
-    secrets=driver.KeysSpec(meanings={"auth-token": "token of PX-Security"}),
+    secrets=driver_volumes.KeysSpec(meanings={"auth-token": "token of PX-Security"}),
     topology_key=None,
     limits=(
         "no topology and no block devices on Nomad",

@@ -6,7 +6,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Hit, Volume
-from nomad_csi.spec import driver as described
+from nomad_csi.spec import driver_volumes
 
 
 def check(volume: Volume) -> Iterator[Hit]:
@@ -34,7 +34,7 @@ def _modes(volume: Volume, driver: drivers.Driver) -> Iterator[Hit]:
             yield Hit(code="access-mode-unserved", line=line, found=found, fix=driver.modes_advice or f"use {served}")
 
 
-def _form(volume: Volume, driver: drivers.Driver) -> described.ExternalIdFormSpec | None:
+def _form(volume: Volume, driver: drivers.Driver) -> driver_volumes.ExternalIdFormSpec | None:
     """Return the form of the volume's external id, where other rules hold under it."""
     return driver.external_id.form(jobs.text(volume.content, "external_id"))
 

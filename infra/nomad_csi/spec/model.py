@@ -24,15 +24,9 @@ from nomad_csi.spec.base import (
     VolumeId,
     Word,
 )
-from nomad_csi.spec.driver import (
-    ConfigFileSpec,
-    DriverSpec,
-    ExternalIdFormSpec,
-    ExternalIdSpec,
-    KeysSpec,
-    RoleSpec,
-    SettingSpec,
-)
+from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, SettingSpec
+from nomad_csi.spec.driver_role import RoleSpec
+from nomad_csi.spec.driver_volumes import ExternalIdFormSpec, ExternalIdSpec, KeysSpec
 from nomad_csi.spec.plugin import (
     ConstraintSpec,
     ControllerSpec,

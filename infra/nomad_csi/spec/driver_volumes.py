@@ -1,0 +1,116 @@
+"""What a driver takes of a volume: the keys of its maps, and how its external ids look."""
+
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+import pydantic
+
+from nomad_csi.spec import base
+
+ValueT = TypeVar("ValueT")
+
+
+class KeysSpec(base.Model):
+    """Which keys a map of the volume may have."""
+
+    allowed: frozenset[base.Text] | None = None
+    """``None``: the driver tolerates unknown keys. One that ends in ``*`` allows all that begin so."""
+
+    ignore_case: bool = False
+    """Whether the driver takes keys in upper and lower case alike."""
+
+    required: frozenset[base.Text] = frozenset()
+    """Keys without which the volume cannot be used."""
+
+    values: dict[base.Text, frozenset[base.Text]] = pydantic.Field(default_factory=dict)
+    """Keys that take some values only, and these values."""
+
+    required_with: dict[base.Text, dict[base.Text, frozenset[base.Text]]] = pydantic.Field(default_factory=dict)
+    """Keys that another one calls for: by that key, then by its value. In ``a|b`` one of both is enough."""
+
+    refused: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """Keys that look right and are not, each with the fix."""
+
+    meanings: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """What keys are for, in words."""
+
+    def missing(self, values: Mapping[str, str]) -> dict[str, str]:
+        """
+        Return the keys that *values* lacks, each with the key that calls for it; with nothing where it always must be.
+
+        Of alternatives, such as ``a|b``, the whole text is returned.
+        """
+        wanted = dict.fromkeys(self.required, "")
+        for key, by_value in self.required_with.items():
+            for other in by_value.get(values.get(key, ""), ()):
+                wanted.setdefault(other, key)
+        given = {self._fold(key) for key in values}
+        return {
+            key: cause
+            for key, cause in sorted(wanted.items())
+            if given.isdisjoint(self._fold(one) for one in key.split("|"))
+        }
+
+    def takes(self, key: str) -> bool:
+        """Return whether the driver takes *key*."""
+        if self.allowed is None:
+            return True
+        fold = self._fold
+        return any(
+            fold(key).startswith(fold(known[:-1])) if known.endswith("*") else fold(key) == fold(known)
+            for known in self.allowed
+        )
+
+    def entry(self, table: Mapping[str, ValueT], key: str) -> ValueT | None:
+        """Return what *table* has for *key*, as the driver compares keys; ``None`` where it has nothing."""
+        return next((value for name, value in table.items() if self._fold(name) == self._fold(key)), None)
+
+    def _fold(self, key: str) -> str:
+        return key.lower() if self.ignore_case else key
+
+
+class ExternalIdFormSpec(base.Model):
+    """A form of external ids under which other rules hold than under the usual one."""
+
+    prefix: base.Word
+    """How such ids begin."""
+
+    text: base.Text = ""
+    """What they mean."""
+
+    flag: base.Word | None = None
+    """Flag that the controller, or the monolith, must be given for them, without dashes; ``None``: none."""
+
+    capabilities: tuple[base.CapabilitySpec, ...] = ()
+    """What works besides the driver's capabilities."""
+
+    context: KeysSpec | None = None
+    """Keys of the context, in place of the driver's; ``None``: the same."""
+
+    zoned: bool = True
+    """Whether such a volume is bound to a zone where the driver's volumes are."""
+
+
+class ExternalIdSpec(base.Model):
+    """How the storage provider writes the ids of what the driver serves."""
+
+    pattern: base.Expression = r".+"
+    """Regular expression for the whole id."""
+
+    allowed: base.Text = "the storage provider's id of the volume"
+    """The pattern in words, with an example."""
+
+    shared: bool = False
+    """Whether one external id may stand under several volume ids."""
+
+    forms: tuple[ExternalIdFormSpec, ...] = ()
+    """Forms of the id under which other rules hold."""
+
+    def fits(self, external_id: str) -> bool:
+        """Return whether *external_id* looks as it should."""
+        return re.fullmatch(self.pattern, external_id) is not None
+
+    def form(self, external_id: str) -> ExternalIdFormSpec | None:
+        """Return the form that *external_id* has; ``None`` for the usual one."""
+        return next((form for form in self.forms if external_id.startswith(form.prefix)), None)
