@@ -1,13 +1,14 @@
 """Batched registration on both sides: what is stored, what is refused, and what is not written."""
 
 import dataclasses
+import time
 from concurrent import futures
 
 import pytest
 
-from nomad_csi import nomad
-from nomad_csi.deploy import batch_look, batch_register, resource, volume_document, volume_registration
-from nomad_csi.nomad import volumes
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import batch_look, batch_register, batch_send, resource, volume_document, volume_registration
+from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -78,16 +79,70 @@ def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
     assert "must include at least one capability block" in outcomes[17].reason
 
 
-def test_namespace_that_is_not_there_is_asked_once(agent, documents):
+def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, documents):
+    """By two reads, however many volumes are in it; those of the namespaces that are there wait with them."""
+    calls = []
+    here = documents(2)
+    lost = [dataclasses.replace(item, namespace="storag") for item in documents(COUNT)]
+    connection = nomad.Connection(address=agent.url)
+    with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:
+        with pytest.raises(errors.SpecError) as caught:
+            batch_register.register(client, [*here, *lost])
+        there = [volumes.get(client, "default", item.volume_id) for item in here]
+
+    [problem] = caught.value.problems
+    first = ", ".join(sorted(f"storag/{item.volume_id}" for item in lost)[:3])
+    assert problem == errors.Problem(
+        path=f"volumes {first} and {COUNT - 3} more",
+        got="'storag'",
+        allowed="a namespace of the cluster (default, storage)",
+        fix="did you mean storage; or make it first with `nomad namespace apply storag`",
+    )
+    assert calls[:2] == [("GET", "/v1/namespaces"), ("GET", "/v1/namespace/storag")]
+    assert [method for method, _ in calls] == ["GET"] * 4
+    assert there == [None, None]
+
+
+def test_namespace_that_is_there_costs_one_read(agent, documents):
+    """And ``default`` none."""
+    calls = []
+    [document] = documents(1, namespace="storage")
+    with nomad.Nomad(nomad.Connection(address=agent.url), observe=lambda *call: calls.append(call)) as client:
+        [outcome] = batch_register.register(client, [document])
+
+    assert outcome.status == "registered"
+    assert [path for _, path in calls if "namespace" in path] == ["/v1/namespaces"]
+
+
+@pytest.mark.parametrize("who", ["blind", "owner"])
+def test_token_that_may_not_see_a_namespace_finds_none_missing(acl_agent, token_of, who):
+    """It is told neither by the list nor by name whether it is there; Nomad's refusal of the volume stands."""
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
+        listed = client.request("GET", "/v1/namespaces").data
+        found = namespaces.missing(client, ["default", "nobody"])
+
+    assert [item["Name"] for item in listed] == ["default"]
+    assert found == namespaces.Missing()
+
+
+def test_token_of_nobody_finds_no_namespace_missing(acl_agent):
+    """Not even the list is for it."""
+    token = "11111111-2222-3333-4444-555555555555"
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token)) as client:
+        assert namespaces.missing(client, ["nobody"]) == namespaces.Missing()
+
+
+def test_namespace_that_went_away_is_asked_once(agent, documents):
     """However many volumes are in it."""
     calls = []
     wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
     connection = nomad.Connection(address=agent.url)
+    patience = batch_send.Patience(deadline=time.monotonic() + 60)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
-        outcomes = batch_register.register(client, wanted)
+        answers = [error for _, error in batch_send.send(client, wanted, patience)]
 
-    assert statuses(outcomes) == ["refused"] * COUNT
-    assert all("nonexistent namespace nobody" in outcome.reason for outcome in outcomes)
+    assert [error.kind for error in answers] == ["refused"] * COUNT
+    assert all("nonexistent namespace nobody" in str(error) for error in answers)
     assert calls.count("PUT") == 1
 
 
@@ -146,7 +201,7 @@ def test_verdict_is_what_nomad_does(client, documents, change, status):
 
     assert outcome.status == status
     if status == "refused":
-        with pytest.raises(batch_register.errors.NomadApiError, match=r"cannot be updated|not compatible"):
+        with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
             volumes.register(client, [changed])
     else:
         [again] = batch_register.register(client, [changed])
@@ -182,9 +237,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
     assert outcome.status == "refused"
     assert "mount_options: Nomad has" in outcome.reason
     assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
-    with pytest.raises(
-        batch_register.errors.NomadApiError, match="can not update mount options while volume is in use"
-    ):
+    with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use"):
         volumes.register(client, [document])
 
 

@@ -194,6 +194,51 @@ def test_refusal_that_holds_for_all_is_asked_once(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
+def test_each_namespace_that_is_not_there_is_a_problem(run, scripted):
+    """With the volumes in it, what is there, and what to do; nothing is sent."""
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "shop"}, {"Name": "default"}])
+    for name in ("bank", "shpo"):
+        scripted.reply("GET", f"/v1/namespace/{name}", 404, "Namespace not found")
+
+    with pytest.raises(errors.SpecError) as caught:
+        run(volume(0), volume(1, namespace="shpo"), volume(2, namespace="bank"), volume(3, namespace="bank"))
+
+    assert str(caught.value).splitlines()[1:] == [
+        "  volumes bank/v2, bank/v3: expected a namespace of the cluster (default, shop), got 'bank'; "
+        "name another, or another cluster; or make it first with `nomad namespace apply bank`",
+        "  volume shpo/v1: expected a namespace of the cluster (default, shop), got 'shpo'; "
+        "did you mean shop; or make it first with `nomad namespace apply shpo`",
+    ]
+    assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.parametrize("reply", [(403, "Permission denied"), (200, [{"Name": "default"}])])
+def test_namespace_that_the_token_may_not_know_is_left_to_nomad(run, scripted, reply):
+    """Its list is refused, or leaves out what is there."""
+    scripted.reply("GET", "/v1/namespaces", *reply)
+    scripted.reply("GET", "/v1/namespace/shop", 403, "Permission denied")
+    scripted.reply("PUT", path(0), 500, "volume v0 is in nonexistent namespace shop")
+
+    [outcome], _ = run(volume(0, namespace="shop"))
+
+    assert outcome.status == "refused"
+    assert "nonexistent namespace shop" in outcome.reason
+
+
+@pytest.mark.usefixtures("absent")
+def test_list_of_namespaces_is_asked_again(run, scripted):
+    """A cluster without a leader has not said that something is missing."""
+    scripted.replies[("GET", "/v1/namespaces")] = [(500, "No cluster leader"), (200, [{"Name": "shop"}])]
+    scripted.reply("PUT", path(0), 200, {})
+
+    [outcome], told = run(volume(0, namespace="shop"))
+
+    assert outcome.status == "registered"
+    assert len(told) == 1
+
+
+@pytest.mark.usefixtures("absent")
 def test_request_that_was_not_taken_is_tried_again_and_told(run, scripted):
     """A cluster without a leader did nothing."""
     scripted.replies[("PUT", path(0))] = [(500, "No cluster leader"), (500, "No cluster leader"), (200, {})]

@@ -70,6 +70,34 @@ def test_everything_as_planned(draw, plan):
     assert (drawn.changes, drawn.not_compared) == ((), ())
 
 
+def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripted):
+    """Jobs and volumes; the remark says what is there, and what to do."""
+    lost = storage.plan_document(
+        {"plugins": [PLUGIN | {"namespace": "storag"}], "volumes": [MADE | {"namespace": "prod"}]}
+    )
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "default"}, {"Name": "storage"}])
+    for job in lost.plugins[0].jobs:
+        scripted.reply("GET", f"/v1/job/{job.job_id}", 404, "job not found")
+    for name in ("storag", "prod"):
+        scripted.reply("GET", f"/v1/namespace/{name}", 404, "Namespace not found")
+    scripted.reply("GET", "/v1/volume/csi/scratch", 404, "volume not found")
+
+    _, items = draw(plan=lost)
+
+    of_job = (
+        "there is no namespace storag (there are: default, storage); "
+        "did you mean storage; or make it first with `nomad namespace apply storag`"
+    )
+    of_volume = (
+        "there is no namespace prod (there are: default, storage); "
+        "name another, or another cluster; or make it first with `nomad namespace apply prod`"
+    )
+    assert items == [
+        *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
+        ("volume", "refused", (of_volume, "its plugin makes it")),
+    ]
+
+
 def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
     """Pulumi sets it, and it is in no file."""
     job_id = cluster.rpartition("/")[2]

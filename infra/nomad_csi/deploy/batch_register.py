@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_send, registration_ownership, volume_ownership, volume_verdict
+from nomad_csi.deploy import (
+    batch_look,
+    batch_namespaces,
+    batch_send,
+    registration_ownership,
+    volume_ownership,
+    volume_verdict,
+)
 from nomad_csi.plan import registration
 
 DEADLINE_S = 900.0
@@ -113,7 +120,7 @@ def register(
         cancelled: set it, and nothing more is sent.
 
     Raises:
-        errors.SpecError: two documents have the same namespace and id.
+        errors.SpecError: two documents have the same namespace and id, or Nomad lacks a namespace; nothing was sent.
         errors.NomadApiError: what is there could not be read; nothing was sent.
 
     """
@@ -125,6 +132,7 @@ def register(
         tell=tell,
         cancelled=cancelled or threading.Event(),
     )
+    _patiently(lambda: batch_namespaces.check(client, wanted), patience)
     seen = _looked(client, wanted, patience)
     taken = _taken(client, seen, claimant, patience)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_documents, batch_look, job_ownership, registration_ownership, volume_verdict
-from nomad_csi.nomad import jobs
+from nomad_csi.deploy import (
+    batch_documents,
+    batch_look,
+    batch_namespaces,
+    job_ownership,
+    registration_ownership,
+    volume_verdict,
+)
+from nomad_csi.nomad import jobs, namespaces
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents, files
 from nomad_csi.verify import table
@@ -20,6 +27,7 @@ WIDTH = 120
 """Columns of the table."""
 
 EQUAL = "equal"
+NEW = "new"
 NOT_COMPARED = "not compared"
 
 
@@ -33,9 +41,9 @@ class Item:
 
     state: str
     """
-    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's). Volumes:
-    ``new``, ``changes``, ``refused`` (another stack's, or Nomad would not take it), ``ignored`` (it would, and leave it
-    as it is). Files: `files.Reason`. ``not compared``: the token may not.
+    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, or in a
+    namespace that is not there). Volumes: ``new``, ``changes``, ``refused`` (another stack's, or Nomad would not take
+    it), ``ignored`` (it would, and leave it as it is). Files: `files.Reason`. ``not compared``: the token may not.
     """
 
     remarks: tuple[str, ...] = ()
@@ -112,13 +120,19 @@ def draw(
     """
     claimant = registration_ownership.Claimant(owner=owner)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
-    return Picture(
-        items=(
-            *_jobs(client, plan, templates, claimant),
-            *_volumes(client, plan, external_ids, claimant),
-            *on_disk,
-        )
-    )
+    items = (*_jobs(client, plan, templates, claimant), *_volumes(client, plan, external_ids, claimant))
+    missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
+    return Picture(items=(*(_as_placed(item, missing) for item in items), *on_disk))
+
+
+def _as_placed(item: Item, missing: namespaces.Missing) -> Item:
+    """Return *item*, refused where it is to be in a namespace that Nomad does not have."""
+    namespace = item.name.partition("/")[0]
+    if namespace not in missing.names:
+        return item
+    seen = ", ".join(missing.there) or "none that the token sees"
+    remark = f"there is no namespace {namespace} (there are: {seen}); {batch_namespaces.fix(namespace, missing.there)}"
+    return dataclasses.replace(item, state="refused", remarks=(remark, *item.remarks))
 
 
 def _jobs(
@@ -138,7 +152,7 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
     name = f"{job.namespace}/{job.job_id}"
     hcl = documents.job_file(job, templates=templates)
     if found is None:
-        return Item(kind="job", name=name, state="new")
+        return Item(kind="job", name=name, state=NEW)
     if found.stopped:
         return Item(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:

@@ -10,7 +10,6 @@ from nomad_csi_sandbox.nomad.routes import acl, agent, files, jobs, sandbox, sto
 OPEN_PATHS = frozenset({"/v1/agent/health", "/v1/status/leader"})
 """What needs no token. Measured on Nomad 2.0.6-dev."""
 
-_FORBIDDEN = 403
 _METHOD_NOT_ALLOWED = 405
 
 
@@ -29,7 +28,7 @@ def create_app(cluster: clusters.Cluster) -> flask.Flask:
         settings = cluster.settings
         is_known = answers.token() in {settings.token, *settings.limited_tokens}
         if settings.token and flask.request.path not in OPEN_PATHS and not is_known:
-            raise refusals.RefusalError(_FORBIDDEN, "Permission denied")
+            raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
 
     return app
 

@@ -45,7 +45,10 @@ class Settings:
     """The token that may do anything; empty: no ACLs."""
 
     limited_tokens: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    """Tokens that may do anything but with variables, and what they may there: ``read``, ``write``, ``destroy``."""
+    """
+    Tokens that are told of no namespace but ``default``, and may do anything but with variables; what they may there:
+    ``read``, ``write``, ``destroy``.
+    """
 
     pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
 

@@ -10,6 +10,7 @@ class RefusalError(Exception):
         self.message = message
 
 
+FORBIDDEN = 403
 NOT_FOUND = 404
 SERVER_ERROR = 500
 BAD_REQUEST = 400

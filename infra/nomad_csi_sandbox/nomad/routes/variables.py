@@ -20,7 +20,6 @@ TABLE = "variables"
 MOST_BYTES = 65_536
 
 _CONFLICT = 409
-_FORBIDDEN = 403
 _PATH = re.compile(r"[a-zA-Z0-9_~/-]{1,128}")
 
 
@@ -90,7 +89,7 @@ def _asked_index() -> int | None:
 
 def _check_right(cluster: clusters.Cluster, right: str) -> None:
     if right not in cluster.settings.limited_tokens.get(answers.token(), {right}):
-        raise refusals.RefusalError(_FORBIDDEN, "Permission denied")
+        raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
 
 
 def _check(path: str, items: Mapping[str, str]) -> None:
