@@ -15,7 +15,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, plugin_rules, snapshot_rules, volume_rules, volumes
+from nomad_csi.plan import model, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
 from nomad_csi.spec import draft, problems
 from nomad_csi.spec import model as spec
 
@@ -91,7 +91,7 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
             else [catalogue.unknown(str(plugin.driver), "driver")]
         )
         if driver and not found:
-            return jobs.plan_plugin(plugin, driver)
+            return plugin_plans.plan_plugin(plugin, driver)
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"CsiPlugin {name}")
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from nomad_csi.components import created, ebs, efs, existing
 from nomad_csi.components import plugin_args as plugins
-from nomad_csi.plan import jobs
+from nomad_csi.plan import plugin_plans
 from nomad_csi.spec import model as spec
 
 
@@ -39,8 +39,8 @@ def plugin_args(
     if args.get("iam"):
         served = tuple(served)
         args["iam"] = dict(args["iam"]) | {
-            "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *jobs.kms_key_arns(served)],
-            "volume_ids": [*args["iam"].get("volume_ids", ()), *jobs.existing_volume_ids(served)],
+            "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *plugin_plans.kms_key_arns(served)],
+            "volume_ids": [*args["iam"].get("volume_ids", ()), *plugin_plans.existing_volume_ids(served)],
         }
     return cast("plugins.CsiPluginArgs", args | files.arguments)
 

@@ -1,10 +1,10 @@
-"""From a plugin of the spec and its driver to the Nomad jobs that run it and what must be found of them."""
+"""From a plugin of the spec and its driver to the Nomad jobs that run it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.plan import iam, images, model, task_secrets
+from nomad_csi.plan import images, model, task_secrets
 from nomad_csi.spec import model as spec
 
 HEALTHY_DEADLINE_S = 300
@@ -21,22 +21,6 @@ ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 
 
 _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
-
-
-def plan_plugin(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, served: Iterable[spec.VolumeSpec] = ()
-) -> model.PluginPlan:
-    """Return the jobs, expectation and policy of *plugin*; *served* are the volumes of the spec that it serves."""
-    volumes = tuple(served)
-    return model.PluginPlan(
-        plugin_id=plugin.id,
-        driver=driver.name,
-        jobs=tuple(_job(plugin, driver, name, role) for name, role in driver.roles.items()),
-        expectation=_expectation(plugin, driver, creates=any(volume.create for volume in volumes)),
-        iam_policy=_policy(plugin, driver, volumes),
-        adopt=plugin.adopt,
-        minimum_nomad=driver.minimum_nomad,
-    )
 
 
 def job_id(plugin_id: str, role: spec.PluginRole) -> str:
@@ -98,9 +82,10 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _job(
+def job(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, role: spec.RoleSpec
 ) -> model.PluginJob:
+    """Return the job that runs the processes of *role*, which the driver calls *name*."""
     task = task_driver(plugin, name)
     container = task.name in CONTAINERS
     network = _network_mode(plugin, role) if container else ""
@@ -149,7 +134,7 @@ def _job(
         cpu_mhz=resources.cpu_mhz,
         memory_mib=resources.memory_mib,
         memory_max_mib=resources.memory_max_mib,
-        title=f"{driver.called} CSI driver {_version(plugin, driver) or plugin.image or 'of your own'}",
+        title=f"{driver.called} CSI driver {version(plugin, driver) or plugin.image or 'of your own'}",
         needs=tuple(filled(need, known) for need in _needs(task, role, network)),
     )
 
@@ -171,13 +156,6 @@ def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpe
     if role.job_type == "system" or slow < HEALTHY_DEADLINE_S:
         return None
     return model.Update(**spec.UpdateSpec(healthy_deadline_s=slow + SLACK_S).model_dump())
-
-
-def _proof_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> float:
-    """Return how long to wait for the proof: what the plugin says, else longer than Nomad waits for health."""
-    said = "timeout_s" in plugin.verify.model_fields_set
-    least = 0.0 if said else float(health_timeout_s(plugin, driver) + SLACK_S)
-    return max(plugin.verify.timeout_s, least)
 
 
 def _environment(plugin: spec.PluginSpec, role: spec.RoleSpec) -> Mapping[str, str]:
@@ -224,80 +202,7 @@ def _stage_dir(task: spec.TaskDriverSpec, plugin_id: str, role: spec.PluginRole)
     return f"{task.client_data_dir}/client/csi/{role}/{plugin_id}" if task.name == "raw_exec" else ""
 
 
-def _version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
+def version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     """Return the version that is known to be run; empty where the operator brings image or binary."""
     own = plugin.image is not None or any(task_driver(plugin, name).name not in CONTAINERS for name in driver.roles)
     return "" if own else driver.version
-
-
-def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
-    """Return the version that the plugin must answer; empty where that is not known."""
-    known = _version(plugin, driver)
-    return known if driver.vendor_version is None or not known else driver.vendor_version
-
-
-def _expectation(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool) -> model.PluginExpectation:
-    monolith = driver.roles.get("monolith")
-    controller = driver.roles.get("controller")
-    name: spec.PluginRole = "monolith" if monolith else "node"
-    task = task_driver(plugin, name)
-    job = _job(plugin, driver, name, driver.roles[name])
-    return model.PluginExpectation(
-        plugin_id=plugin.id,
-        provider=filled(driver.provider, values(plugin, driver)),
-        version=_answered_version(plugin, driver),
-        namespace=plugin.namespace,
-        controllers=(count(plugin, "controller", controller) or 0) if controller else 0,
-        monolith=monolith is not None,
-        nodes=count(plugin, "monolith", monolith) if monolith else None,
-        datacenters=plugin.datacenters,
-        node_pool=plugin.node_pool,
-        constraints=(*job.constraints, *(() if job.vault_role is None else (task_secrets.VAULT_CONSTRAINT,))),
-        task_driver=task.name,
-        client_data_dir=task.client_data_dir or "",
-        proof=plugin.verify.proof,
-        timeout_s=_proof_timeout_s(plugin, driver),
-        stable_s=plugin.verify.stable_s,
-        min_healthy_percent=plugin.verify.min_healthy_percent,
-        min_healthy_per_zone=plugin.verify.min_healthy_per_zone,
-        controller_supports=_controller_supports(monolith or controller, creates=creates),
-        node_supports=driver.roles[name].node_supports,
-        driver=driver.name,
-    )
-
-
-def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[str, ...]:
-    """Return what the driver's controllers must be able to do, and what the spec's volumes need besides."""
-    if role is None:
-        return ()
-    return tuple(sorted({*role.controller_supports, *(("CreateDelete",) if creates else ())}))
-
-
-def _policy(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, volumes: Sequence[spec.VolumeSpec]
-) -> model.IamPolicy | None:
-    if plugin.iam is None or plugin.aws_region is None or driver.storage != "ebs":
-        return None
-    document = iam.ebs_policy(
-        plugin.aws_region,
-        volume_ids=[*plugin.iam.volume_ids, *existing_volume_ids(volumes)],
-        kms_key_arns=[*plugin.iam.kms_key_arns, *kms_key_arns(volumes)],
-        create_volumes=plugin.iam.create_volumes or any(volume.create for volume in volumes),
-    )
-    return model.IamPolicy(
-        name=f"nomad-csi-{plugin.id}",
-        role_name=plugin.iam.role_name,
-        description=f"What the {driver.called} CSI controller of the Nomad plugin {plugin.id} calls",
-        document=document,
-    )
-
-
-def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
-    """Return the customer keys of *volumes*, each once, sorted."""
-    return sorted({volume.ebs.kms_key_arn for volume in volumes if volume.ebs and volume.ebs.kms_key_arn})
-
-
-def existing_volume_ids(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
-    """Return the ids of those EBS *volumes* that were made elsewhere, each once, sorted."""
-    ids = {volume.existing.external_id for volume in volumes if volume.existing}
-    return sorted(external_id for external_id in ids if external_id.startswith("vol-"))

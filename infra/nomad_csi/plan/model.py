@@ -251,6 +251,20 @@ class EfsFileSystem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Deletion:
+    """How storage that a plugin made is deleted."""
+
+    endpoint: str
+    """Where its controller is reached; empty: the cloud deletes it."""
+
+    aws_region: str
+    """Where AWS is asked; empty: not."""
+
+    accept_unguarded: bool
+    skip_final_snapshot: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class CreatedVolume:
     """What the plugin is asked for, through Nomad."""
 
@@ -263,6 +277,12 @@ class CreatedVolume:
 
     snapshot_id: str
     """External id of the snapshot to start from; empty: none."""
+
+    on_destroy: Literal["keep", "delete"] = "keep"
+    """What becomes of the storage when the volume is removed."""
+
+    deletion: Deletion | None = None
+    """How it is deleted; ``None``: nobody said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

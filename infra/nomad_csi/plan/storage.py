@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, jobs, model, plugin_rules, snapshot_rules, volume_rules, volumes
+from nomad_csi.plan import iam, model, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import model as spec
 
@@ -57,7 +57,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     if found:
         return None
     made = tuple(
-        jobs.plan_plugin(plugin, catalogue.described(plugin.driver), served.get(name, ()))
+        plugin_plans.plan_plugin(plugin, catalogue.described(plugin.driver), served.get(name, ()))
         for name, plugin in plugins.items()
     )
     return model.StoragePlan(plugins=made, volumes=tuple(planned))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import ebs_rules, efs_rules, key_rules
+from nomad_csi.plan import deletion_rules, ebs_rules, efs_rules, key_rules
 from nomad_csi.spec import model as spec
 
 EXTERNAL_ID_LIMIT_BYTES = 128
@@ -103,6 +103,8 @@ def _source(
     if volume.existing:
         yield from _existing(volume, volume.existing, driver, f"{path}.existing")
         yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
+    if volume.create:
+        yield from deletion_rules.check(volume.create, driver, f"{path}.create")
     if volume.create and volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")

@@ -100,6 +100,17 @@ def _created(create: spec.CreateSpec) -> model.CreatedVolume:
         capacity_max_bytes=None if most is None else most * GIB,
         clone_id=create.clone_id or "",
         snapshot_id=create.snapshot_id or "",
+        on_destroy=create.on_destroy,
+        deletion=_deletion(create.deletion) if create.deletion else None,
+    )
+
+
+def _deletion(how: spec.DeletionSpec) -> model.Deletion:
+    return model.Deletion(
+        endpoint=how.endpoint or "",
+        aws_region=how.aws_region or "",
+        accept_unguarded=how.accept_unguarded,
+        skip_final_snapshot=how.skip_final_snapshot,
     )
 
 

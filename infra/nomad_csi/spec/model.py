@@ -24,23 +24,18 @@ from nomad_csi.spec.base import (
     VolumeId,
     Word,
 )
+from nomad_csi.spec.credentials import CredentialsSpec, RegistryCredentialsSpec, VaultSpec, WorkloadIdentitySpec
 from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, SettingSpec
 from nomad_csi.spec.driver_role import RoleSpec
 from nomad_csi.spec.driver_volumes import ExternalIdFormSpec, ExternalIdSpec, KeysSpec
-from nomad_csi.spec.plugin import (
+from nomad_csi.spec.plugin import IamSpec, PluginSpec, VerifySpec
+from nomad_csi.spec.plugin_jobs import (
     ConstraintSpec,
     ControllerSpec,
-    CredentialsSpec,
     ExtraArgumentsSpec,
-    IamSpec,
-    PluginSpec,
-    RegistryCredentialsSpec,
     RestartSpec,
     TaskDriverSpec,
     UpdateSpec,
-    VaultSpec,
-    VerifySpec,
-    WorkloadIdentitySpec,
 )
 from nomad_csi.spec.snapshots import ScheduleName, SnapshotScheduleSpec
 from nomad_csi.spec.volume import (

@@ -114,6 +114,29 @@ class ExistingSpec(base.Model):
     """Where it can be attached: an EBS volume or GCE disk's zone, a DigitalOcean volume's region. Required there."""
 
 
+class DeletionSpec(base.Model):
+    """How the storage of a volume that the plugin made is deleted, with ``on_destroy: delete``."""
+
+    endpoint: base.Word | None = None
+    """Where the plugin's controller is reached: a socket's path, ``HOST:PORT`` or ``ssh://USER@HOST/PATH``. In it,
+    ``{alloc_id}`` and ``{node_name}`` stand for a healthy controller."""
+
+    aws_region: base.Region | None = None
+    """Where EC2 is asked whether an EBS volume is attached, and told to delete it where there is no ``endpoint``."""
+
+    accept_unguarded: bool = False
+    """Let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile."""
+
+    skip_final_snapshot: bool = False
+    """Take no last snapshot of the data before it goes."""
+
+    @pydantic.model_validator(mode="after")
+    def _can_be(self) -> "DeletionSpec":
+        if self.endpoint is None and self.aws_region is None:
+            raise ValueError("endpoint or aws_region: who is told to delete it")
+        return self
+
+
 class CreateSpec(base.Model):
     """A volume that the plugin makes, asked through Nomad."""
 
@@ -132,12 +155,20 @@ class CreateSpec(base.Model):
     snapshot_id: base.Word | None = None
     """External id of a snapshot to start from."""
 
+    on_destroy: Literal["keep", "delete"] = "keep"
+    """What becomes of the storage when Pulumi removes or replaces the volume: it stays, or it goes with all data."""
+
+    deletion: DeletionSpec | None = None
+    """How it is deleted. Required with ``on_destroy: delete``."""
+
     @pydantic.model_validator(mode="after")
     def _fits(self) -> "CreateSpec":
         if self.capacity_max_gib is not None and self.capacity_max_gib < self.capacity_min_gib:
             raise ValueError("capacity_max_gib of at least capacity_min_gib")
         if self.clone_id is not None and self.snapshot_id is not None:
             raise ValueError("clone_id or snapshot_id, not both")
+        if self.on_destroy == "delete" and self.deletion is None:
+            raise ValueError("deletion, which says how, with on_destroy: delete")
         return self
 
 
