@@ -276,6 +276,66 @@ def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
     ]
 
 
+def own(node="", **more):
+    """Return a job of a node plugin that the catalogue does not know."""
+    given = {"id": "x", "type": "node", "config": 'image = "a/b:1"', "plugin": node}
+    return JOB.format(**BLANK | given | more)
+
+
+def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
+    """A flag and the word behind it may belong together, or not: one text in place of two is another job to Nomad."""
+    words = [
+        "--driver-name=own.example",
+        "--node-id",
+        "${node.unique.id}",
+        "--all",
+        "node",
+        "--endpoint",
+        "${CSI_ENDPOINT}",
+    ]
+
+    adoption = adopted({"j": own(args=", ".join(f'"{word}"' for word in words))})
+
+    assert plugin_of(adoption)["driver"]["roles"]["node"]["arguments"] == words
+    assert [told for kind, told in said(adoption) if kind == "changed" and told.startswith("arguments")] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "told"),
+    [
+        ("", None, []),
+        ("30s", None, []),
+        ("60s", 60, []),
+        ("5s", 5, []),
+        (
+            "2s",
+            5,
+            ["health_timeout of 2 s becomes 5 s, the least that a spec takes", "health_timeout: 2 becomes 5, seconds"],
+        ),
+    ],
+)
+def test_health_timeout_of_a_driver_of_ones_own_is_kept(adopted, said, given, kept, told):
+    """Nothing is known of how long it needs, so the job is believed."""
+    block = f'health_timeout = "{given}"' if given else ""
+
+    adoption = adopted({"j": own(block, args='"--driver-name=own.example"')})
+
+    assert plugin_of(adoption).get("health_timeout_s") == kept
+    assert [text for kind, text in said(adoption) if kind == "changed" and "health_timeout" in text] == told
+
+
+def test_arguments_in_two_words_of_a_known_driver_are_told(adopted, said):
+    """The driver does not care, and Nomad runs the job anew."""
+    args = '"node", "--endpoint", "${CSI_ENDPOINT}", "--logging-format=text", "--v=2", "--metadata-sources=imds"'
+
+    found = said(adopted({"j": ebs(args=args)}))
+
+    before = "node --endpoint ${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
+    after = "node --endpoint=${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
+    why = "which is the same to the driver and a change to Nomad"
+    assert ("changed", f"arguments: {before} becomes {after}, {why}") in found
+
+
 def test_settings_of_a_driver_are_its_config(adopted):
     """Portworx's flags and their values stand in words of their own; what its row does not render comes behind."""
     text = JOB.format(

@@ -25,3 +25,14 @@ def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
     assert ("missing", "driver.provider of own: its driver's name; `nomad plugin status own` shows it") in said(alone)
     assert told.document["plugins"][0]["driver"]["provider"] == "own.csi.example.net"
     assert "missing" not in [kind for kind, _ in said(told)]
+
+
+def test_a_known_name_under_another_program_is_told(adopted, said):
+    """A mirrored image of another name: which arguments it takes is for the operator to say."""
+    told = said(adopted({"j": JOB}, providers={"own": "ebs.csi.aws.com"}))
+
+    assert (
+        "note",
+        "own calls itself ebs.csi.aws.com, as the driver aws-ebs of the catalogue does, and its program has another "
+        "name: write driver: aws-ebs where it takes the same arguments",
+    ) in told

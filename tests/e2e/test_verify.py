@@ -120,6 +120,16 @@ def test_verify_as_json_has_the_documented_keys(untouched):
     }
 
 
+def test_what_a_cluster_holds_comes_back_as_it_is(untouched, tmp_path):
+    """Imported and planned again, nothing would change: jobs by Nomad's own plan, volumes by comparison."""
+    spec = tmp_path / "storage.yaml"
+    spec.write_text(untouched.exec("nomad-csi", "import", "--cluster").stdout)
+
+    planned = untouched.exec("nomad-csi", "plan", str(spec), check=False)
+
+    assert (planned.returncode, planned.stdout) == (0, "0 of 5 would change\n")
+
+
 def test_verify_exits_1_when_a_registration_was_dropped(running):
     """A finding is a result: named, with what to do."""
     with running.nomad() as client:

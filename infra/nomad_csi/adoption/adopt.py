@@ -5,8 +5,8 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.adoption import differences, left_over, model, plugins, volumes
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
@@ -159,4 +159,11 @@ def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, 
         provider = providers.get(document["id"])
         if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
             document["driver"] = {"provider": provider, **document["driver"]}
+            known = next((each.name for each in catalogue.DRIVERS.values() if each.provider == provider), None)
+            if known:
+                text = (
+                    f"{document['id']} calls itself {provider}, as the driver {known} of the catalogue does, and its "
+                    f"program has another name: write driver: {known} where it takes the same arguments"
+                )
+                remarks.add("note", model.CLUSTER, 0, text)
             remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]

@@ -61,7 +61,7 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "count", _count(part), planned.count, "so that one remains when a client goes"
     yield "restart", _restart(part), "delay", "or a plugin that failed a few times stays down"
     yield "image", part.task.image, planned.image, ""
-    yield "arguments", _arguments(part.task.arguments), _arguments(planned.arguments), "the socket as Nomad gives it"
+    yield ("arguments", *_arguments(part.task.arguments, planned.arguments))
     yield "privileged", config.get("privileged") is True, planned.privileged, ""
     yield "network_mode", jobs.text(config, "network_mode"), planned.network_mode, _network_why(planned)
     yield "ipc_mode", jobs.text(config, "ipc_mode"), planned.ipc_mode, ""
@@ -74,10 +74,19 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "environment", before, after, "names alone are told"
 
 
-def _arguments(given: Sequence[str]) -> list[str]:
+def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str], list[str], str]:
+    """Return both, and why they differ; word by word where only that differs, which is a change to Nomad."""
+    before, after = _joined(given), _joined(planned)
+    if before != after:
+        return before, after, "the socket as Nomad gives it"
+    if list(given) == list(planned) or "[secret]" in before:
+        return before, after, ""
+    return list(given), list(planned), "which is the same to the driver and a change to Nomad"
+
+
+def _joined(given: Sequence[str]) -> list[str]:
     """Return *given* without what looks like a secret."""
-    hidden = {index for index, argument in arguments.joined(given) if secrets.in_argument(argument)}
-    return ["[secret]" if index in hidden else argument for index, argument in arguments.joined(given)]
+    return ["[secret]" if secrets.in_argument(argument) else argument for _, argument in arguments.joined(given)]
 
 
 def _count(part: model.Part) -> int | None:

@@ -15,6 +15,9 @@ says it and the spec has no place for it; ``changed``: rendered otherwise than i
 OPEN: tuple[Kind, ...] = ("wrong", "missing")
 """Kinds that keep a spec from being used as it is."""
 
+CLUSTER = "the cluster"
+"""Where remarks stand that belong to no job or volume alone."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:

@@ -9,6 +9,9 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import secrets, values
 
 CONFIG_TAKEN = frozenset({"mount", "mounts"})
+_USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
+"""Nomad's own where a job says none, and the least that a spec takes."""
+
 _NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
 _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
 
@@ -42,6 +45,18 @@ def describe(
     return {name: value for name, value in document.items() if value}
 
 
+def health_timeout(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, int]:
+    """Return how long the first healthy answer may take, as a spec has it: the longest that the jobs give it."""
+    given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
+    longest = round(max(given, default=_USUAL_HEALTH_TIMEOUT_S))
+    if longest < _LEAST_HEALTH_TIMEOUT_S:
+        part = next(iter(roles.values()))
+        text = f"health_timeout of {longest} s becomes {_LEAST_HEALTH_TIMEOUT_S} s, the least that a spec takes"
+        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
+    kept = max(longest, _LEAST_HEALTH_TIMEOUT_S)
+    return {} if kept == _USUAL_HEALTH_TIMEOUT_S else {"health_timeout_s": kept}
+
+
 def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
     config, block = part.task.config, part.plugin
     document: dict[str, Any] = {
@@ -61,8 +76,12 @@ def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
 
 
 def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
-    found = []
-    for index, argument in arguments.joined(part.task.arguments):
+    """Return the arguments word by word as they stand: only the driver knows whether a flag takes the next word."""
+    found: list[str] = []
+    given = part.task.arguments
+    pairs = arguments.joined(given)
+    ends = [*(index for index, _ in pairs), len(given)][1:]
+    for (index, argument), end in zip(pairs, ends, strict=True):
         name = arguments.flag(argument)
         line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
         if secrets.in_argument(argument):
@@ -75,7 +94,7 @@ def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
             )
             found.append(f"{head}=${{CSI_ENDPOINT}}")
         else:
-            found.append(argument)
+            found += given[index:end]
     return found
 
 

@@ -47,6 +47,8 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= _health_timeout(driver, roles, remarks)
         document |= _network(driver, roles)
         _complete(driver, roles, document, remarks)
+    else:
+        document |= own_driver.health_timeout(roles, remarks)
     document = _both(document, _resources(roles))
     for name, part in roles.items():
         left_over.report(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]

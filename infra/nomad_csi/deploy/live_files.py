@@ -60,7 +60,7 @@ def read(
     every = tuple(_volumes(client, namespace, plugin_id))
     found = tuple(volume for volume in every if ("volume", volume.namespace, volume.volume_id) not in in_files)
     if found:
-        remarks.add("note", "the cluster", 0, SECRETS)
+        remarks.add("note", model.CLUSTER, 0, SECRETS)
     if plugin_id:
         wanted = [plugin_id]
     elif namespace == EVERYWHERE:
