@@ -8,6 +8,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
 from nomad_csi.deploy import probe_job as asking
+from nomad_csi.deploy import probe_job_run
 from nomad_csi.plan import probe_job
 
 JOB = "nomad-csi-probe-cafe"
@@ -25,8 +26,8 @@ def answer(alloc_id="alloc-a", problem="", **changes):
 @pytest.fixture
 def cluster(plugin_cluster, monkeypatch):
     """A Nomad with plugin ``aws-ebs0`` on client ``a``, which takes probe jobs; return its script."""
-    monkeypatch.setattr(asking.secrets, "token_hex", lambda _: "cafe")
-    monkeypatch.setattr(asking, "POLL_S", 0.0)
+    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     plugin_cluster.plugin()
     script = plugin_cluster.scripted
     script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})

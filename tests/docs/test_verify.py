@@ -13,10 +13,11 @@ from nomad_csi.cli import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.plan import storage
-from nomad_csi.verify import findings, instances, plugins, prometheus, report, states, volumes
+from nomad_csi.verify import findings, found, instances, plugins, prometheus, report, socket_findings, states, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verify.md").read_text()
+ASKED = found.Probed(reached=True, verdict="ready")
 FINDING = findings.Finding(code="c", subject="volume n/v", severity="error", expected="x", found="y")
 
 
@@ -31,6 +32,12 @@ def test_every_finding_about_instances_leads_to_a_verdict():
     """No code without a word, no gravity without a code."""
     assert set(states.OF_CODE.values()) == set(states.GRAVITY)
     assert set(states.GRAVITY) == set(typing.get_args(states.State)) - {"healthy"}
+
+
+def test_every_finding_about_sockets_is_explained():
+    """By its code."""
+    assert f"- `{socket_findings.DISAGREES}`: " in PAGE
+    assert f"- `{socket_findings.NOT_ASKED}`: " in PAGE
 
 
 def test_policy_of_the_page_can_be_planned():
@@ -95,7 +102,7 @@ def test_metrics_of_the_page_are_those_of_the_code():
     held = volumes.VolumeVerdict(
         namespace="n", volume_id="v", plugin_id="p", external_id="", verdict="missing", findings=(FINDING,)
     )
-    row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", proven_by="-")
+    row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", proven_by="-", csi=ASKED)
     plugin = plugins.PluginVerdict(
         plugin_id="p",
         provider="",
@@ -108,8 +115,8 @@ def test_metrics_of_the_page_are_those_of_the_code():
         findings=(),
         explanations=(),
     )
-    found = report.Report(plugins=(plugin,), volumes=(held,))
-    text = prometheus.text(prometheus.Round(found=found, seconds=1, last_answer_s=1))
+    reported = report.Report(plugins=(plugin,), volumes=(held,))
+    text = prometheus.text(prometheus.Round(found=reported, seconds=1, last_answer_s=1))
     written = {
         name: re.findall(r'(\w+)="', labels)
         for name, labels in re.findall(r"^(nomad_csi_\w+)(\{.*\})? ", text, re.MULTILINE)
@@ -155,6 +162,9 @@ def test_alerts_of_the_page_are_rules():
         "--image",
         "--on-client",
         "--token-variable",
+        "--on-nodes",
+        "--state-dir",
+        "--timeout-s",
     ],
 )
 def test_options_of_the_page_exist(option, capsys):

@@ -71,6 +71,9 @@ def test_json_has_the_documented_keys(mixed):
         "proven_by": "-",
         "detail": "Driver Failure: no image",
         "extra": False,
+        "nomad": "none",
+        "socket": "-",
+        "socket_detail": "",
     }
     assert data["volumes"] == [
         {

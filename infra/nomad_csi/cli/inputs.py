@@ -56,17 +56,28 @@ def connect(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
     """
     from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
+    return nomad.Nomad(connection(arguments, specs))
+
+
+def connection(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+    """
+    Return the `nomad.Connection` that `connect` uses, and ask nobody.
+
+    Also for a job that is only printed: it gets namespace and region of the connection. Raises `errors.SpecError`.
+    """
+    from nomad_csi import nomad  # noqa: PLC0415  # see above
+
     names = ("address", "namespace", "region", "ca_cert", "client_cert", "client_key")
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
     named = {name: value for name, (value, _) in of_stacks.items()}
-    connection = nomad.Connection.from_environment(os.environ, **named | given)
+    found = nomad.Connection.from_environment(os.environ, **named | given)
     for name, (value, path) in of_stacks.items():
         variable = f"NOMAD_{_variable(name)}"
         if os.environ.get(variable, value) not in {"", value}:
             told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {variable} says another (--{name})"
             print(told, file=sys.stderr)
-    return nomad.Nomad(connection)
+    return found
 
 
 def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, str]) -> dict[str, tuple[str, Path]]:

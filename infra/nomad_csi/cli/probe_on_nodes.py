@@ -2,8 +2,8 @@
 
 import argparse
 import json
-import os
 import sys
+from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import inputs
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from nomad_csi.deploy import probe_job as asking  # noqa: PLC0415
     from nomad_csi.render import documents  # noqa: PLC0415
 
-    job = _job(arguments)
+    job = job_of(arguments, inputs.connection(arguments), timeout_s=arguments.timeout_s)
     if arguments.print_job:
         print(documents.probe_job_file(job), end="")
         return 0
@@ -56,17 +56,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if found.ok else errors.EXIT_CHANGES
 
 
-def _job(arguments: argparse.Namespace) -> probe_job.ProbeJob:
+def job_of(arguments: argparse.Namespace, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:
+    """
+    Return the job that *arguments* describe, in namespace and region of the connection *place*.
+
+    *timeout_s* is for all questions to one plugin. Raises `errors.SpecError` where sockets could not be found.
+    """
     if arguments.image and not arguments.state_dir:
         problem = errors.Problem(
             path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
         )
         raise errors.SpecError((problem,), "the probe job")
     return probe_job.ProbeJob(
-        namespace=arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or "default",
-        region=arguments.region or os.environ.get("NOMAD_REGION", ""),
+        namespace=place.namespace,
+        region=place.region,
         command=arguments.command,
         image=arguments.image,
         state_dir=arguments.state_dir,
-        timeout_s=arguments.timeout_s,
+        timeout_s=timeout_s,
     )

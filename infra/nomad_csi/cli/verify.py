@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, verify_job, verify_watch
+from nomad_csi.cli import inputs, verify_job, verify_on_nodes, verify_watch
 from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prometheus", type=_metrics_file, nargs="?", const=verify_watch.STDOUT, metavar="FILE", help=text
     )
+    verify_on_nodes.configure(parser)
     verify_watch.configure(parser)
     verify_job.configure(parser)
     parser.set_defaults(run=run)
@@ -48,7 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad:
-        verifier = verification.Verifier(nomad, plan, external_ids, probe_timeout_s=arguments.probe_timeout_s)
+        verifier = verification.Verifier(
+            nomad,
+            plan,
+            external_ids,
+            probe_timeout_s=arguments.probe_timeout_s,
+            on_nodes=verify_on_nodes.how(arguments, nomad.connection),
+        )
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
         return _once(arguments, verifier)
@@ -95,7 +102,8 @@ def _check(arguments: argparse.Namespace) -> None:
         "--watch": "it without --print-job, whose job runs one round at a time"
         if arguments.watch and arguments.print_job
         else "",
-    } | dict(verify_job.wrong(arguments))
+    }
+    wrong |= {**verify_on_nodes.wrong(arguments), **verify_job.wrong(arguments)}
     problems = tuple(errors.Problem(path=name, got="", allowed=allowed) for name, allowed in wrong.items() if allowed)
     if problems:
         raise errors.SpecError(problems, "nomad-csi verify")

@@ -1,11 +1,10 @@
 """``nomad-csi verify --print-job``: the periodic job that verifies."""
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from nomad_csi.cli import inputs
+from nomad_csi.cli import inputs, verify_on_nodes
 from nomad_csi.deploy import gather
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
@@ -29,7 +28,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a periodic job")
     text = "print a job that verifies this spec at regular times, and ask nobody; nothing secret stands in it"
     group.add_argument("--print-job", action="store_true", help=text)
-    text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
+    text = (
+        "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi); "
+        "also of the job of --on-nodes, as is --image"
+    )
     group.add_argument("--command", default=DEFAULTS["command"], metavar="PATH", help=text)
     text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
     group.add_argument("--image", default="", metavar="IMAGE", help=text)
@@ -46,7 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def wrong(arguments: argparse.Namespace) -> Mapping[str, str]:
     """Return options that do not go together, and how they do."""
     if not arguments.print_job:
-        return dict.fromkeys(_given(arguments), "it only with --print-job")
+        shared = verify_on_nodes.SHARED if arguments.on_nodes else {}
+        wanted = "it only with --print-job"
+        return {
+            f"--{name}": f"{wanted} or --on-nodes" if name in verify_on_nodes.SHARED else wanted
+            for name in _given(arguments)
+            if name not in shared
+        }
     found = {}
     file: Path | None = arguments.prometheus
     if file is not None and not file.is_absolute():
@@ -60,12 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the job."""
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
+    place = inputs.connection(arguments, [arguments.spec])
     job = verify_job.VerifyJob(
         spec=verify_job.as_data(inputs.read_document(arguments.spec)),
         external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
         job_id=arguments.job_id,
-        namespace=arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or "default",
-        region=arguments.region or os.environ.get("NOMAD_REGION", ""),
+        namespace=place.namespace,
+        region=place.region,
         client=arguments.on_client,
         cron=arguments.cron,
         command=arguments.command,
@@ -93,4 +102,4 @@ def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
 def _given(arguments: argparse.Namespace) -> Iterator[str]:
     for name, default in DEFAULTS.items():
         if getattr(arguments, name.replace("-", "_")) != default:
-            yield f"--{name}"
+            yield name

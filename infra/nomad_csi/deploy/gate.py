@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import asking, explaining, looking, resource
+from nomad_csi.deploy import asking, explaining, looking, probe_job_plugins, resource
 from nomad_csi.plan import model
 from nomad_csi.verify import causes, findings, plugins, stability
 
@@ -41,10 +41,15 @@ def look(
     job_ids: Iterable[str],
     *,
     cancelled: threading.Event | None = None,
+    on_nodes: probe_job_plugins.OnNodes | None = None,
 ) -> looking.Look:
-    """Look at a plugin once. Raises `errors.NomadApiError` when Nomad does not answer."""
+    """
+    Look at a plugin once; with *on_nodes*, at its sockets on their clients too.
+
+    Raises `errors.NomadApiError` when Nomad does not answer.
+    """
     wanted = looking.Wanted(expectation=expectation, job_ids=tuple(job_ids))
-    [seen] = looking.Looker(client, [wanted], cancelled=cancelled).look()
+    [seen] = looking.Looker(client, [wanted], cancelled=cancelled, on_nodes=on_nodes).look()
     return seen
 
 

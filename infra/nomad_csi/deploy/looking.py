@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import nomad
-from nomad_csi.deploy import clients, gather
+from nomad_csi.deploy import clients, gather, probe_job_plugins
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, findings, found, instances, plugins, zones
@@ -40,32 +40,43 @@ class Looker:
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         cancelled: threading.Event | None = None,
+        on_nodes: probe_job_plugins.OnNodes | None = None,
     ) -> None:
         self._client = client
         self._wanted = tuple(wanted)
         self._probe_timeout_s = probe_timeout_s
         self._cancelled = cancelled
+        self._on_nodes = on_nodes
         self._clients = clients.Clients(client)
 
-    def look(self, before: Sequence[Look] = ()) -> tuple[Look, ...]:
+    def look(self, before: Sequence[Look] = (), *, is_first: bool = False) -> tuple[Look, ...]:
         """
         Look at each plugin once; with looks *before*, what restarted since is found.
+
+        *is_first*: another look follows, so that no job asks instances on their clients for this one.
 
         Clients may come and go meanwhile: they are listed last, so that none is missed that an instance runs on.
         Raises `errors.NomadApiError` when Nomad does not answer, `errors.CancelledError` when the operator interrupts.
         """
         if not self._wanted:
             return ()
-        told = [
-            (item.expectation, gather.ask_nomad(self._client, item.expectation, item.job_ids)) for item in self._wanted
-        ]
+        how = None if is_first else self._on_nodes
+        said = probe_job_plugins.ask(self._client, self._told(), how, self._cancelled) if how else None
+        told = self._told()
         seen = gather.probe_all(told, timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
+        if said is not None:
+            seen = probe_job_plugins.merged([(pair[0], now) for pair, now in zip(told, seen, strict=True)], said)
         with_zones = any(_needs_zones(expectation, found_) for expectation, found_ in told)
         all_nodes = self._clients.look((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(
             _look(item, now, all_nodes, then) for item, now, then in zip(self._wanted, seen, earlier, strict=True)
         )
+
+    def _told(self) -> list[tuple[model.PluginExpectation, found.PluginFound]]:
+        return [
+            (item.expectation, gather.ask_nomad(self._client, item.expectation, item.job_ids)) for item in self._wanted
+        ]
 
 
 def _look(

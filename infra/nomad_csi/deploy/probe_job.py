@@ -4,33 +4,14 @@ Asking the instances of a plugin on their own clients: a job runs the probe ther
 The job runs once on each client that has an instance, and is purged whatever happens.
 """
 
-import contextlib
-import dataclasses
-import functools
-import json
-import secrets
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from http import HTTPStatus
-from typing import Any
+from collections.abc import Callable
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import report
-from nomad_csi.deploy import gather
-from nomad_csi.nomad import jobs, logs, nodes, plugins
+from nomad_csi.deploy import probe_job_run
+from nomad_csi.nomad import nodes, plugins
 from nomad_csi.plan import probe_job
-from nomad_csi.render import documents
 from nomad_csi.verify import instances, probed
-
-POLL_S = 0.5
-REMOVE_S = 10.0
-"""How long probes may take to end when they are told to, in seconds."""
-
-LOG_BYTES = 1 << 20
-"""Far more than a client with fifty plugins writes."""
-
-_ENDED = frozenset({"complete", "failed", "lost"})
 
 
 def ask(
@@ -61,15 +42,10 @@ def ask(
     """
     plugin = plugin_of(client, plugin_id)
     known = {node.node_id: node for node in nodes.list_nodes(client)}
-    wanted = sorted({item.node_id for item in instances.all_of(plugin)})
-    answers = {node_id: _nothing(reason) for node_id in wanted if (reason := _why_not(known.get(node_id), job))}
-    asked = tuple(node_id for node_id in wanted if node_id not in answers)
-    if asked:
-        run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
-        tell(f"asking {len(asked)} clients with job {run.job_id}")
-        answers |= _run(client, run, wait_s, cancelled or threading.Event())
+    wanted = (item.node_id for item in instances.all_of(plugin))
+    said = probe_job_run.answers(client, job, wanted, known, wait_s=wait_s, cancelled=cancelled, tell=tell)
     names = {node_id: node.name for node_id, node in known.items()}
-    return probed.Picture(plugin_id=plugin_id, rows=probed.judge(plugin, names, answers))
+    return probed.Picture(plugin_id=plugin_id, rows=probed.judge(plugin, names, said))
 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
@@ -80,126 +56,3 @@ def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
         problem = errors.Problem(path="plugin", got=repr(plugin_id), allowed=f"a CSI plugin of the cluster ({there})")
         raise errors.SpecError((problem,), source=client.connection.address)
     return found
-
-
-def _why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> str:
-    """Return why the job would not run on the client; empty: it will."""
-    if node is None:
-        return "Nomad does not know the client any more"
-    if node.status != "ready":
-        return f"the client is {node.status}"
-    if node.draining or not node.eligible:
-        return "the client is draining" if node.draining else "the client is not eligible for scheduling"
-    if not node.drivers.get(job.task_driver, False):
-        return f"the task driver {job.task_driver} is not healthy on the client"
-    return ""
-
-
-def _nothing(problem: str) -> probed.ClientAnswer:
-    return probed.ClientAnswer(problem=problem, reports={})
-
-
-def _run(
-    client: nomad.Nomad, job: probe_job.ProbeJob, wait_s: float, cancelled: threading.Event
-) -> Mapping[str, probed.ClientAnswer]:
-    """Run the job, and return what each of its clients answered."""
-    with _running(client, job):
-        ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
-        read = gather.in_parallel(functools.partial(_read, client, job, item) for item in ran.values())
-    answers = dict(zip(ran, read, strict=True))
-    late = f"the probe was not placed there within {wait_s:g} s: compare the job's node pool, datacenters and room"
-    return {node_id: answers.get(node_id, _nothing(late)) for node_id in job.node_ids}
-
-
-@contextlib.contextmanager
-def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[None]:
-    """Hold the job in the cluster for as long as the block runs."""
-    source = documents.probe_job_file(job)
-    parsed = jobs.parse(client, source, namespace=job.namespace)
-    try:
-        jobs.register(client, parsed, source=source, enforce_index=0)
-    except errors.NomadApiError as error:
-        if error.kind == "ambiguous":  # it may be there
-            _remove(client, job)
-        raise
-    try:
-        yield
-    finally:
-        _remove(client, job)
-
-
-def _wait(
-    client: nomad.Nomad, job: probe_job.ProbeJob, deadline: float, cancelled: threading.Event
-) -> dict[str, jobs.Allocation]:
-    """Return the job's allocations by node, once all have ended or it is *deadline* on the monotonic clock."""
-    while True:
-        found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
-        ended = [node_id for node_id, item in found.items() if item.client_status in _ENDED]
-        if len(ended) >= len(job.node_ids) or time.monotonic() >= deadline:
-            return found
-        if cancelled.wait(POLL_S):
-            raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
-
-
-def _read(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> probed.ClientAnswer:
-    """Return what the probe of one client printed. Raises `errors.NomadApiError` where no log may be read at all."""
-    if allocation.client_status not in _ENDED:
-        return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
-    try:
-        text = logs.tail(client, job.namespace, allocation.alloc_id, probe_job.TASK, stream="stdout", length=LOG_BYTES)
-    except errors.NomadApiError as error:
-        if error.status == HTTPStatus.FORBIDDEN:
-            raise
-        return _nothing(_failure(client, job, allocation) or f"its log could not be read: {error.message}")
-    try:
-        return _answer(json.loads(text))
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
-        return _nothing(_failure(client, job, allocation) or f"what the probe printed there is no answer: {error}")
-
-
-def _answer(document: Any) -> probed.ClientAnswer:
-    reports = {alloc_id: report.of_json(found) for alloc_id, found in document["reports"].items()}
-    return probed.ClientAnswer(problem=str(document["problem"]), reports=reports)
-
-
-def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> str:
-    """Return why the probe failed there: the last event that tells, and the end of what it wrote; empty: it did not."""
-    if allocation.client_status == "complete":
-        return ""
-    told = [event.message for event in allocation.task_events if event.type in {"Driver Failure", "Setup Failure"}]
-    if told:
-        return f"the probe could not start: {told[-1]}; see whether {job.command!r} is there and can be run"
-    try:
-        said = logs.tail(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
-    except errors.NomadApiError:
-        said = ""
-    last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    return f"the probe failed: {last}" if last else f"the probe {allocation.client_status}"
-
-
-def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
-    """
-    Stop the job, wait for what it started, and purge it; after `REMOVE_S` purge it whatever runs.
-
-    Raises `errors.NomadCsiError` where Nomad does not let it: somebody has to.
-    """
-    deadline = time.monotonic() + REMOVE_S
-    try:
-        jobs.stop(client, job.namespace, job.job_id, purge=False)
-        while time.monotonic() < deadline and _is_alive(client, job):
-            time.sleep(POLL_S)
-        jobs.stop(client, job.namespace, job.job_id, purge=True)
-    except errors.NomadApiError as error:
-        by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
-        raise errors.NomadCsiError(f"job {job.job_id} is left behind: {error}; remove it: {by_hand}") from error
-
-
-def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
-    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not look at it."""
-    try:
-        found = jobs.allocations(client, job.namespace, job.job_id)
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        return False
-    return any(item.client_status not in _ENDED for item in found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import explaining, gather, looking, minimum_version
+from nomad_csi.deploy import explaining, gather, looking, minimum_version, probe_job_plugins
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
@@ -26,6 +26,7 @@ def verify(
     watch_s: float = 0.0,
     probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
     cancelled: threading.Event | None = None,
+    on_nodes: probe_job_plugins.OnNodes | None = None,
 ) -> report.Report:
     """
     Return what is as planned and what is not.
@@ -38,13 +39,17 @@ def verify(
         watch_s: seconds between a first and a second look at the plugins, to see restarts; 0: one look.
         probe_timeout_s: deadline of the questions to one plugin instance.
         cancelled: ends the verification with `errors.CancelledError`.
+        on_nodes: how instances are asked on their own clients, by a job; ``None``: only those whose sockets are here.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.NomadCsiError: that job could not be removed; with the command that does.
         errors.CancelledError: *cancelled* was set.
 
     """
-    verifier = Verifier(client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=cancelled)
+    verifier = Verifier(
+        client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=cancelled, on_nodes=on_nodes
+    )
     return verifier.verify(watch_s=watch_s)
 
 
@@ -63,6 +68,7 @@ class Verifier:
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         cancelled: threading.Event | None = None,
+        on_nodes: probe_job_plugins.OnNodes | None = None,
     ) -> None:
         wanted = [
             looking.Wanted(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
@@ -72,14 +78,16 @@ class Verifier:
         self._plan = plan
         self._external_ids = external_ids
         self._cancelled = cancelled or threading.Event()
-        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, cancelled=self._cancelled)
+        self._looker = looking.Looker(
+            client, wanted, probe_timeout_s=probe_timeout_s, cancelled=self._cancelled, on_nodes=on_nodes
+        )
         self._before: tuple[looking.Look, ...] = ()
 
     def verify(self, *, watch_s: float = 0.0) -> report.Report:
         """Return what is as planned and what is not. Raises what `verify` does; such a round does not count."""
         before = self._before
         if watch_s:
-            before = self._looker.look()
+            before = self._looker.look(is_first=True)
             if self._cancelled.wait(watch_s):
                 raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
         looks = self._looker.look(before)

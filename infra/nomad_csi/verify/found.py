@@ -9,6 +9,9 @@ from nomad_csi.nomad import jobs, plugins
 
 Role = Literal["controller", "node"]
 
+NO_ANSWER = "no-answer"
+"""Of an instance whose client was to ask it, and gave no answer."""
+
 SOCKET_ABSENT = "its socket is not on this machine"
 
 
@@ -23,12 +26,15 @@ class Probed:
     """Whether it is ready, and all it answered is as its role and the plan want it."""
 
     verdict: str = ""
-    """In the probe's words, such as ``silent``; empty where it was not reached."""
+    """In the probe's words, such as ``silent``; `NO_ANSWER` where its client was asked in vain; empty: nobody asked."""
 
     provider: str = ""
     version: str = ""
     detail: str = ""
     """Why it was not reached or is not healthy; empty otherwise."""
+
+    advice: str = ""
+    """What to do so that it can be reached; empty: nothing, or the detail says it."""
 
 
 NOT_ASKED = Probed(reached=False, detail=SOCKET_ABSENT)

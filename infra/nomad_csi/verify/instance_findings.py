@@ -8,7 +8,7 @@ from nomad_csi.verify import findings, instances
 ADVICE: Mapping[str, str] = {
     "capability-missing": "compare image and arguments with the type of the csi_plugin block",
     "csi-failed": "look at the instance's logs with `nomad alloc logs -stderr`",
-    "csi-unproven": "run the verification as root on that client, or set verify.proof to nomad",
+    "csi-unproven": "run the verification with --on-nodes, or as root on that client; or set verify.proof to nomad",
     "instance-duplicate": "stop one of the two jobs: one plugin id runs once on a client",
     "instance-extra": "nothing to do, if it is known to run there",
     "instance-flapping": "look why its task ends, with `nomad alloc status` and `nomad alloc logs -stderr`",

@@ -8,6 +8,8 @@ from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, events, found, history, states, troubles, zones
 
+NomadSays = Literal["healthy", "unhealthy", "none"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceRow:
@@ -38,12 +40,20 @@ class InstanceRow:
     segments: Mapping[str, str] = field(default_factory=dict)
     """Topology that the node instance reports."""
 
+    nomad: NomadSays = "none"
+    """What Nomad's record says of it; ``none``: it has no instance there."""
+
     csi: found.Probed = found.NOT_ASKED
 
     @property
     def verdict(self) -> states.State:
         """The row in a word."""
         return states.OF_CODE[self.code] if self.code else "healthy"
+
+    @property
+    def socket(self) -> str:
+        """What its socket said, in a word: that of a probe, ``no-answer``, or ``-`` where nobody asked."""
+        return self.csi.verdict or "-"
 
     @property
     def subject(self) -> str:
@@ -122,6 +132,7 @@ def _row(subject: troubles.Subject) -> InstanceRow:
         is_extra=bool(extra),
         detail="; ".join(filter(None, (trouble.detail, extra, _note(subject)))),
         segments=instance.segments,
+        nomad="healthy" if instance.healthy else "unhealthy",
         csi=subject.csi,
     )
 
@@ -166,6 +177,7 @@ def _missing(
         code=code,
         proven_by="-",
         detail=detail,
+        csi=plugin_found.probed.get((waiting[-1].alloc_id, "node"), found.NOT_ASKED) if waiting else found.NOT_ASKED,
     )
 
 

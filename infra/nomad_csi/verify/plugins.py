@@ -17,6 +17,7 @@ from nomad_csi.verify import (
     instances,
     plugin_findings,
     policy,
+    socket_findings,
     states,
     window,
 )
@@ -25,6 +26,8 @@ HEALTHY = states.HEALTHY
 
 ProvenBy = Literal["nomad", "csi", "-"]
 Rows = tuple[instances.InstanceRow, ...]
+
+_UNPROVEN = frozenset({"csi-unproven", socket_findings.NOT_ASKED})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,7 @@ class PluginVerdict:
             return gravest
         if is_short and self.healthy_nodes:
             return states.PARTIAL
-        unproven = any(item.code == "csi-unproven" for item in self.findings)
+        unproven = any(item.code in _UNPROVEN for item in findings.errors_of(self.findings))
         return states.UNPROVEN if unproven and gravest == HEALTHY else gravest
 
     @property
@@ -138,6 +141,7 @@ def compare_plugin(
             *plugin_findings.of_nodes(expectation, rows),
             *short,
             *_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
+            *socket_findings.check(expectation, plugin_found, rows, expected),
             *(window.gone(expectation, before, plugin_found) if before else ()),
         ),
         explanations=events.explain(_unserved(plugin_found, rows)),

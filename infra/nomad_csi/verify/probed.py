@@ -11,9 +11,10 @@ from typing import Any
 from nomad_csi.csi import report
 from nomad_csi.nomad import plugins
 from nomad_csi.verify import findings as told
+from nomad_csi.verify import found as seen
 from nomad_csi.verify import instances, table
 
-NO_ANSWER = "no-answer"
+NO_ANSWER = seen.NO_ANSWER
 """Verdict on an instance that could not be asked."""
 
 WIDTH = 120
@@ -27,6 +28,9 @@ class ClientAnswer:
 
     problem: str = ""
     """Why there is no answer, or not all of one; empty: there is."""
+
+    advice: str = ""
+    """What to do about it; empty: the problem says it."""
 
     reports: Mapping[str, report.ProbeReport]
     """By allocation id."""
@@ -103,9 +107,37 @@ def judge(plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str
     )
 
 
+def merged(
+    provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None, *, is_new: bool = False
+) -> seen.Probed:
+    """
+    Return what came from an instance's client as the instance's own word, for a verdict.
+
+    *provider* is the name that it must answer. *is_new*: it came while its client was asked, so that a missing socket
+    says nothing.
+    """
+    said = answer.reports.get(alloc_id) if answer else None
+    if said is None and answer is not None and is_new and not answer.problem:
+        answer = ClientAnswer(problem="it came while its client was asked", advice="ask again", reports={})
+    verdict, detail = _verdict(role, answer, said)
+    if verdict == NO_ANSWER:
+        return seen.Probed(reached=False, verdict=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
+    name = said.name if said else ""
+    if verdict == "ready" and name != provider:
+        verdict, detail = "wrong-name", f"name: expected {provider}, got {name}"
+    return seen.Probed(
+        reached=True,
+        healthy=verdict == "ready",
+        verdict=verdict,
+        provider=name,
+        version=said.vendor_version if said else "",
+        detail=f"{verdict}: {detail}" if detail else "",
+    )
+
+
 def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> Row:
     found = answer.reports.get(instance.alloc_id) if answer else None
-    verdict, detail = _verdict(instance, answer, found)
+    verdict, detail = _verdict(instance.role, answer, found)
     return Row(
         role=instance.role,
         node_id=instance.node_id,
@@ -118,16 +150,14 @@ def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None
     )
 
 
-def _verdict(
-    instance: plugins.Instance, answer: ClientAnswer | None, found: report.ProbeReport | None
-) -> tuple[str, str]:
+def _verdict(role: str, answer: ClientAnswer | None, found: report.ProbeReport | None) -> tuple[str, str]:
     if found is None:
         if answer is None or answer.problem:
             return NO_ANSWER, answer.problem if answer else "the client was not asked"
         return "missing", "its client was asked, and the allocation has no folder with a socket there"
     serves: Sequence[str] | None = found.controller_capabilities
-    if instance.role == "node":
+    if role == "node":
         serves = found.node_capabilities
     if found.ready and serves is None:
-        return "wrong-role", f"Nomad knows it as a {instance.role}, and it serves no such part of CSI"
+        return "wrong-role", f"Nomad knows it as a {role}, and it serves no such part of CSI"
     return found.verdict, "" if found.ready else found.detail

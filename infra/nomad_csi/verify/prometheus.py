@@ -105,6 +105,10 @@ def _of_plugins(found: Iterable[plugins.PluginVerdict]) -> Iterator[Family]:
     )
     expected = Family(name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there.")
     by_verdict = Family(name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by verdict.")
+    sockets = Family(
+        name="nomad_csi_plugin_sockets",
+        help="Instances of a plugin by what their sockets answered: no-answer where the client gave none.",
+    )
     for item in found:
         plugin = {"plugin_id": item.plugin_id}
         is_ok.samples.append((plugin, item.ok))
@@ -118,7 +122,10 @@ def _of_plugins(found: Iterable[plugins.PluginVerdict]) -> Iterator[Family]:
         rows = Counter((row.role, row.verdict) for row in item.instances)
         for (role, word), count in sorted(rows.items()):
             by_verdict.samples.append((plugin | {"role": role, "verdict": word}, count))
-    yield from (is_ok, verdict, healthy, expected, by_verdict)
+        words = Counter((row.role, row.socket) for row in item.instances if row.csi.verdict)
+        for (role, answer), count in sorted(words.items()):
+            sockets.samples.append((plugin | {"role": role, "answer": answer}, count))
+    yield from (is_ok, verdict, healthy, expected, by_verdict, sockets)
 
 
 def _of_volumes(found: Iterable[volumes.VolumeVerdict]) -> Iterator[Family]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.verify import causes, findings, instances, plugins, table, volumes
+from nomad_csi.verify import causes, findings, found, instances, plugins, table, volumes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,8 @@ class Report:
         ``verdict``, ``ok``, ``policy``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
         ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
         ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``verdict``, ``proven_by``, ``extra``,
-        ``detail``). A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
+        ``detail``, ``nomad``, ``socket``, ``socket_detail``).
+        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
         ``proven_by``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
         ``advice``. What is not known is an empty text.
         """
@@ -68,9 +69,14 @@ class Report:
         return [("plugin", "verdict", "controllers", "nodes", "proven by", "answers as"), *rows] if rows else []
 
     def _instances(self, *, only_wrong: bool) -> list[table.Row]:
-        shown = (row for verdict in self.plugins for row in verdict.instances if not only_wrong or row.code)
-        rows = [_instance_row(row) for row in shown]
-        return [("instance of", "role", "client", "zone", "verdict", "proven by", "detail"), *rows] if rows else []
+        told = [row for verdict in self.plugins for row in verdict.instances]
+        were_asked = any(row.socket != "-" for row in told)
+        shown = (row for row in told if not only_wrong or row.code or row.socket == found.NO_ANSWER)
+        rows = [_instance_row(row, with_socket=were_asked) for row in shown]
+        both = ("nomad", "socket") if were_asked else ()
+        return (
+            [("instance of", "role", "client", "zone", "verdict", *both, "proven by", "detail"), *rows] if rows else []
+        )
 
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
         shown = (verdict for verdict in self.volumes if not only_wrong or verdict.verdict != "ok")
@@ -92,9 +98,11 @@ def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
     )
 
 
-def _instance_row(row: instances.InstanceRow) -> table.Row:
+def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
     verdict = f"{row.verdict}, extra" if row.is_extra else row.verdict
-    return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, row.proven_by, row.detail)
+    both = (row.nomad, row.socket) if with_socket else ()
+    detail = row.detail or (findings.foreign(row.csi.detail) if row.socket == found.NO_ANSWER else "")
+    return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, *both, row.proven_by, detail)
 
 
 def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
@@ -139,8 +147,9 @@ def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
 
 
 def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
-    names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail")
-    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra}
+    names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail", "nomad", "socket")
+    said = findings.foreign(row.csi.detail) if row.csi.verdict else ""
+    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": said}
 
 
 def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
