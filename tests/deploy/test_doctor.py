@@ -25,6 +25,10 @@ PLUGIN = """job "plugin" {
     "nomad-csi.owner" = "shop/prod"
   }
   group "g" {
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
     task "t" {
       driver = "raw_exec"
       csi_plugin {
@@ -211,6 +215,15 @@ def test_old_client(world):
     world.node["Attributes"]["nomad.version"] = "1.9.3"
 
     assert world.codes() == {"nomad-too-old-for-driver", "nomad-plugin-stays-dead", "nomad-unmounts-in-use"}
+
+
+def test_instances_kept_apart_are_on_clients_all_the_same(world):
+    """As the controllers that we render are: nothing is left out for it."""
+    world.node["Drivers"]["raw_exec"]["Healthy"] = False
+
+    told = [item for item in world.examine().findings if item.subject == "plugin ebs (controller)"]
+
+    assert "driver-nowhere" in {item.code for item in told}
 
 
 def test_zone_of_storage(world):

@@ -47,6 +47,8 @@ def constraint(attribute, operator="=", value=""):
         ("version", "2.0.6-dev", ">= 1.9", False),
         ("semver", "2.0.6-dev", ">= 1.9.0", True),
         ("version", "linux", ">= 1.9", False),
+        ("distinct_hosts", None, "true", True),
+        ("distinct_property", "r1", "2", True),
         ("unknown", "a", "a", False),
     ],
 )

@@ -15,6 +15,9 @@ from nomad_csi.plan import model, versions
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIMIT = 2**63
+_AMONG_INSTANCES = frozenset({"distinct_hosts", "distinct_property"})
+"""Operators that keep instances of a job apart, and no client out."""
+
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -53,6 +56,8 @@ def value_of(attribute: str, node: nodes.Node) -> str | None:
 
 def holds(name: str, found: str | None, wanted: str) -> bool:
     """Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*."""
+    if name in _AMONG_INSTANCES:
+        return True
     if name in ("!=", "not"):
         return found != wanted
     if name == "is_not_set":
