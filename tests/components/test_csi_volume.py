@@ -37,11 +37,22 @@ def test_csi_volume_asks_the_plugin(cloud):
         "mountOptions": {"fsType": "", "mountFlags": []},
         "name": "scratch",
         "namespace": "default",
+        "onDestroy": "keep",
         "parameters": {"kind": "fast"},
         "pluginId": "made-up",
         "requiredTopologies": [],
         "volumeId": "scratch",
     }
+
+
+def test_storage_that_goes_says_how(cloud):
+    """In the provider's words; what nobody said is left out."""
+    how = {"endpoint": "client-1:9000", "accept_unguarded": True}
+    cloud.settle(lambda: CsiVolume("scratch", SCRATCH | {"on_destroy": "delete", "deletion": how}) and None)
+
+    made = cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")
+    assert made["onDestroy"] == "delete"
+    assert made["deletion"] == {"endpoint": "client-1:9000", "acceptUnguarded": True}
 
 
 def test_its_file_is_for_volume_create(cloud):
@@ -66,6 +77,22 @@ def test_its_file_is_for_volume_create(cloud):
         (
             {"clone_id": "a", "snapshot_id": "b"},
             "create: expected clone_id or snapshot_id, not both, got a mapping",
+        ),
+        (
+            {"on_destroy": "delete"},
+            "create: expected deletion, which says how, with on_destroy: delete, got a mapping",
+        ),
+        (
+            {"on_destroy": "delete", "deletion": {"skip_final_snapshot": True}},
+            "deletion: expected endpoint or aws_region: who is told to delete it, got a mapping",
+        ),
+        (
+            {"on_destroy": "delete", "deletion": {"endpoint": "client-1:9000"}},
+            "deletion.accept_unguarded: expected true: the storage of made-up does not refuse to be deleted while it",
+        ),
+        (
+            {"on_destroy": "delete", "deletion": {"aws_region": "us-east-1"}},
+            "deletion.aws_region: expected none: AWS knows nothing of the storage of made-up, got 'us-east-1'",
         ),
         (
             {"context": {"a": "b"}},

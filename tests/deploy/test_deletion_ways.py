@@ -118,7 +118,7 @@ def test_rejects_another_plugin(way, socket):
         (
             ("CREATE_DELETE_VOLUME",),
             True,
-            "lacks CREATE_DELETE_SNAPSHOT; without a last snapshot: --skip-final-snapshot$",
+            "lacks CREATE_DELETE_SNAPSHOT; without a last snapshot: --skip-final-snapshot, in a spec",
         ),
     ],
 )

@@ -1,6 +1,8 @@
 """The component of a volume that the CSI plugin makes, asked through Nomad."""
 
-from typing import Any, NotRequired
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
@@ -8,7 +10,28 @@ from nomad_csi.components import arguments, resources, volume
 from nomad_csi.plan import model
 from nomad_csi.render import documents
 
-_SIZES = ("capacity_min_gib", "capacity_max_gib", "availability_zone", "clone_id", "snapshot_id")
+_CREATE = (
+    "capacity_min_gib",
+    "capacity_max_gib",
+    "availability_zone",
+    "clone_id",
+    "snapshot_id",
+    "on_destroy",
+    "deletion",
+)
+
+
+class Deletion(TypedDict):
+    """How the storage is deleted, with ``on_destroy`` ``delete``."""
+
+    endpoint: NotRequired[str]
+    """Where the plugin's controller is reached; ``{alloc_id}`` and ``{node_name}`` stand for a healthy one."""
+    aws_region: NotRequired[str]
+    """Where EC2 is asked, and told to delete where there is no ``endpoint``."""
+    accept_unguarded: NotRequired[bool]
+    """Let a plugin delete whose storage does not refuse what is in use. Default: false."""
+    skip_final_snapshot: NotRequired[bool]
+    """Take no last snapshot before the data goes. Default: false."""
 
 
 class CsiVolumeArgs(volume.VolumeArgs):
@@ -26,12 +49,16 @@ class CsiVolumeArgs(volume.VolumeArgs):
     """External id of a volume to copy."""
     snapshot_id: NotRequired[str]
     """External id of a snapshot to start from."""
+    on_destroy: NotRequired[str]
+    """``keep`` (default) the storage when the volume is removed or replaced, or ``delete`` it with all data."""
+    deletion: NotRequired[Deletion]
+    """How it is deleted. Required with ``on_destroy`` ``delete``."""
     protect: NotRequired[bool]
     """Whether Pulumi refuses to delete or replace it. Default: true."""
 
 
 class CsiVolume(pulumi.ComponentResource):
-    """A volume that the CSI plugin makes through Nomad, which registers it. Its data is kept when it is removed."""
+    """A volume that the CSI plugin makes through Nomad. Its data is kept when it is removed, unless told otherwise."""
 
     external_id: pulumi.Output[str]
     """The id that the plugin gave it."""
@@ -41,7 +68,7 @@ class CsiVolume(pulumi.ComponentResource):
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
-        create = arguments.chosen(args, *_SIZES)
+        create = arguments.chosen(args, *_CREATE)
         document = arguments.chosen(args, *volume.COMMON, "protect") | {"create": create}
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("CsiVolume", volume_id, args, CsiVolumeArgs, args.get("driver", ""), document)
@@ -60,6 +87,8 @@ class CsiVolume(pulumi.ComponentResource):
             capacity_max_bytes=plan.source.capacity_max_bytes,
             clone_id=plan.source.clone_id or None,
             snapshot_id=plan.source.snapshot_id or None,
+            on_destroy=plan.source.on_destroy,
+            deletion=_deletion(plan.source.deletion),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
         if args.get("render_to"):
@@ -67,3 +96,8 @@ class CsiVolume(pulumi.ComponentResource):
             content = documents.volume_file(plan.registration, plan.source, templates=args.get("templates"))
             resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
         return made
+
+
+def _deletion(how: model.Deletion | None) -> Mapping[str, Any] | None:
+    """Return *how* as an argument of the resource class; what nobody said is left out."""
+    return {name: value for name, value in dataclasses.asdict(how).items() if value} if how else None

@@ -15,6 +15,9 @@ _RECORD_NAMES = {
     "attachment_mode": "attachmentMode",
     "fs_type": "fsType",
     "mount_flags": "mountFlags",
+    "aws_region": "awsRegion",
+    "accept_unguarded": "acceptUnguarded",
+    "skip_final_snapshot": "skipFinalSnapshot",
 }
 """Names inside volumes as ``pulumi import`` writes them in Python, and as they are on the wire."""
 
@@ -157,7 +160,7 @@ class VolumeRegistration(pulumi.CustomResource):
 
 
 class CreatedVolume(pulumi.CustomResource):
-    """A CSI volume that its plugin makes, through Nomad. Deleting it deregisters the volume; its storage stays."""
+    """A CSI volume that its plugin makes, through Nomad. Deleting it deregisters it; *on_destroy* says what more."""
 
     def __init__(
         self,
@@ -178,13 +181,16 @@ class CreatedVolume(pulumi.CustomResource):
         capacity_max_bytes: pulumi.Input[int] | None = None,
         clone_id: pulumi.Input[str] | None = None,
         snapshot_id: pulumi.Input[str] | None = None,
+        on_destroy: pulumi.Input[str] | None = None,
+        deletion: Mapping[str, Any] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
         Have *plugin_id* make *volume_id*, marked with *owner* (``project/stack``).
 
-        One of that id that differs, or is another owner's, is taken over only when *adopt* is true.
+        One of that id that differs, or is another owner's, is taken over only when *adopt* is true. When it is removed
+        or replaced, its storage stays, or goes with all data: *on_destroy* ``keep`` or ``delete``, *deletion* says how.
         """
         inputs = {
             "volumeId": volume_id,
@@ -201,6 +207,8 @@ class CreatedVolume(pulumi.CustomResource):
             "capacityMaxBytes": capacity_max_bytes,
             "cloneId": clone_id,
             "snapshotId": snapshot_id,
+            "onDestroy": on_destroy,
+            "deletion": _on_the_wire(deletion) if deletion is not None else None,
             "owner": owner,
             "adopt": adopt,
         }

@@ -77,6 +77,14 @@ class Reached:
         return errors.CsiError(self.text, error.message, code=error.code, advice=why or error.advice)
 
 
+def check(text: str) -> None:
+    """Raise `errors.CsiError` for a *text* that is no endpoint; asks nobody."""
+    if not text.lower().startswith(SCHEME):
+        endpoint.parse(text)
+    elif _PLACE.fullmatch(text) is None:
+        raise errors.CsiError(text, f"expected {FORM}, got {text!r}")
+
+
 @contextmanager
 def reached(text: str, *, connect_s: float = CONNECT_S, cancelled: threading.Event | None = None) -> Iterator[Reached]:
     """

@@ -65,6 +65,12 @@ def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume
     _warn(context, warnings)
 
 
+def is_of_deletion_only(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether *news* differ from *recorded* outputs in what becomes of the storage, and in nothing for Nomad."""
+    differing = {name for name in created_properties.INPUTS if name != "adopt" and recorded.get(name) != news.get(name)}
+    return bool(differing) and differing <= created_properties.OF_DELETION and not recorded.get("foreignMountFlags")
+
+
 def refusal_of_shrinking(capacity_bytes: int, news: Mapping[str, Any]) -> str:
     """Return why *news* cannot be had of a volume of *capacity_bytes*; empty where it can."""
     most = news.get("capacityMaxBytes", resource.UNKNOWN)

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomad_csi.deploy import properties, volume_properties
+from nomad_csi import errors
+from nomad_csi.deploy import controller_endpoint, properties, volume_properties
+from nomad_csi.spec import names
 
 _REGISTERED = volume_properties.INPUTS
 
@@ -12,6 +14,34 @@ _REGISTERED = volume_properties.INPUTS
 def _bytes(description: str) -> properties.Property:
     return properties.Property(kind="number", description=description)
 
+
+KEEP, DELETE = "keep", "delete"
+
+_DELETION = properties.Property(
+    kind="record",
+    type_name="VolumeDeletion",
+    description="How the storage is deleted; needed with `onDestroy: delete`.",
+    fields={
+        "endpoint": properties.Property(
+            kind="text",
+            description="Where the plugin's controller is reached: a socket's path, `HOST:PORT` or "
+            "`ssh://USER@HOST/PATH`, with `{alloc_id}` and `{node_name}` for those of a healthy controller.",
+        ),
+        "awsRegion": properties.Property(
+            kind="text",
+            pattern=names.AWS_REGION,
+            pattern_says="an AWS region such as us-east-1",
+            description="Where EC2 is asked whether an EBS volume is attached, and told to delete it where there is no "
+            "`endpoint`.",
+        ),
+        "acceptUnguarded": properties.Property(
+            kind="flag", description="Let a plugin delete whose storage does not refuse what is in use."
+        ),
+        "skipFinalSnapshot": properties.Property(
+            kind="flag", description="Take no last snapshot of the data before it goes."
+        ),
+    },
+)
 
 INPUTS: Mapping[str, properties.Property] = {
     "volumeId": _REGISTERED["volumeId"],
@@ -51,11 +81,22 @@ INPUTS: Mapping[str, properties.Property] = {
     "snapshotId": properties.Property(
         kind="text", replaces=True, description="Id of the snapshot to begin from. Not together with `cloneId`."
     ),
+    "onDestroy": properties.Property(
+        kind="text",
+        one_of=(KEEP, DELETE),
+        description="What becomes of the storage when this is removed or replaced: `keep` (when omitted), or `delete` "
+        "with all data. What is recorded counts: a change of it is an update of its own.",
+    ),
+    "deletion": _DELETION,
     "owner": _REGISTERED["owner"],
     "adopt": _REGISTERED["adopt"],
 }
 
+OF_DELETION = frozenset({"onDestroy", "deletion"})
+"""Properties that say what becomes of the storage; Nomad knows nothing of them."""
+
 MADE = "madeStorage"
+DEREGISTERED = "deregistered"
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "externalId": properties.Property(
@@ -76,6 +117,11 @@ OUTPUTS: Mapping[str, properties.Property] = {
         description="The external id of what the plugin made for it, the proof that it may be deleted; absent where "
         "the volume was there before.",
     ),
+    DEREGISTERED: properties.Property(
+        kind="flag",
+        description="Set where Nomad does not hold it any more, and its storage is left: to be deleted, or to be "
+        "registered again.",
+    ),
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,
 }
@@ -95,3 +141,23 @@ def wrong_together(values: Mapping[str, Any]) -> Iterator[properties.Failure]:
         yield properties.Failure(path="capacityMaxBytes", reason=f"expected capacityMinBytes or more, got {given}")
     if all(name in values for name in SOURCES):
         yield properties.Failure(path="cloneId", reason="expected either cloneId or snapshotId, got both")
+    yield from _wrong_of_deletion(values)
+
+
+def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure]:
+    how = values.get("deletion", {})
+    if how == properties.UNKNOWN:
+        return
+    if values.get("onDestroy") == DELETE and not {"endpoint", "awsRegion"} & how.keys():
+        reason = "expected endpoint or awsRegion with onDestroy: delete, got neither: nobody could be told to delete it"
+        yield properties.Failure(path="deletion", reason=reason)
+    if how.get("endpoint", properties.UNKNOWN) != properties.UNKNOWN:
+        try:
+            controller_endpoint.check(how["endpoint"])
+        except errors.CsiError as error:
+            yield properties.Failure(path="deletion.endpoint", reason=error.message)
+
+
+def as_meant(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *values* in one shape for one meaning: to keep the storage is what nothing means."""
+    return {name: value for name, value in values.items() if (name, value) != ("onDestroy", KEEP)}

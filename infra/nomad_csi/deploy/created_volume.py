@@ -10,6 +10,7 @@ from nomad_csi.deploy import (
     cluster_identity,
     compare,
     created_changes,
+    created_deletion,
     created_document,
     created_properties,
     paths,
@@ -27,10 +28,13 @@ _SHAPE = frozenset({"requiredTopologies", "preferredTopologies", "parameters", *
 
 
 class CreatedVolume:
-    """A CSI volume that its plugin makes. Deleting it deregisters the volume and leaves the storage alone."""
+    """A CSI volume that its plugin makes. Deleting it deregisters it; its storage stays unless told otherwise."""
 
     token = "nomad-csi:index:CreatedVolume"  # noqa: S105  # Pulumi's word for a type's name
-    description = "A CSI volume that its plugin makes. Deleting it deregisters the volume and leaves the storage alone."
+    description = (
+        "A CSI volume that its plugin makes. Deleting it deregisters the volume; its storage stays, with its data, "
+        "unless `onDestroy` is `delete`."
+    )
     inputs = created_properties.INPUTS
     outputs = created_properties.OUTPUTS
     secret_properties = properties.secret_names(inputs)
@@ -38,16 +42,24 @@ class CreatedVolume:
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
         values, failures = volume_properties.check(self.inputs, news)
-        return created_document.in_order(values), (*failures, *created_properties.wrong_together(values))
+        meant = created_properties.as_meant(created_document.in_order(values))
+        return meant, (*failures, *created_properties.wrong_together(values))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Difference:
-        """Compare inputs; what the storage was made by replaces it, a larger size makes it grow."""
-        hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        found = compare.difference(self.inputs, old_inputs, news, ignored=frozenset({"adopt"}), also_updates=hidden)
-        storage = str(old_outputs.get("externalId", "its storage"))
-        told = _of_replacement(identity, storage, found, news) if found.replaces else _of_size(old_outputs, news)
+        """
+        Compare inputs; what the storage was made by replaces it, a larger size makes it grow.
+
+        Raises `errors.RefusedError` for a replacement that would delete storage which is to be kept by now.
+        """
+        hidden = {"foreignMountFlags": "mountOptions.mountFlags", created_properties.DEREGISTERED: "deregistered"}
+        also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
+        found = compare.difference(self.inputs, old_inputs, news, ignored=frozenset({"adopt"}), also_updates=also)
+        if found.replaces:
+            created_deletion.refuse_replacement(identity, old_outputs, news)
+            return replace(found, notice="; ".join(_of_replacement(identity, old_outputs, found, news)))
+        told = (*_of_size(old_outputs, news), *created_deletion.told_of_change(identity, old_outputs, news))
         return replace(found, notice="; ".join(told))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -67,7 +79,10 @@ class CreatedVolume:
             proof = {created_properties.MADE: made.external_id}
         else:
             made, proof = created_changes.take_over(context, client, found, news), {}
-        return _identity(news), _observed(client, news, created_document.outputs_of(made) | proof)
+        answered = created_document.outputs_of(made) | proof
+        if why := created_deletion.objection(_identity(news), {**news, **answered}):
+            context.warn(why)
+        return _identity(news), _observed(client, news, answered)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -78,6 +93,9 @@ class CreatedVolume:
         with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
             volume = volumes.get(client, namespace, volume_id)
             if volume is None:
+                is_elsewhere = volume_ownership.is_in_other_cluster(client, identity, outputs)
+                if not is_elsewhere and created_deletion.is_left(context, client, identity, outputs):
+                    return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
                 return volume_ownership.seen(context, client, identity, outputs, None)
             for line in _warnings(identity, volume, inputs, outputs):
                 context.warn(line)
@@ -88,22 +106,38 @@ class CreatedVolume:
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Change what Nomad holds, and grow the storage where more is wanted. Never makes storage."""
+        """
+        Change what Nomad holds, and grow the storage where more is wanted.
+
+        Never makes storage, but registers what is left of a deletion that was not finished.
+        """
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, old_outputs)
         volume_ownership.refuse_others(client, news, old_outputs)
         found = volumes.get(client, news["namespace"], news["volumeId"])
+        if found is None and old_outputs.get(created_properties.DEREGISTERED):
+            made = created_changes.make(context, client, news)
+            _tell_of_another(context, made, old_outputs)
+            proof = {created_properties.MADE: made.external_id}
+            return _observed(client, news, created_document.outputs_of(made) | proof)
         _refuse_another(identity, found, old_outputs)
         volume_ownership.mark(context, client, news, old_outputs)
-        if found is not None:
+        if found is not None and not created_changes.is_of_deletion_only(old_outputs, news):
             created_changes.change(context, client, found, news)
         return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs})
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Deregister the volume and say where its storage stays. Raises `errors.RefusedError` while it is claimed."""
+        """
+        Deregister the volume, and say where its storage stays; or delete that too, where it is recorded to go.
+
+        Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
+        """
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, outputs)
+        if created_deletion.is_wanted(outputs):
+            created_deletion.delete(context, client, identity, outputs)
+            return
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
             volume_ownership.refuse_others(client, outputs, outputs)
@@ -126,10 +160,16 @@ def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     return {name: value for name, value in news.items() if name != "adopt"}
 
 
-def _of_replacement(identity: str, storage: str, found: resource.Difference, news: Mapping[str, Any]) -> Iterator[str]:
+def _of_replacement(
+    identity: str, recorded: Mapping[str, Any], found: resource.Difference, news: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield what a replacement entails, and why the name counts in it."""
     changed = {paths.top(path) for path in found.replaces}
+    storage = recorded.get("externalId", "its storage")
     yield f"deregisters {identity} first; refused while it is claimed"
+    if created_deletion.is_wanted(recorded):
+        yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
+        return
     yield f"its storage {storage} stays, with its data"
     if changed & {"name", "pluginId"}:
         yield "the new volume is empty, unless the plugin has storage of that name already"
@@ -164,6 +204,13 @@ def _warnings(
             f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: somebody "
             f"registered it anew, and {recorded} may still be there"
         )
+
+
+def _tell_of_another(context: resource.Context, made: volumes.Volume, recorded: Mapping[str, Any]) -> None:
+    """Warn where the plugin did not find the storage *recorded* again."""
+    before = recorded.get(created_properties.MADE, made.external_id)
+    if made.external_id != before:
+        context.warn(f"the plugin made {made.external_id} in place of {before}, which may be there still")
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:

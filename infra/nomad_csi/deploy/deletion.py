@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deploy import (
+    controller_endpoint,
     deletion_guards,
     deletion_order,
     deletion_outcome,
@@ -49,6 +50,15 @@ def delete(
     return tuple(_Deletion(client, order, manner).run() for order in wanted)
 
 
+def is_there(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> bool:
+    """
+    Return whether the storage of *order* is there, as far as those can see it that would delete it. Changes nothing.
+
+    Raises `errors.NomadCsiError` where that was not found out.
+    """
+    return _Deletion(client, order, manner).is_there()
+
+
 class _StoppedError(Exception):
     """The deletion ends here with a status of its own."""
 
@@ -81,6 +91,13 @@ class _Deletion:
         except errors.NomadCsiError as error:
             return self._outcome("kept" if self._is_forgotten else "failed", str(error))
         return self._outcome("deleted", self._registered_meanwhile())
+
+    def is_there(self) -> bool:
+        """Find the storage, and ask whoever would delete it."""
+        self._find()
+        way = self._way()
+        way.check(with_snapshot=False)
+        return way.is_there(self._external_id)
 
     def _go(self) -> None:
         is_registered = self._find()
@@ -136,9 +153,10 @@ class _Deletion:
         """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
         manner = self._manner
         if manner.endpoint:
+            plugin = self._plugin()
             return deletion_ways.Plugin(
-                endpoint=manner.endpoint,
-                provider=self._provider(),
+                endpoint=controller_endpoint.find(self._client, plugin, manner.endpoint),
+                provider=plugin.provider,
                 secrets=manner.secrets.get(self._order.key, {}),
                 accepts_unguarded=manner.accepts_unguarded,
             )
@@ -151,14 +169,14 @@ class _Deletion:
             raise errors.RefusedError(f"{self._external_id} is in some region of AWS; name it: --aws-region")
         return deletion_ways.Cloud(aws_region=manner.aws_region)
 
-    def _provider(self) -> str:
-        """Return the name of the plugin that the volume is one of. Raises `errors.RefusedError`."""
+    def _plugin(self) -> plugins.Plugin:
+        """Return the plugin that the volume is one of, which has a name. Raises `errors.RefusedError`."""
         if not self._plugin_id:
             raise errors.RefusedError(f"{self._order.key} is not registered; name its plugin: --plugin")
         plugin = plugins.get(self._client, self._plugin_id)
         if plugin is None or not plugin.provider:
             raise errors.RefusedError(f"Nomad has seen no plugin {self._plugin_id}: run its job first")
-        return plugin.provider
+        return plugin
 
     def _prove(self) -> None:
         manner = self._manner

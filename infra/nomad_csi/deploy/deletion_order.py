@@ -45,7 +45,7 @@ class Manner:
     """Where EC2 and EFS are asked, for tags and attachments, and told to delete; empty: not."""
 
     endpoint: str = ""
-    """Where the controller of the plugin listens that is to delete; empty: the cloud does."""
+    """Where the controller of the plugin listens that is to delete (`controller_endpoint`); empty: the cloud does."""
 
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     """CSI secrets for that controller, by ``namespace/volume_id``."""

@@ -18,10 +18,10 @@ from typing import Protocol
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion, final_snapshot
-from nomad_csi.csi import capability, channel, controller, endpoint, identity, snapshots
+from nomad_csi.csi import capability, channel, controller, endpoint, forward, identity, snapshots
+from nomad_csi.plan import deletion_rules
 
-GUARDED = frozenset({"ebs.csi.aws.com"})
-"""Names of plugins whose storage refuses to be deleted while it is in use."""
+GUARDED = deletion_rules.GUARDED
 
 READY_INTERVAL_S = 1.0
 """Between two looks at a snapshot of a plugin."""
@@ -31,6 +31,7 @@ CALL_TIMEOUT_S = 120.0
 
 _ANY = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
 _OUT_OF_REACH = frozenset({"", "UNAVAILABLE", "DEADLINE_EXCEEDED"})
+_WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec skip_final_snapshot: true"
 _EC2_NOT_FOUND = "InvalidVolume.NotFound"
 """What the EBS driver repeats of EC2, with another code than ``NOT_FOUND``."""
 
@@ -102,7 +103,7 @@ class Plugin:
     """Whatever a CSI plugin made, by its controller."""
 
     endpoint: str
-    """``unix:///run/csi.sock``, a path, or ``HOST:PORT``."""
+    """``unix:///run/csi.sock``, a path, ``HOST:PORT``, or ``ssh://HOST/run/csi.sock``."""
 
     provider: str
     """The name that the plugin must answer: that of the plugin in Nomad."""
@@ -120,12 +121,13 @@ class Plugin:
             raise errors.RefusedError(f"{self.endpoint} is plugin {name}, and the volume is one of {self.provider}")
         needed = ["CREATE_DELETE_VOLUME", *(["CREATE_DELETE_SNAPSHOT"] if with_snapshot else [])]
         if lacking := [rpc for rpc in needed if rpc not in rpcs]:
-            fix = "; without a last snapshot: --skip-final-snapshot" if lacking == ["CREATE_DELETE_SNAPSHOT"] else ""
+            fix = f"; {_WITHOUT_SNAPSHOT}" if lacking == ["CREATE_DELETE_SNAPSHOT"] else ""
             raise errors.RefusedError(f"plugin {name} lacks {', '.join(lacking)}{fix}")
         if name not in GUARDED and not self.accepts_unguarded:
             raise errors.RefusedError(
                 f"the storage of plugin {name} does not refuse to be deleted while it is in use: whoever registers "
-                "and claims it after the last look loses it; see that nobody will, and say --accept-unguarded"
+                "and claims it after the last look loses it; see that nobody will, and say so: --accept-unguarded, "
+                "in a spec accept_unguarded: true"
             )
 
     def is_there(self, external_id: str) -> bool:
@@ -171,7 +173,11 @@ class Plugin:
 
     @contextmanager
     def _connected(self) -> Iterator[channel.Connection]:
-        where = endpoint.parse(self.endpoint)
-        endpoint.check(where)
-        with channel.connect(where, attempt_s=self.timeout_s) as connection:
-            yield connection
+        with forward.reached(self.endpoint) as reached:
+            where = endpoint.parse(reached.local)
+            endpoint.check(where)
+            with channel.connect(where, attempt_s=self.timeout_s) as connection:
+                try:
+                    yield connection
+                except errors.CsiError as error:
+                    raise reached.renamed(error) from error

@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.deploy import properties
 from nomad_csi.nomad import volumes
 
-_NOT_SHOWN = ("secrets", "owner", "adopt")
+_NOT_SHOWN = ("secrets", "owner", "adopt", "onDestroy", "deletion")
 """Properties of which Nomad's answer has nothing."""
 
 REDACTED = "[redacted]"

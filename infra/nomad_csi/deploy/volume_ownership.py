@@ -83,6 +83,11 @@ def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[s
         )
 
 
+def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
+    """Return whether the volume was *recorded* in another cluster than answers now."""
+    return bool(_another_cluster(client, identity, recorded))
+
+
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of `outputs` is not known before the volume is registered."""
     return dict.fromkeys(volume_properties.OWNERSHIP, resource.UNKNOWN) if news.get("owner") else {}

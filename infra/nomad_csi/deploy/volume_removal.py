@@ -24,16 +24,28 @@ def remove(context: resource.Context, client: nomad.Nomad, volume: volumes.Volum
     Claims that are about to go are waited for. Raises `errors.RefusedError` while it is claimed otherwise, naming who
     holds it, and where it stands for other storage than *recorded*.
     """
+    found = let_go(context, client, volume, recorded)
+    if found is not None:
+        _deregister(client, found)
+
+
+def let_go(
+    context: resource.Context, client: nomad.Nomad, volume: volumes.Volume, recorded: Mapping[str, Any]
+) -> volumes.Volume | None:
+    """
+    Return *volume* once nobody claims it, ``None`` where it is gone meanwhile; nothing is sent.
+
+    Raises `errors.RefusedError` as `remove` does.
+    """
     _refuse_another(volume, recorded)
     found: volumes.Volume | None = volume
     if volume.claims and is_ending(volume):
         context.status("waiting for allocations that end to let go")
         found = wait_until_free(client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=is_ending)
-    if found is None:
-        return
-    _refuse_another(found, recorded)
-    _refuse_claimed(found)
-    _deregister(client, found)
+    if found is not None:
+        _refuse_another(found, recorded)
+        _refuse_claimed(found)
+    return found
 
 
 def is_ending(volume: volumes.Volume) -> bool:

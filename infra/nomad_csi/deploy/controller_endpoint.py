@@ -1,0 +1,54 @@
+"""
+Where the controller of a plugin is reached: an endpoint as it was written, with what Nomad knows put in.
+
+The socket of a plugin has the id of its allocation in its path, which is another after each change of the job. So an
+endpoint that stands in a spec says ``{alloc_id}``, and ``{node_name}`` for the client, as ``ssh`` knows it.
+"""
+
+from nomad_csi import errors, nomad
+from nomad_csi.csi import endpoint, forward
+from nomad_csi.nomad import nodes, plugins
+
+ALLOC_ID = "{alloc_id}"
+NODE_NAME = "{node_name}"
+
+_SAMPLE = {ALLOC_ID: "00000000-0000-0000-0000-000000000000", NODE_NAME: "client-1"}
+
+
+def check(written: str) -> None:
+    """Raise `errors.CsiError` for what is no endpoint, whatever Nomad puts in."""
+    forward.check(_filled(written, _SAMPLE))
+
+
+def find(client: nomad.Nomad, plugin: plugins.Plugin, written: str) -> str:
+    """
+    Return *written* with a healthy controller of *plugin* put in; nobody is asked where nothing is to be put in.
+
+    Of several it is the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` where
+    none is healthy.
+    """
+    if not any(place in written for place in _SAMPLE):
+        return written
+    healthy = [item for item in plugin.controllers if item.healthy]
+    if not healthy:
+        raise errors.RefusedError(f"Nomad has no healthy controller of plugin {plugin.plugin_id}; nothing was changed")
+    names = {node.node_id: node.name for node in nodes.list_nodes(client)} if NODE_NAME in written else {}
+    found = [
+        _filled(written, {ALLOC_ID: item.alloc_id, NODE_NAME: names.get(item.node_id, item.node_id)})
+        for item in healthy
+    ]
+    return next((text for text in found if _is_here(text)), found[0])
+
+
+def _filled(written: str, values: dict[str, str]) -> str:
+    for place, value in values.items():
+        written = written.replace(place, value)
+    return written
+
+
+def _is_here(text: str) -> bool:
+    """Return whether *text* is a socket of this machine that can be opened."""
+    if text.lower().startswith(forward.SCHEME):
+        return False
+    where = endpoint.parse(text)
+    return where.socket is not None and endpoint.obstacle(where) is None
