@@ -8,7 +8,7 @@ Nothing is scheduled, so only what reads is at home here.
 import threading
 from typing import Any
 
-from nomad_csi_sandbox.nomad import clock, cluster, defaults, events, job_store, nodes, parse, plugins, scheduler, state
+from nomad_csi_sandbox.nomad import clock, cluster, crowd_allocations, events, nodes, plugins
 
 Json = dict[str, Any]
 
@@ -30,12 +30,10 @@ class Crowd:
     def run(self, source: str, provider: str, version: str) -> None:
         """Add the job of *source*, a system job in HCL, whose plugin answers as *provider* and *version*."""
         with self._lock:
-            spec = defaults.canonical(parse.parse(source, ""))
-            job_store.register(self._known, {"Job": spec, "Submission": {"Source": source, "Format": "hcl2"}})
-            record = self._known.jobs[spec["Namespace"] or "default", spec["ID"]]
-            self._jobs.append((record.spec, provider, version))
+            job = crowd_allocations.registered(self._known, source)
+            self._jobs.append((job, provider, version))
             for node_id in list(self._known.nodes):
-                self._place(node_id, record.spec, provider, version)
+                self._place(node_id, job, provider, version)
 
     def join(self) -> str:
         """Let one more client come, with its instances; return its id."""
@@ -61,35 +59,12 @@ class Crowd:
             self._known.commit("nodes", "allocs")
 
     def _place(self, node_id: str, job: Json, provider: str, version: str) -> None:
-        with self._known.lock:
-            node = self._known.nodes[node_id]
-            alloc = self._allocation(node, job)
-            self._known.allocs[alloc.alloc_id] = alloc
-            for plugin_id, _, _ in plugins.plugin_groups(job):
-                info = _info(node, alloc.alloc_id, plugin_id, provider, version)
-                plugins.note_instance(self._known, "node", node_id, info, "")
-
-    def _allocation(self, node: Json, job: Json) -> state.Allocation:
-        [group] = job["TaskGroups"]
-        [task] = group["Tasks"]
         [plugin_id] = [name for name, _, _ in plugins.plugin_groups(job)]
-        told = [events.received(), events.setup("Building Task Directory"), events.started()]
-        told.append(events.plugin_healthy(plugin_id))
-        index = self._known.commit("allocs")
-        return state.Allocation(
-            alloc_id=state.new_id(),
-            eval_id=state.new_id(),
-            job=job,
-            group=group,
-            spec=scheduler.spec_of(job, group),
-            index=0,
-            node_id=node["ID"],
-            node_name=node["Name"],
-            create_index=index,
-            modify_index=index,
-            client_status="running",
-            tasks={task["Name"]: state.TaskState(events=told, state="running", started_ns=clock.now_ns())},
-        )
+        told = (events.received(), events.setup("Building Task Directory"), events.started())
+        with self._known.lock:
+            alloc = crowd_allocations.running(self._known, job, node_id, *told, events.plugin_healthy(plugin_id))
+            info = _info(self._known.nodes[node_id], alloc.alloc_id, plugin_id, provider, version)
+            plugins.note_instance(self._known, "node", node_id, info, "")
 
 
 def _info(node: Json, alloc_id: str, plugin_id: str, provider: str, version: str) -> Json:

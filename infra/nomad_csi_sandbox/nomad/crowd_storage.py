@@ -7,27 +7,16 @@ Like the crowd itself, nothing stands behind them: they are written down as they
 from collections.abc import Iterable
 from typing import Any
 
-from nomad_csi_sandbox.nomad import (
-    clock,
-    defaults,
-    events,
-    job_store,
-    parse,
-    plugins,
-    scheduler,
-    state,
-    volume_store,
-    volumes,
-)
+from nomad_csi_sandbox.nomad import clock, crowd_allocations, events, plugins, state, volume_store, volumes
 
 Json = dict[str, Any]
 
 
 def control(known: state.State, source: str, provider: str, version: str, node_ids: Iterable[str]) -> None:
     """Add the controller job of *source*, in HCL, with a healthy instance on each of the clients *node_ids*."""
-    spec = _registered(known, source)
+    spec = crowd_allocations.registered(known, source)
     for node_id in node_ids:
-        alloc = _allocation(known, spec, node_id, events.started())
+        alloc = crowd_allocations.running(known, spec, node_id, events.started())
         info = {
             "AllocID": alloc.alloc_id,
             "ControllerInfo": {"SupportsAttachDetach": True},
@@ -49,10 +38,10 @@ def hold(known: state.State, documents: list[Json]) -> None:
 
 def consume(known: state.State, source: str, claims: Iterable[tuple[str, str]]) -> list[str]:
     """Add the job of *source*; an allocation of it holds each volume, on the client named with it. Return their ids."""
-    spec = _registered(known, source)
+    spec = crowd_allocations.registered(known, source)
     made = []
     for volume_id, node_id in claims:
-        alloc = _allocation(known, spec, node_id, events.started())
+        alloc = crowd_allocations.running(known, spec, node_id, events.started())
         record = known.volumes["default", volume_id]
         record.claims[alloc.alloc_id] = {
             "Mode": "write",
@@ -87,31 +76,3 @@ def drain(known: state.State, node_id: str) -> None:
     """Let a client be drained; plugins leave it last, so they are still there."""
     known.nodes[node_id] |= {"Drain": True, "SchedulingEligibility": "ineligible"}
     known.commit("nodes")
-
-
-def _registered(known: state.State, source: str) -> Json:
-    spec = defaults.canonical(parse.parse(source, ""))
-    job_store.register(known, {"Job": spec, "Submission": {"Source": source, "Format": "hcl2"}})
-    return known.jobs[spec["Namespace"] or "default", spec["ID"]].spec
-
-
-def _allocation(known: state.State, job: Json, node_id: str, *told: Json) -> state.Allocation:
-    [group] = job["TaskGroups"]
-    [task] = group["Tasks"]
-    index = known.commit("allocs")
-    alloc = state.Allocation(
-        alloc_id=state.new_id(),
-        eval_id=state.new_id(),
-        job=job,
-        group=group,
-        spec=scheduler.spec_of(job, group),
-        index=0,
-        node_id=node_id,
-        node_name=known.nodes[node_id]["Name"],
-        create_index=index,
-        modify_index=index,
-        client_status="running",
-        tasks={task["Name"]: state.TaskState(events=list(told), state="running", started_ns=clock.now_ns())},
-    )
-    known.allocs[alloc.alloc_id] = alloc
-    return alloc
