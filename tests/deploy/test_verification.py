@@ -89,6 +89,24 @@ def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin
     assert [finding.code for finding in report.findings] == ["instance-starting", "volume-missing"]
 
 
+def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster, plan):
+    """Such as a client that allows no privileges: it stands in the events alone, since nothing was ever logged."""
+    refused = 'Docker privileged mode is disabled on this Nomad agent; token=abc "plugin"'
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Task Setup", "x"), ("Driver Failure", refused), ("Alloc Unhealthy", "failed")])
+    plugin_cluster.log("")
+
+    report = verification.verify(context.connect(), dataclasses.replace(plan, volumes=()), {})
+
+    [verdict] = report.plugins
+    assert [str(cause) for cause in verdict.causes if cause.kind == "event"] == [
+        "event on a (allocation alloc-a): Driver Failure: Docker privileged mode is disabled on this Nomad agent; "
+        'token=[secret] "plugin"',
+        "event on a (allocation alloc-a): Alloc Unhealthy: failed",
+    ]
+    assert "Docker privileged mode is disabled on this" in report.as_table()
+
+
 def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
     """Two looks see what one cannot: an instance that came back in place."""
     plugin_cluster.plugin()

@@ -17,7 +17,7 @@ from nomad_csi.plan import model
 from nomad_csi.verify import causes, found, plugins
 
 LOGS = 3
-"""Instances whose logs are read."""
+"""Instances whose events are told and whose logs are read."""
 
 TIMEOUT_S = 10.0
 """For one log: it comes from the client, which may be gone."""
@@ -46,6 +46,12 @@ def explain(
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in verdict.instances if row.code]
     return (*causes.of_traps(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
+
+
+def recorded(verdict: plugins.PluginVerdict) -> tuple[causes.Cause, ...]:
+    """Return the events of the tasks without a healthy instance, such as a refused image: of a few allocations."""
+    shown = list(dict.fromkeys(item.alloc_id for item in verdict.explanations))[:LOGS]
+    return causes.of_events(item for item in verdict.explanations if item.alloc_id in shown)
 
 
 def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:

@@ -148,7 +148,7 @@ def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict
         return seen.verdict
     wanted = seen.wanted
     fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.verdict)
-    return dataclasses.replace(seen.verdict, causes=fetched)
+    return dataclasses.replace(seen.verdict, causes=(*explaining.recorded(seen.verdict), *fetched))
 
 
 def _volume(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.drivers import model as drivers
-from nomad_csi.verify import findings
+from nomad_csi.verify import events, findings
 
-Kind = Literal["log", "trap", "job", "note"]
+Kind = Literal["event", "log", "trap", "job", "note"]
 
 LINES = 8
 """Of a log, the last ones."""
@@ -20,7 +20,12 @@ class Cause:
     """One thing that explains."""
 
     kind: Kind
-    """``log``: a line of the plugin's; ``trap``: known of the driver; ``job``: seen in the job; ``note``: not asked."""
+    """
+    What it is.
+
+    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``trap``: known of the driver; ``job``:
+    seen in the job; ``note``: not asked.
+    """
 
     where: str
     """Such as ``on client-1 (allocation 910c3a48)``, ``job plugin-aws-efs0-nodes``, or the trap's source."""
@@ -30,6 +35,11 @@ class Cause:
     def __str__(self) -> str:
         """Return ``log on client-1 (allocation 910c3a48): <text>``."""
         return f"{self.kind} {self.where}: {self.text}"
+
+
+def of_events(told: Iterable[events.Explanation]) -> tuple[Cause, ...]:
+    """Return what Nomad recorded of tasks that have no healthy instance."""
+    return tuple(Cause(kind="event", where=item.where, text=item.text) for item in told)
 
 
 def of_log(where: str, text: str) -> tuple[Cause, ...]:

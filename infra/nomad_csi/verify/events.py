@@ -38,9 +38,14 @@ class Explanation:
     text: str
     """Event type and message, such as ``Plugin became unhealthy: ... AccessDenied ...``."""
 
+    @property
+    def where(self) -> str:
+        """``on client-1 (allocation 910c3a48)``."""
+        return f"on {self.node_name or 'no client yet'} (allocation {self.alloc_id[:8]})"
+
     def __str__(self) -> str:
         """Return ``on client-1 (allocation 910c3a48): <text>``."""
-        return f"on {self.node_name or 'no client yet'} (allocation {self.alloc_id[:8]}): {self.text}"
+        return f"{self.where}: {self.text}"
 
 
 def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Explanation, ...]:
