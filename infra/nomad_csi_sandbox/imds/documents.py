@@ -33,10 +33,12 @@ def texts(instance: Instance) -> Mapping[str, str]:
     Return the body of every path that is answered, without a slash at the end.
 
     ``outpost-arn`` is missing on purpose: an instance outside of an Outpost gets a 404 for it.
-    Source: aws-ebs-csi-driver v1.64.0, ``pkg/cloud/metadata/imds.go`` (``IMDSInstanceInfo``), 2026-11.
+    Source: aws-ebs-csi-driver v1.64.0, ``pkg/cloud/metadata/imds.go`` (``IMDSInstanceInfo``); hashicorp/nomad,
+    ``client/fingerprint/env_aws.go``, which looks for EC2 by its ``ami-id``, 2026-11.
     """
     return {
         IDENTITY_DOCUMENT: json.dumps(_identity(instance), indent=2),
+        f"{META_DATA}/ami-id": instance.image_id,
         f"{META_DATA}/instance-id": instance.instance_id,
         f"{META_DATA}/instance-type": instance.instance_type,
         f"{META_DATA}/placement/availability-zone": instance.availability_zone,

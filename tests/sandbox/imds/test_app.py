@@ -54,6 +54,7 @@ def test_identity_document_names_instance_zone_and_region(client, token):
 @pytest.mark.parametrize(
     ("path", "text"),
     [
+        ("ami-id", "ami-0123456789abcdef0"),
         ("instance-id", "i-0123456789abcdef0"),
         ("network/interfaces/macs", "02:00:00:00:00:01/"),
         ("block-device-mapping", "ami\nroot"),

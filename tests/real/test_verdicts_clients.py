@@ -1,0 +1,98 @@
+"""Clients that leave, on a real server with two: drained, and killed with all that Nomad knew of them."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.real_nomad
+
+
+def _two_clients():
+    spec = importlib.util.spec_from_file_location("leaving_clients", Path(__file__).with_name("two_clients.py"))
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+two_clients = _two_clients()
+WHOLE = ("healthy", *["healthy"] * 4)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A server that misses a client after some seconds, and a plugin on both clients."""
+    with two_clients.started(heartbeat_grace="3s", min_heartbeat_ttl="1s") as made:
+        made.plugin = made.hostpath("local")
+        yield made
+
+
+@pytest.fixture
+def plugin(cluster):
+    """The plugin, whole again after what another test did."""
+    cluster.plugin.until(*WHOLE, **two_clients.HOSTPATH)
+    return cluster.plugin
+
+
+def places(seen):
+    """Return role and client of each instance."""
+    return [(row.role, row.node_name) for row in seen.verdict.instances]
+
+
+def test_drained_client_needs_no_instance(cluster, plugin):
+    """The other one is all there must be; undrained it is expected again."""
+    cluster.drain("c2")
+    try:
+        seen = two_clients.until(lambda: _without_c2(plugin))
+        assert (seen.verdict.verdict, seen.verdict.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
+    finally:
+        cluster.drain("c2", over=True)
+
+    seen = plugin.until(*WHOLE, **two_clients.HOSTPATH)
+    assert seen.verdict.counts == "2/2 nodes, 2/2 controllers"
+
+
+def _without_c2(plugin):
+    seen = plugin.look(**two_clients.HOSTPATH)
+    return seen if places(seen) == [("controller", "c1"), ("node", "c1")] else None
+
+
+def test_killed_client_is_missed_and_takes_its_instances_along(cluster, plugin):
+    """Until the server misses it Nomad's word is an old one; then one client is all there is; back, it has a new task."""
+    before = plugin.allocation("c2").alloc_id
+    cluster.kill("c2")
+    try:
+        at_once = plugin.look(**two_clients.HOSTPATH)
+        two_clients.until(lambda: cluster.statuses() == {"c1": "ready", "c2": "down"})
+        gone = plugin.look(**two_clients.HOSTPATH)
+    finally:
+        cluster.launch("c2")
+
+    assert at_once.verdict.counts == "2/2 nodes, 2/2 controllers"
+    assert (gone.verdict.verdict, gone.verdict.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
+    assert places(gone) == [("controller", "c1"), ("node", "c1")]
+    assert gone.verdict.findings == ()
+    plugin.until(*WHOLE, **two_clients.HOSTPATH)
+    assert plugin.allocation("c2").alloc_id != before
+
+
+def test_last_client_that_is_killed_leaves_no_zero_of_zero(cluster, plugin):
+    """Nomad forgets the plugin with its last instance; nothing of nothing is not healthy."""
+    for name in two_clients.ZONES:
+        cluster.kill(name)
+    try:
+        two_clients.until(lambda: set(cluster.statuses().values()) == {"down"})
+        seen = plugin.look(**two_clients.HOSTPATH)
+    finally:
+        for name in two_clients.ZONES:
+            cluster.launch(name)
+
+    assert (seen.verdict.verdict, seen.verdict.ok, seen.verdict.counts) == ("no-eligible-node", False, "0/0 nodes")
+    assert [str(item) for item in seen.verdict.findings] == [
+        "no-eligible-node: plugin local: expected at least 1 client that may run the plugin, found none of 2 clients "
+        "(status down: c1, c2); add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",
+        "plugin-missing: plugin local: expected a plugin known to Nomad, found none of that id; look at the tasks of its "
+        "jobs; ids are case-sensitive",
+    ]
+    plugin.until(*WHOLE, **two_clients.HOSTPATH)

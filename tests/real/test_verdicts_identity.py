@@ -1,0 +1,127 @@
+"""Name and version on a real server with two clients: what Nomad was told, what it was told once, and a job that changes."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.real_nomad
+
+
+def _two_clients():
+    spec = importlib.util.spec_from_file_location("identity_clients", Path(__file__).with_name("two_clients.py"))
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+two_clients = _two_clients()
+ONE_AT_A_TIME = 'update {\n max_parallel = 1\n min_healthy_time = "1s"\n}'
+ROWS = ("controller of plugin {id} on c1", "controller of plugin {id} on c2")
+ROWS += ("node instance of plugin {id} on c1", "node instance of plugin {id} on c2")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Both clients, and all plugins at once: they get well together."""
+    with two_clients.started() as made:
+        made.plugins = {
+            "astray": made.hostpath("astray", "--drivername=other.csi.example.com"),
+            "older": made.hostpath("older"),
+            "moving": made.hostpath("moving", top=ONE_AT_A_TIME),
+            "swapped": made.run("swapped", health_timeout="2m"),
+        }
+        yield made
+
+
+def told(seen):
+    """Return severity and text of each finding."""
+    return [(item.severity, str(item)) for item in seen.verdict.findings]
+
+
+def test_other_drivers_name_under_the_plugins_id(cluster):
+    """The hostpath driver with a name of its own: however well it is, it is not the one that the plan has."""
+    plugin = cluster.plugins["astray"]
+
+    seen = plugin.until("wrong-identity", *["wrong-identity"] * 4, **two_clients.HOSTPATH)
+
+    why = "expected hostpath.csi.k8s.io, found"
+    assert told(seen) == [
+        (
+            "error",
+            f"provider-differs: plugin astray: {why} other.csi.example.com; another driver answers under this plugin "
+            "id: correct the image or command, or choose another id",
+        ),
+        *(
+            (
+                "error",
+                f"provider-differs: {row.format(id='astray')}: {why} it answers as other.csi.example.com; another "
+                "driver answers under this plugin id: correct the image or command",
+            )
+            for row in ROWS
+        ),
+    ]
+    assert (seen.verdict.provider, seen.verdict.counts) == ("other.csi.example.com", "0/2 nodes, 0/2 controllers")
+
+
+def test_other_version_than_planned(cluster):
+    """The version that the driver answers itself, against one that a plan wants."""
+    plugin = cluster.plugins["older"]
+    version = plugin.until("healthy", **two_clients.HOSTPATH).verdict.version
+
+    seen = plugin.look(**two_clients.HOSTPATH | {"version": "v0.0.1"})
+
+    assert version.startswith("v1.")
+    assert told(seen) == [
+        (
+            "error",
+            f"version-differs: {row.format(id='older')}: expected version v0.0.1, found version {version}; correct the "
+            "image, or wait for a rolling update to end",
+        )
+        for row in ROWS
+    ]
+    assert (seen.verdict.verdict, seen.verdict.ok) == ("wrong-identity", False)
+
+
+def test_job_that_changes_is_outdated_until_each_client_has_it(cluster):
+    """One client after the other; what still runs the job as it was says so, and in the end all is well."""
+    plugin = cluster.plugins["moving"]
+    plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
+    before = {name: plugin.allocation(name).alloc_id for name in two_clients.ZONES}
+    cluster.hostpath("moving", "--v=2", top=ONE_AT_A_TIME)
+
+    seen = two_clients.until(lambda: _with_outdated(plugin.look(**two_clients.HOSTPATH)))
+    after = plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
+
+    outdated = [item for item in seen.verdict.findings if item.code == "instance-outdated"]
+    assert {item.found for item in outdated} == {"it runs version 0 of its job, which is at version 1"}
+    assert {item.advice for item in outdated} == {"wait for the rolling update, or look at the job's deployment"}
+    assert not seen.verdict.ok
+    assert not {row.alloc_id for row in after.verdict.instances} & set(before.values())
+
+
+def _with_outdated(seen):
+    return seen if "outdated" in {row.verdict for row in seen.verdict.instances} else None
+
+
+def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
+    """Nomad asks name and version of an allocation once, and not again after a restart in place; we ask the instance."""
+    plugin = cluster.plugins["swapped"]
+    plugin.until("healthy", "healthy", "healthy")
+    plugin.fault("c2", version="v9")
+    plugin.restart("c2")
+
+    own = plugin.until("wrong-identity", "healthy", "wrong-identity", client_data_dir=str(cluster.folder / "c2"))
+    later = plugin.until("healthy", "healthy", "healthy")  # heard of by Nomad since, or a minute on
+
+    assert told(own) == [
+        (
+            "error",
+            "version-differs: node instance of plugin swapped on c2: expected version v3.4.1, found version v9; "
+            "restarted once so far; correct the image, or wait for a rolling update to end",
+        )
+    ]
+    assert [row.proven_by for row in own.verdict.instances] == ["nomad", "csi"]
+    assert [item.provider_version for item in later.seen.plugin.nodes] == ["v3.4.1", "v3.4.1"]
+    assert later.verdict.instances[1].detail == "restarted once so far"

@@ -1,0 +1,147 @@
+"""Where instances are, on a real server with two clients: in another zone, nowhere, out of a volume's reach, and twice."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.deploy import batch_register, verification
+from nomad_csi.nomad import jobs, volume_creation
+from nomad_csi.plan import model, registration
+from nomad_csi_sandbox.imds import documents
+from nomad_csi_sandbox.imds import server as imds
+
+pytestmark = pytest.mark.real_nomad
+
+
+def _two_clients():
+    spec = importlib.util.spec_from_file_location("places_clients", Path(__file__).with_name("two_clients.py"))
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+two_clients = _two_clients()
+EBS = {"provider": "ebs.csi.aws.com", "version": "v1.64.0", "driver": "aws-ebs"}
+ONLY_C1 = 'constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}'
+MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Both clients, and all plugins at once: they get well together."""
+    wrong = documents.Instance(instance_id="i-c2", availability_zone=two_clients.ZONES["c2"])
+    with two_clients.started() as made, imds.Server(wrong) as service:
+        made.plugins = {
+            "astray": made.ebs_nodes("astray", service.url),
+            "half": made.hostpath("half", top=ONLY_C1),
+            "twice": made.hostpath("twice"),
+        }
+        yield made
+
+
+def told(seen):
+    """Return severity and text of each finding."""
+    return [(item.severity, str(item)) for item in seen.verdict.findings]
+
+
+def test_wrong_zone_against_the_clients_own(cluster):
+    """The EBS driver asks a metadata service that speaks for another machine; Nomad's own fingerprint knows better."""
+    seen = cluster.plugins["astray"].until("partial", "wrong-zone", "healthy", **EBS)
+
+    assert told(seen) == [
+        (
+            "error",
+            "zone-differs: node instance of plugin astray on c1: expected the zone of its client, found it reports zone "
+            "us-east-1b, its client is in us-east-1a; correct where the driver takes its zone from: instance metadata, "
+            "or an argument",
+        )
+    ]
+    assert [(row.zone, row.proven_by) for row in seen.verdict.instances] == [("us-east-1b", "nomad")] * 2
+
+
+def test_missing_where_the_scheduler_placed_none(cluster):
+    """A job that avoids a client leaves it without an instance."""
+    seen = cluster.plugins["half"].until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
+
+    assert told(seen) == [
+        (
+            "error",
+            "node-missing: node instance of plugin half on c2: expected a healthy one, found none (no allocation "
+            "there); look at the allocation on that client with `nomad alloc status`",
+        )
+    ]
+
+
+def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
+    """Nomad registers it, and calls it schedulable; no allocation that claims it would be placed."""
+    plugin = cluster.plugins["half"]
+    plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
+    new = volume_creation.NewVolume(
+        volume_id="made", namespace="default", name="made", plugin_id="half", capabilities=(MODE,)
+    )
+    wanted = registration.VolumeRegistration(
+        volume_id="afar",
+        name="afar",
+        external_id=volume_creation.create(cluster.client, new).volume.external_id,
+        plugin_id="half",
+        capabilities=(MODE,),
+        required_topologies=({"topology.hostpath.csi/node": "c2"},),
+    )
+    [outcome] = batch_register.register(cluster.client, [wanted])
+
+    [verdict] = verification.verify(cluster.client, _plan(plugin, wanted)).volumes
+
+    assert (outcome.status, verdict.verdict) == ("registered", "ok")
+    assert [(item.severity, str(item)) for item in verdict.findings] == [
+        (
+            "warning",
+            "volume-out-of-reach: volume default/afar: expected a healthy node instance in "
+            "topology.hostpath.csi/node=c2, found c1; add a client there; an allocation that claims the volume is not "
+            "placed before",
+        )
+    ]
+
+
+def _plan(plugin, volume):
+    expectation = plugin.expectation(**two_clients.HOSTPATH)
+    planned = model.PluginPlan(
+        plugin_id=plugin.plugin_id,
+        driver="csi-hostpath",
+        jobs=(),
+        expectation=expectation,
+        iam_policy=None,
+        adopt=False,
+    )
+    return model.StoragePlan(
+        plugins=(planned,),
+        volumes=(model.VolumePlan(registration=volume, source=None, protect=True, adopt=False),),
+    )
+
+
+def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
+    """Two jobs under one plugin id: Nomad knows the instances that came last."""
+    plugin = cluster.plugins["twice"]
+    plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
+    own = {name: plugin.allocation(name).alloc_id[:8] for name in two_clients.ZONES}
+    cluster.hostpath("twice", job_id="plugin-again")
+
+    seen = plugin.until("duplicate", *["duplicate"] * 4, **two_clients.HOSTPATH)
+    explained = [str(cause) for cause in plugin.explained(seen) if cause.kind == "job"]
+    jobs.stop(cluster.client, "default", "plugin-again", purge=True)
+
+    assert told(seen) == [
+        (
+            "error",
+            f"instance-duplicate: {row} of plugin twice on {name}: expected one on each client, found job plugin-twice "
+            f"runs another one there (allocation {own[name]}); Nomad knows one of them; run by another job; stop one of "
+            "the two jobs: one plugin id runs once on a client",
+        )
+        for row in ("controller", "node instance")
+        for name in two_clients.ZONES
+    ]
+    assert explained == [
+        "job (job plugin-again, plugin-twice): job plugin-again beside job plugin-twice of job plugin-twice"
+    ]
+    plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)

@@ -1,0 +1,337 @@
+"""
+A real server and two real clients, agents of their own on one machine, and CSI plugins that a test brings to a state.
+
+Each client finds itself in a zone, as it would on EC2: a stand-in for the metadata service tells it so.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import explaining, looking
+from nomad_csi.nomad import jobs, nodes
+from nomad_csi.plan import model
+from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
+from nomad_csi_sandbox.imds import documents
+from nomad_csi_sandbox.imds import server as imds
+from nomad_csi_sandbox.session import agent as session_agent
+from nomad_csi_sandbox.session import mounts, tasks
+
+WAIT_S = 120.0
+ZONES = {"c1": "us-east-1a", "c2": "us-east-1b"}
+STAND_IN = "nomad-csi-sandbox-csi-plugin"
+PROGRAMS = ("hostpathplugin", "aws-ebs-csi-driver")
+HOSTPATH = {
+    "provider": "hostpath.csi.k8s.io",
+    "version": "",
+    "driver": "csi-hostpath",
+    "monolith": True,
+    "controllers": len(ZONES),
+}
+"""What is expected of `Cluster.hostpath`, otherwise than of the stand-in of the EFS driver."""
+
+JOB = """job "{job_id}" {{
+  type = "system"
+  {top}
+  group "g" {{
+    task "plugin" {{
+      driver       = "raw_exec"
+      kill_timeout = "200ms"
+      restart {{
+        attempts = 20
+        interval = "1h"
+        delay    = "1s"
+        mode     = "delay"
+      }}
+      csi_plugin {{
+        id                     = "{plugin_id}"
+        type                   = "{role}"
+        health_timeout         = "{health_timeout}"
+        stage_publish_base_dir = "{folder}/stage"
+      }}
+      env {{
+        NOMAD_CSI_SANDBOX_ZONE = "${{attr.platform.aws.placement.availability-zone}}"
+        {fault_file} = "{folder}/{plugin_id}-${{node.unique.name}}.json"
+        {env}
+      }}
+      config {{
+        command = "{command}"
+        args    = {arguments}
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def _agents():
+    path = Path(__file__).parents[1] / "contract" / "agents.py"
+    spec = importlib.util.spec_from_file_location("two_clients_agents", path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+agents = _agents()
+
+
+class Cluster:
+    """One server and two clients."""
+
+    def __init__(self, folder, **server):
+        self.folder = folder
+        self._server = server
+        self._started = {}
+        self._commands = {}
+        self._stack = ExitStack()
+        self._ports = iter(_free_ports(9))
+        self.client = None
+
+    def start(self):
+        parts = {"enabled": True, "bootstrap_expect": 1, "raft_multiplier": 1}
+        http, rpc = self._prepare("s", {"server": parts | self._server})
+        self.launch("s")
+        self.client = nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{http}"), timeout_s=20.0)
+        until(lambda: self._answers("/v1/status/leader"))
+        for name, zone in ZONES.items():
+            instance = documents.Instance(instance_id=f"i-{name}", availability_zone=zone)
+            service = self._stack.enter_context(imds.Server(instance))
+            own = {
+                "enabled": True,
+                "servers": [f"127.0.0.1:{rpc}"],
+                "options": {"fingerprint.denylist": session_agent.NOT_LOOKED_FOR.removeprefix("env_aws,")},
+            }
+            parts = {"client": own, "plugin": [{"raw_exec": [{"config": [{"enabled": True}]}]}]}
+            self._prepare(name, parts, AWS_EC2_METADATA_SERVICE_ENDPOINT=service.url)
+            self.launch(name)
+        until(lambda: self.statuses() == dict.fromkeys(ZONES, "ready"))
+
+    def _prepare(self, name, parts, **environment):
+        """Write the settings of an agent; return its ports for HTTP and RPC."""
+        http, rpc, serf = (next(self._ports) for _ in range(3))
+        data_dir = self.folder / name
+        data_dir.mkdir()
+        settings = {
+            "name": name,
+            "data_dir": str(data_dir),
+            "bind_addr": "127.0.0.1",
+            "advertise": dict.fromkeys(("http", "rpc", "serf"), "127.0.0.1"),
+            "disable_update_check": True,
+            "ports": {"http": http, "rpc": rpc, "serf": serf},
+        }
+        config = self.folder / f"agent-{name}.json"
+        config.write_text(json.dumps(settings | parts))
+        inherited = agents.task_environment("http://127.0.0.1:1", "i-1") | environment
+        if environment:
+            del inherited["AWS_EC2_METADATA_DISABLED"]
+        self._commands[name] = (["nomad", "agent", f"-config={config}"], inherited)
+        return http, rpc
+
+    def launch(self, name):
+        """Start an agent, for the first time or again."""
+        command, environment = self._commands[name]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self._started[name] = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def kill(self, name):
+        """Kill an agent; the tasks of a client go on."""
+        process = self._started.pop(name)
+        process.kill()
+        process.wait()
+
+    def _answers(self, path):
+        with contextlib.suppress(errors.NomadApiError):
+            return bool(self.client.request("GET", path).data)
+        return False
+
+    def statuses(self):
+        """Return the status of each client, by name."""
+        return {item.name: item.status for item in nodes.list_nodes(self.client)}
+
+    def run(self, plugin_id, *words, job_id="", command=STAND_IN, role="node", top="", env="", health_timeout="30s"):
+        """Run a plugin on both clients, as it is now; by default a stand-in of the EFS driver."""
+        own = ["--driver", "aws-efs", *words] if command == STAND_IN else words
+        job_id = job_id or f"plugin-{plugin_id}"
+        source = JOB.format(
+            job_id=job_id,
+            plugin_id=plugin_id,
+            role=role,
+            folder=self.folder,
+            fault_file=FAULT_FILE,
+            top=top,
+            env=env,
+            health_timeout=health_timeout,
+            command=command,
+            arguments=json.dumps([*own, "--endpoint=${CSI_ENDPOINT}"]),
+        )
+        jobs.register(self.client, jobs.parse(self.client, source), source=source, enforce_index=None)
+        return Plugin(self, plugin_id, job_id)
+
+    def hostpath(self, plugin_id, *words, **more):
+        """Run the hostpath driver of Kubernetes CSI, a real one, as a monolith on both clients."""
+        own = ["--nodeid=${node.unique.name}", f"--statedir={self.folder}/${{node.unique.name}}-{plugin_id}", *words]
+        return self.run(plugin_id, *own, command=shutil.which("hostpathplugin"), role="monolith", **more)
+
+    def ebs_nodes(self, plugin_id, metadata_url):
+        """Run node instances of the EBS driver, which asks the metadata service at this address where it is."""
+        env = f'AWS_EC2_METADATA_DISABLED = "false"\n AWS_EC2_METADATA_SERVICE_ENDPOINT = "{metadata_url}"'
+        return self.run(
+            plugin_id, "node", "--metadata-sources=imds", command=shutil.which("aws-ebs-csi-driver"), env=env
+        )
+
+    def drain(self, name, *, over=False):
+        [node] = [item for item in nodes.list_nodes(self.client) if item.name == name]
+        spec = None if over else {"Deadline": -1, "IgnoreSystemJobs": False}
+        body = {"DrainSpec": spec, "MarkEligible": over}
+        self.client.request("POST", f"/v1/node/{node.node_id}/drain", body=body)
+
+    def close(self):
+        try:
+            if self.client is not None:
+                tasks.end_all(self.client)
+        finally:
+            if self.client is not None:
+                self.client.close()
+            for process in reversed(self._started.values()):
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+            self._stack.close()
+            mounts.unmount_below(self.folder)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plugin on both clients."""
+
+    cluster: Cluster
+    plugin_id: str
+    job_id: str
+
+    def expectation(self, **changes):
+        known = {
+            "plugin_id": self.plugin_id,
+            "provider": "efs.csi.aws.com",
+            "version": "v3.4.1",
+            "namespace": "default",
+            "controllers": 0,
+            "datacenters": ("*",),
+            "node_pool": "default",
+            "task_driver": "raw_exec",
+            "client_data_dir": "",
+            "proof": "nomad",
+            "timeout_s": 30.0,
+            "stable_s": 1.0,
+            "driver": "aws-efs",
+        }
+        return model.PluginExpectation(**known | changes)
+
+    def wanted(self, **changes):
+        return looking.Wanted(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+
+    def look(self, before=(), **changes):
+        [seen] = looking.Looker(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).look(before)
+        return seen
+
+    def until(self, *verdicts, **changes):
+        """Look until the plugin is the first of *verdicts*, and its instances the others."""
+        last = []
+
+        def found():
+            seen = self.look(**changes)
+            words = (seen.verdict.verdict, *(row.verdict for row in seen.verdict.instances))
+            last[:] = [*words, *map(str, seen.verdict.findings)]
+            return seen if words[: len(verdicts)] == verdicts else None
+
+        return until(found, last)
+
+    def fault(self, name, **fault):
+        """Order a fault of the stand-in on a client; none ends it."""
+        path = self.cluster.folder / f"{self.plugin_id}-{name}.json"
+        made = path.with_suffix(".new")
+        made.write_text(json.dumps(fault))
+        made.replace(path)
+
+    def explained(self, seen):
+        expectation = seen.wanted.expectation
+        return explaining.explain(self.cluster.client, expectation, seen.wanted.job_ids, seen.seen, seen.verdict)
+
+    def allocation(self, name):
+        found = jobs.allocations(self.cluster.client, "default", self.job_id)
+        [wanted] = [item for item in found if item.node_name == name and item.desired_status == "run"]
+        return wanted
+
+    def signal(self, name, number):
+        alloc_id = self.allocation(name).alloc_id
+        found = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _is_plugin(path, alloc_id)]
+        assert found
+        for path in found:
+            os.kill(int(path.parent.name), number)
+
+    def restart(self, name):
+        """Kill the process on a client, and wait until it runs again."""
+        before = self.allocation(name).restarts
+        self.signal(name, signal.SIGKILL)
+        until(
+            lambda: self.allocation(name).restarts > before and self.allocation(name).task_events[-1].type == "Started"
+        )
+
+
+def until(look, last=()):
+    """Return the first true answer of *look*."""
+    deadline = time.monotonic() + WAIT_S
+    while not (found := look()):
+        assert time.monotonic() < deadline, last
+        time.sleep(0.1)
+    return found
+
+
+def _is_plugin(path, alloc_id):
+    """Return whether a process is the plugin itself: the executor's command line names no socket."""
+    with contextlib.suppress(OSError):
+        words = path.read_bytes().split(b"\0")
+        return any(word.endswith(f"/{alloc_id}/csi.sock".encode()) for word in words) and b"executor" not in words
+    return False
+
+
+def _free_ports(count):
+    with ExitStack() as stack:
+        made = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [item.getsockname()[1] for item in made]
+
+
+@contextlib.contextmanager
+def started(**server):
+    """Run a cluster whose server has these settings besides, and remove its folder after it."""
+    lacking = [name for name in PROGRAMS if not shutil.which(name)]
+    if why := agents.obstacle() or (f"no {', '.join(lacking)} on PATH" if lacking else ""):
+        pytest.skip(why)
+    folder = agents.short_folder()
+    try:
+        made = Cluster(folder, **server)
+        try:
+            made.start()
+            yield made
+        finally:
+            made.close()
+    finally:
+        assert not mounts.below(folder), "something is still mounted there"
+        shutil.rmtree(folder)
