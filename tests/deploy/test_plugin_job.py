@@ -30,6 +30,9 @@ RUNNING = {
 }
 STOPPED = RUNNING | {"Status": "dead", "Stop": True}
 FOREIGN = RUNNING | {"Meta": None}
+CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
+OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
+IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
 ALLOCATION = {
     "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
     "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
@@ -52,9 +55,15 @@ def plan(kind, index=41, failed=None):
     }
 
 
+def variable(identity):
+    """Return the variable that holds the *identity* of a cluster."""
+    return {"Path": "nomad-csi/cluster", "Items": {"id": identity}, "ModifyIndex": 7}
+
+
 @pytest.fixture
 def cluster(scripted):
     """Return a Nomad that parses the job, registers whatever it is given, and holds no volume."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED)
     scripted.reply("GET", "/v1/volumes", 200, [])
     return scripted
@@ -92,7 +101,7 @@ def test_preview_knows_the_id():
     """What uses the id is known before the job is registered."""
     assert JOB.preview(NEWS | {"adopt": True}) == (
         IDENTITY,
-        NEWS | {"jobModifyIndex": resource.UNKNOWN, "version": resource.UNKNOWN, "driftType": "None"},
+        NEWS | dict.fromkeys(("jobModifyIndex", "version", "cluster"), resource.UNKNOWN) | {"driftType": "None"},
     )
 
 
@@ -105,7 +114,7 @@ def test_create_registers_only_if_still_absent(context, cluster):
 
     [sent] = registered(cluster)
     assert identity == IDENTITY
-    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None"}
+    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
     assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
     assert sent["Job"] == PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}}
     assert sent["Submission"]["Source"] == NEWS["hcl"]
@@ -191,6 +200,7 @@ def test_create_without_an_owner_owns_nothing(context, cluster):
 
 def test_create_knows_its_owner_from_the_text(context, scripted):
     """Where no owner is given, the job's own text says whose it is."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}})
     answers(scripted, job=RUNNING, planned=plan("Edited"))
 
@@ -274,7 +284,7 @@ def test_read_tells_how_the_job_differs(context, cluster, held, drift):
     inputs, outputs = JOB.read(context, IDENTITY, NEWS, {})
 
     assert inputs == NEWS
-    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift}
+    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift, "cluster": CLUSTER}
 
 
 def test_read_of_a_purged_job_is_nothing(context, cluster):
@@ -480,3 +490,135 @@ def test_version_that_is_none_is_refused():
     _inputs, failures = JOB.check(NEWS | {"minimumNomad": "newest"})
 
     assert "minimumNomad" in str(failures)
+
+
+RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+STEPS = {
+    "read": lambda context: JOB.read(context, IDENTITY, NEWS, RECORDED),
+    "update": lambda context: JOB.update(context, IDENTITY, RECORDED, NEWS | {"adopt": True}),
+    "delete": lambda context: JOB.delete(context, IDENTITY, RECORDED),
+}
+
+
+def changes(script):
+    """Return method and path of every request that changes something."""
+    asks = {"GET"}
+    return [
+        (verb, path) for verb, path, _ in script.requests if verb not in asks and not path.startswith((PARSE, PLAN))
+    ]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unmarked", "marked"])
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held):
+    """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=held, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        STEPS[step](context)
+
+    assert str(caught.value) == (
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster {OTHER}; nothing was "
+        "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`"
+    )
+    assert changes(scripted) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_job_in_a_cluster_without_an_identity_is_not_taken_for_ours(context, scripted, step):
+    """The recorded cluster has an identity; where it was lost, the refusal says how to put it back."""
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=FOREIGN, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        STEPS[step](context)
+
+    assert f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {scripted.address} has no" in str(
+        caught.value
+    )
+    assert f"`nomad var put -namespace default nomad-csi/cluster id={CLUSTER}`" in str(caught.value)
+    assert changes(scripted) == []
+
+
+def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scripted, heard):
+    """It is gone from the stack, and what runs in the other cluster is told of."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("GET", GET, 404, "job not found")
+
+    assert JOB.read(context, IDENTITY, NEWS, RECORDED) is None
+
+    [line] = heard["warn"]
+    assert line.startswith(f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster")
+    assert line.endswith("which has no such job; what runs in the other is not in this stack any more")
+
+
+def test_delete_in_another_cluster_without_the_job_is_refused(context, scripted):
+    """It runs in the other one."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("GET", GET, 404, "job not found")
+
+    with pytest.raises(errors.RefusedError, match=f"recorded in cluster {CLUSTER}"):
+        JOB.delete(context, IDENTITY, RECORDED)
+
+
+def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
+    """Neither the job nor an identity is there."""
+    scripted.reply("GET", GET, 404, "job not found")
+
+    JOB.delete(context, IDENTITY, RECORDED)
+
+    assert changes(scripted) == []
+
+
+@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unmarked"])
+def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, held, taken_in):
+    """An older release recorded none: the cluster is recorded once a job with our mark is seen in it."""
+    answers(cluster, job=held, planned=plan("None"))
+    before = {name: value for name, value in RECORDED.items() if name != "cluster"}
+
+    _inputs, read = JOB.read(context, IDENTITY, NEWS, before)
+    updated = JOB.update(context, IDENTITY, before, NEWS)
+
+    expected = RECORDED if taken_in else before
+    assert (read, updated) == (expected, expected)
+
+
+@pytest.mark.parametrize("recorded", [RECORDED, {}], ids=["recorded", "imported"])
+def test_token_that_may_not_read_the_identity_compares_nothing(context, scripted, recorded):
+    """What is recorded stays, and nothing is invented."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 403, "Permission denied")
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=RUNNING, planned=plan("None"))
+
+    _inputs, outputs = JOB.read(context, IDENTITY, NEWS, recorded)
+
+    assert outputs.get("cluster") == recorded.get("cluster")
+
+
+def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted):
+    """Where the mark of an owner is to be left; without an owner nothing but the job is made."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 404, "variable not found")
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=None, planned=plan("Added", 0))
+    scripted.reply("GET", GET, 200, RUNNING)
+
+    _identity, outputs = JOB.create(context, NEWS)
+
+    assert outputs["cluster"] == CLUSTER
+    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == [IDENTITY_VARIABLE, "/v1/jobs"]
+
+
+def test_create_without_an_owner_makes_no_identity(context, scripted):
+    """Nobody's job leaves no trace of ours."""
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=None, planned=plan("Added", 0))
+    scripted.reply("GET", GET, 200, FOREIGN)
+
+    _identity, outputs = JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert "cluster" not in outputs
+    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == ["/v1/jobs"]

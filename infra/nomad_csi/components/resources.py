@@ -74,7 +74,7 @@ class PluginJob(pulumi.CustomResource):
         """
         inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
         inputs["minimumNomad"] = minimum_nomad
-        outputs = {"jobModifyIndex": None, "version": None, "driftType": None}
+        outputs = {"jobModifyIndex": None, "version": None, "driftType": None, "cluster": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 
     @property

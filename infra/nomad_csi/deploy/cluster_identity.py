@@ -11,7 +11,9 @@ import threading
 import time
 import uuid
 import weakref
+from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
@@ -32,6 +34,8 @@ class _Identity:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.value = ""
+        self.is_readable = False
+        """Whether the token may read it."""
         self.tried_at = {False: -ABSENT_S, True: -ABSENT_S}
         """When it was last looked for, and when it was last to be made."""
 
@@ -47,11 +51,10 @@ def of(client: nomad.Nomad, *, make: bool = False) -> str:
     Where *make*, one that has none is given one, if the token may. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
-    with _LOCK:
-        known = _KNOWN.setdefault(client, _Identity())
+    known = _of(client)
     with known.lock:
         if not known.value and time.monotonic() - known.tried_at[make] > ABSENT_S:
-            known.value = _allowed(client, make=make)
+            known.value = _allowed(client, known, make=make)
             known.tried_at[make] = time.monotonic()
         return known.value
 
@@ -61,9 +64,45 @@ def is_another(recorded: str, found: str) -> bool:
     return bool(recorded and found) and recorded != found
 
 
-def _allowed(client: nomad.Nomad, *, make: bool) -> str:
+def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool = True) -> str:
+    """
+    Return in words that *what* was *recorded* in another cluster than answers now; empty where it was not.
+
+    A cluster without an identity is another one, too, where something of that id *is_there*: the one that is recorded
+    has one. Where nothing is there, it may be the recorded one, made anew. Nothing is known where the token may not
+    read it.
+    """
+    before = str(recorded.get("cluster", ""))
+    now = of(client) if before else ""
+    if is_another(before, now):
+        return f"{what} is recorded in cluster {before}, and at {client.connection.address} is cluster {now}"
+    if before and not now and is_there and _of(client).is_readable:
+        return (
+            f"{what} is recorded in cluster {before}, and the one at {client.connection.address} has no identity "
+            f"(where it was lost: `nomad var put -namespace {NAMESPACE} {PATH} {ITEM}={before}`)"
+        )
+    return ""
+
+
+def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool = True) -> None:
+    """Raise `errors.RefusedError` where *what* was *recorded* in another cluster, as `elsewhere` says."""
+    if why := elsewhere(client, what, recorded, is_there=is_there):
+        raise errors.RefusedError(
+            f"{why}; nothing was changed: correct the provider's address or region, or remove it from this stack with "
+            "`pulumi state delete`"
+        )
+
+
+def _of(client: nomad.Nomad) -> _Identity:
+    with _LOCK:
+        return _KNOWN.setdefault(client, _Identity())
+
+
+def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
+    known.is_readable = False
     try:
         found = _read(client)
+        known.is_readable = True
         if found or not make:
             return found
         variables.put(client, NAMESPACE, PATH, {ITEM: str(uuid.uuid4())}, index=variables.NEW)

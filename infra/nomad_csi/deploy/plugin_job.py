@@ -4,19 +4,25 @@ The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
 Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import asking, compare, job_ownership, job_removal, minimum_version, properties, resource
+from nomad_csi.deploy import (
+    asking,
+    cluster_identity,
+    compare,
+    job_cluster,
+    job_ownership,
+    job_removal,
+    minimum_version,
+    properties,
+    resource,
+)
+from nomad_csi.deploy import plugin_job_properties as declared
 from nomad_csi.nomad import jobs
-from nomad_csi.spec import names
 
 EQUAL = job_ownership.EQUAL
-
-NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad"})
-"""Inputs that say how the job is registered, and are neither compared nor recorded."""
 
 STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
@@ -27,49 +33,8 @@ class PluginJob:
 
     token = "nomad-csi:index:PluginJob"  # noqa: S105  # Pulumi's word for a type's name
     description = "A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."
-    inputs: Mapping[str, properties.Property] = {
-        "jobId": properties.Property(
-            kind="text",
-            required=True,
-            replaces=True,
-            pattern=names.JOB_ID,
-            pattern_says="up to 128 letters, digits, '.', '_' and '-', the first a letter or digit",
-            description="Id of the job, as in its HCL.",
-        ),
-        "namespace": properties.Property(
-            kind="text",
-            default="default",
-            replaces=True,
-            pattern=names.NAMESPACE,
-            pattern_says="up to 128 letters, digits and '-'",
-            description="Nomad namespace of the job, as in its HCL; `default` when omitted.",
-        ),
-        "hcl": properties.Property(kind="text", required=True, description="The job file (HCL2), without variables."),
-        "owner": properties.Property(
-            kind="text",
-            description=f"The owning stack, as `project/stack`; in Nomad it is meta `{job_ownership.OWNER_META}`.",
-        ),
-        "adopt": properties.Property(
-            kind="flag", description="Take over a running job of this id that differs and is not this stack's."
-        ),
-        "minimumNomad": properties.Property(
-            kind="text",
-            pattern=re.compile(r"\d+\.\d+\.\d+"),
-            pattern_says="a version such as `1.9.4`",
-            description="Oldest version of Nomad's servers that the plugin works with; older ones are refused.",
-        ),
-    }
-    outputs: Mapping[str, properties.Property] = {
-        "jobModifyIndex": properties.Property(
-            kind="number", required=True, description="Nomad's index of the job's last change."
-        ),
-        "version": properties.Property(kind="number", required=True, description="Nomad's version of the job."),
-        "driftType": properties.Property(
-            kind="text",
-            required=True,
-            description="`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`.",
-        ),
-    }
+    inputs = declared.INPUTS
+    outputs = declared.OUTPUTS
     secret_properties = properties.secret_names(inputs)
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
@@ -85,14 +50,14 @@ class PluginJob:
             self.inputs,
             old_inputs,
             news,
-            ignored=NOT_OF_THE_JOB,
+            ignored=declared.NOT_OF_THE_JOB,
             also_updates=("driftType",) if drifted else (),
             notice=f"stops and purges job {identity} first; its plugin cannot mount or detach volumes meanwhile",
         )
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; the index and the version follow from the registration."""
-        unknown = {"jobModifyIndex": resource.UNKNOWN, "version": resource.UNKNOWN, "driftType": EQUAL}
+        unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster"), resource.UNKNOWN) | {"driftType": EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), _recorded(news) | unknown
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -108,39 +73,58 @@ class PluginJob:
         runs = found is not None and not found.stopped
         if found and runs and not news.get("adopt") and not job_ownership.is_ours(found, document, _owner(news)):
             job_ownership.refuse_foreign(found, jobs.plan(client, job_ownership.as_marked(document, found)))
+        cluster_identity.of(client, make="owner" in news)
         _run(context, client, document, found, news)
-        return _identity(news), _observed(client, news)
+        return _identity(news), _observed(client, news, {})
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return the inputs as recorded, and how the job differs from them by Nomad's own plan."""
+        """
+        Return the inputs as recorded, and how the job differs from them by Nomad's own plan.
+
+        Raises `errors.RefusedError` where the job was recorded in another cluster, and this one has one of that id too.
+        """
         namespace, job_id = asking.split_identity(identity, "namespace/job_id")
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
             found = jobs.get(client, namespace, job_id)
-            return None if found is None else _live(client, found, inputs)
+            if found is None:
+                job_cluster.tell_if_other(context, client, identity, outputs)
+                return None
+            cluster_identity.refuse_other(client, f"job {identity}", outputs)
+            return _live(client, found, inputs, outputs)
         return dict(inputs), dict(outputs)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Register the job again, provided that nobody changes it between plan and registration."""
-        del identity
+        """
+        Register the job again, provided that nobody changes it between plan and registration.
+
+        Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's.
+        """
         client = context.connect()
         _refuse_older(context, client, news)
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
+        cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
             job_ownership.refuse_other(found, {_owner(old_outputs), _owner(news)})
+        cluster_identity.of(client, make="owner" in news)
         _run(context, client, document, found, news)
-        return _observed(client, news)
+        return _observed(client, news, old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed."""
+        """
+        Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
+
+        Raises `errors.RefusedError` for that, where it was recorded in another cluster, or is another stack's.
+        """
         namespace, job_id = asking.split_identity(identity, "namespace/job_id")
         client = context.connect()
         found = jobs.get(client, namespace, job_id)
+        cluster_identity.refuse_other(client, f"job {identity}", outputs, is_there=found is not None)
         if found is None:
             return
         job_ownership.refuse_other(found, {_owner(outputs)})
@@ -155,7 +139,7 @@ def _identity(inputs: Mapping[str, Any]) -> str:
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
-    return {name: value for name, value in news.items() if name not in NOT_OF_THE_JOB}
+    return {name: value for name, value in news.items() if name not in declared.NOT_OF_THE_JOB}
 
 
 def _owner(inputs: Mapping[str, Any]) -> str:
@@ -237,17 +221,18 @@ def _has_arrived(client: nomad.Nomad, document: dict[str, Any]) -> bool:
         return False
 
 
-def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a registration; what follows it must not lose the id."""
+def _observed(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a registration; what follows it must not lose the id. *recorded* are those of before."""
     try:
         found = jobs.get(client, news["namespace"], news["jobId"])
+        cluster = {} if found is None else job_cluster.recorded_as(client, found, news, recorded)
     except errors.NomadApiError as error:
         reason = f"registered, but not seen afterwards: {error}"
         raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,)) from error
     if found is None:
         reason = "registered, but gone again: something else removes it"
         raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,))
-    return _outputs(news, found, EQUAL)
+    return _outputs(news, found, EQUAL) | cluster
 
 
 def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> resource.Properties:
@@ -259,11 +244,12 @@ def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> r
 
 
 def _live(
-    client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]
+    client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> tuple[resource.Properties, resource.Properties]:
-    """Return the inputs as *recorded*, or as submitted for an import, and outputs with the drift from them."""
-    inputs = dict(recorded) or _imported(client, found)
-    return inputs, _outputs(inputs, found, _drift(client, found, inputs))
+    """Return the *inputs*, or as submitted for an import, and outputs with the drift from them."""
+    known = dict(inputs) or _imported(client, found)
+    outputs = _outputs(known, found, _drift(client, found, known))
+    return known, outputs | job_cluster.recorded_as(client, found, known, recorded)
 
 
 def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:

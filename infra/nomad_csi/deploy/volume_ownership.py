@@ -24,7 +24,7 @@ def claimant(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claimant:
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where the volume of *news* is another stack's, and is not to be adopted."""
     key, who = _key(news), claimant(news, recorded)
-    owner = (registration_ownership.of(client).owners([key]) or {}).get(key, "")
+    owner = registration_ownership.of(client).look([key]).owners.get(key, "")
     if not who.may_have(owner):
         raise refusal(key, owner, who)
 
@@ -76,11 +76,7 @@ def refusal(key: batch_look.Key, owner: str, who: Claimant) -> errors.RefusedErr
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where the volume was *recorded* in another cluster than answers now."""
-    if why := _another_cluster(client, identity, recorded):
-        raise errors.RefusedError(
-            f"{why}; nothing was changed: correct the provider's address or region, or remove it from this stack with "
-            "`pulumi state delete`"
-        )
+    cluster_identity.refuse_other(client, f"volume {identity}", recorded, is_there=False)
 
 
 def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
@@ -140,11 +136,7 @@ def _as_marked(
 
 def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> str:
     """Return in words that the volume was *recorded* in another cluster than answers now; empty where it was not."""
-    before = str(recorded.get("cluster", ""))
-    now = cluster_identity.of(client) if before else ""
-    if not cluster_identity.is_another(before, now):
-        return ""
-    return f"volume {identity} is recorded in cluster {before}, and at {client.connection.address} is cluster {now}"
+    return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
 
 
 def _key(inputs: Mapping[str, Any]) -> batch_look.Key:
