@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.aws import file_systems
 from nomad_csi.doctor import judge, model, versions
-from nomad_csi.nomad import servers, tokens
+from nomad_csi.nomad import plugin_tasks, servers, tokens
 from nomad_csi.plan import storage
 
 EFS = "fs-0123456789abcdef0"
@@ -135,6 +135,39 @@ def test_privileges_are_asked_of_docker_for_tasks_that_want_them(make):
     raw = make.found(clients=(bare,), tasks=(make.task(task_driver="raw_exec"),))
 
     assert "privileged-refused" not in codes_of(controller) | codes_of(raw)
+
+
+def test_container_that_mounts_needs_the_right_to(make):
+    """Privileges, or the capability; a controller of this driver mounts nothing, and a process is no container."""
+    allowed = (
+        {"capabilities": frozenset({"sys_admin"}), "privileged": False},
+        {"role": "controller", "privileged": False},
+        {"task_driver": "raw_exec", "privileged": False},
+    )
+    bare = make.node(drivers={"docker": True, "raw_exec": True})
+
+    for changes in allowed:
+        found = make.found(clients=(bare,), tasks=(make.task(**changes),))
+        assert "privilege-missing" not in codes_of(found), changes
+
+
+def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
+    """A driver of one's own may need none."""
+    role = {"job_type": "system", "arguments": ["--endpoint=${CSI_ENDPOINT}"], "privileged": False}
+    own = {
+        "name": "own",
+        "provider": "own.example.com",
+        "image": "registry.example.com/own:1",
+        "capabilities": [{"access_mode": "single-node-writer"}],
+        "roles": {"node": role},
+    }
+    plan = storage.plan_document({"plugins": [{"id": "own", "driver": own}]})
+    task = plugin_tasks.of_plan(plan.plugins[0].jobs[0])
+
+    found = make.found(plan=plan, tasks=(task,))
+
+    assert not task.privileged
+    assert "privilege-missing" not in codes_of(found)
 
 
 def test_clients_that_are_not_to_run_the_plugin_do_not_matter(make):

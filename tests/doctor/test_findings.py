@@ -52,6 +52,15 @@ SITUATIONS = {
         "job default/plugin-ebs-node wants privileged = true; /v1/nodes: driver.docker.privileged.enabled is not set on "
         "client-1",
     ),
+    "privilege-missing": (
+        lambda make: make.found(tasks=(make.task(privileged=False),)),
+        "job default/plugin-ebs-node has no privileged = true",
+    ),
+    "folders-refused": (
+        lambda make: make.found(tasks=(make.task(binds=("/run/udev:/run/udev",)),)),
+        "job default/plugin-ebs-node wants /run/udev:/run/udev; /v1/nodes: driver.docker.volumes.enabled is not set on "
+        "client-1",
+    ),
     "mount-not-shared": (
         lambda make: make.found(mounts={"n1": "private"}),
         "/proc/self/mountinfo: the mount of data_dir is not shared on client-1",

@@ -10,8 +10,11 @@ from nomad_csi.plan import model as plans
 from nomad_csi.verify import eligibility
 
 PRIVILEGED = "driver.docker.privileged.enabled"
+FOLDERS = "driver.docker.volumes.enabled"
 _CONTAINERS = frozenset({"docker", "podman"})
 _MOUNTING = frozenset({"node", "monolith"})
+_MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
+"""Capabilities with which the kernel lets a container mount."""
 
 
 def check(found: model.Found) -> Iterator[model.Outcome]:
@@ -26,6 +29,10 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         places = may_run(task, clients)
         yield from _driver(task, places)
         yield from _privileges(task, places)
+        yield from _folders(task, places)
+        if _lacks_privileges(found, task):
+            job = f"job {task.namespace}/{task.job_id}"
+            yield finding("privilege-missing", _subject(task), f"{job} has no privileged = true")
     yield from _mounts(found, tasks, clients)
 
 
@@ -89,11 +96,7 @@ def _driver(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> It
 def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
     if task.task_driver != "docker" or not task.privileged:
         return
-    refusing = [
-        node.name
-        for node in places
-        if node.drivers.get("docker", False) and node.driver_attributes.get(PRIVILEGED) not in {"true", "1"}
-    ]
+    refusing = _without(PRIVILEGED, places)
     if refusing:
         yield finding(
             "privileged-refused",
@@ -101,6 +104,39 @@ def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -
             f"job {task.namespace}/{task.job_id} wants privileged = true; /v1/nodes: {PRIVILEGED} is not set on "
             f"{model.named(refusing)}",
         )
+
+
+def _folders(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+    refusing = _without(FOLDERS, places)
+    if task.task_driver == "docker" and task.binds and refusing:
+        yield finding(
+            "folders-refused",
+            _subject(task),
+            f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not set on "
+            f"{model.named(refusing)}",
+        )
+
+
+def _without(attribute: str, places: Iterable[nodes.Node]) -> list[str]:
+    """Return the names of the clients whose Docker does not say *attribute*."""
+    return [
+        node.name
+        for node in places
+        if node.drivers.get("docker", False) and node.driver_attributes.get(attribute) not in {"true", "1"}
+    ]
+
+
+def _lacks_privileges(found: model.Found, task: plugin_tasks.PluginTask) -> bool:
+    """Return whether *task* mounts from a container that may not; what the spec wants so is not judged."""
+    planned = [
+        job.privileged
+        for item in (found.plan.plugins if found.plan else ())
+        for job in item.jobs
+        if (job.namespace, job.job_id) == (task.namespace, task.job_id)
+    ]
+    is_wanted = all(planned) if planned else task.role in _MOUNTING
+    can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
+    return task.task_driver in _CONTAINERS and is_wanted and not can
 
 
 def _mounts(

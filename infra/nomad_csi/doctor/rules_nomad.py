@@ -62,6 +62,24 @@ CLIENTS = (
         source="hashicorp/nomad, drivers/docker/fingerprint.go (driver.docker.privileged.enabled), 2026-08-21",
     ),
     Rule(
+        code="privilege-missing",
+        severity="error",
+        explanation="The plugin mounts for the whole client, and its container is not privileged. It answers and is "
+        "healthy; the first mount fails, with `permission denied` in the events of the job that wanted it.",
+        fix="set privileged = true in the config of the plugin's task",
+        source="csi-driver-host-path v1.18.0 in Docker 20.10.24 under Nomad 2.0.6-dev, tried 2026-11-21",
+    ),
+    Rule(
+        code="folders-refused",
+        severity="error",
+        explanation="The plugin's container wants folders of the client, and Docker on these clients may not give "
+        "any: volumes are not enabled; cannot mount host path. The task fails there.",
+        fix='write plugin "docker" { config { volumes { enabled = true } } } into the agent\'s configuration there, '
+        "and restart the agent",
+        source="hashicorp/nomad, drivers/docker/fingerprint.go (driver.docker.volumes.enabled), 2026-11-21; tried on "
+        "2.0.6-dev the same day",
+    ),
+    Rule(
         code="mount-not-shared",
         severity="error",
         explanation="The mount that holds Nomad's data directory does not share what is mounted below it. What the "

@@ -39,6 +39,12 @@ class PluginTask:
     datacenters: tuple[str, ...]
     node_pool: str
     constraints: tuple[model.Constraint, ...] = ()
+    binds: tuple[str, ...] = ()
+    """Folders of the client that its container sees, as ``FROM:TO``."""
+
+    capabilities: frozenset[str] = frozenset()
+    """Kernel capabilities that its container gets beyond the usual ones, such as ``sys_admin``."""
+
     meta: Mapping[str, str] = field(default_factory=dict)
     """Of the job."""
 
@@ -67,6 +73,7 @@ def of_plan(job: model.PluginJob) -> PluginTask:
         datacenters=job.datacenters,
         node_pool=job.node_pool,
         constraints=job.constraints,
+        binds=job.binds,
     )
 
 
@@ -106,6 +113,8 @@ def _task(job: replies.Node, group: replies.Node, task: replies.Node, plugin: re
             )
             for item in constraints
         ),
+        binds=tuple(str(item) for item in config.get("volumes") or () if str(item).startswith("/")),
+        capabilities=frozenset(str(item).lower().removeprefix("cap_") for item in config.get("cap_add") or ()),
         meta=replies.texts(job, "Meta"),
     )
 
