@@ -112,8 +112,8 @@ def _folders(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> I
         yield finding(
             "folders-refused",
             _subject(task),
-            f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not set on "
-            f"{model.named(refusing)}",
+            f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not set "
+            f"on {model.named(refusing)}",
         )
 
 
