@@ -1,15 +1,22 @@
 """A real HTTP server that says what it is told to say, or what a real agent said, and remembers what it was asked."""
 
 import contextlib
+import datetime as dt
 import http.server
+import ipaddress
 import json
 import pathlib
 import socket
+import socketserver
+import ssl
 import threading
 from dataclasses import dataclass, field
 from urllib import parse
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from nomad_csi import nomad
 
@@ -109,6 +116,26 @@ def agent():
         yield made
 
 
+class _SocketServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """As a client agent serves each task."""
+
+    daemon_threads = True
+
+
+@pytest.fixture
+def socket_agent(tmp_path_factory):
+    """An agent that listens on a Unix socket."""
+    path = tmp_path_factory.mktemp("s") / "api.sock"
+    server = _SocketServer(str(path), _Handler)
+    server.agent = Agent(address=f"unix://{path}")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server.agent
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
 @pytest.fixture
 def client(agent):
     """A client of `agent` with a token that must not show up anywhere."""
@@ -158,3 +185,40 @@ def odd_server():
 def canary():
     """The token that `client` sends."""
     return CANARY
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A self-signed certificate of 127.0.0.1 and server.global.nomad: paths of certificate and key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "nomad under test")])
+    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("server.global.nomad")]
+    day = dt.timedelta(days=1)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(dt.datetime.now(dt.UTC) - day)
+        .not_valid_after(dt.datetime.now(dt.UTC) + day)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    folder = tmp_path_factory.mktemp("tls")
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.fixture
+def secured(tls_agent, certificate):
+    """An agent over TLS that has a list of nodes."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    made = tls_agent(context)
+    made.answer("GET", "/v1/nodes", "[]")
+    return made

@@ -116,12 +116,6 @@ def test_rejects_a_path_after_the_port():
         nomad.Connection(address="http://127.0.0.1:4646/ui/jobs")
 
 
-def test_rejects_a_unix_socket_and_says_what_it_is():
-    """Nomad's task API is a socket; it is refused by name."""
-    with pytest.raises(errors.SpecError, match=r"a Unix socket is Nomad's task API, which is not supported"):
-        nomad.Connection.from_environment({"NOMAD_ADDR": "unix:///secrets/api.sock"})
-
-
 def test_rejects_a_password_in_the_address_without_showing_it():
     """A password in the address would be in every message."""
     with pytest.raises(errors.SpecError) as caught:

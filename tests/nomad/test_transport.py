@@ -1,7 +1,5 @@
 """What can go wrong between here and Nomad, and what may be done about it."""
 
-import datetime as dt
-import ipaddress
 import itertools
 import socket
 import ssl
@@ -11,9 +9,6 @@ from concurrent import futures
 
 import pytest
 import urllib3
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import transport
@@ -160,51 +155,14 @@ def test_nothing_is_sent_twice(odd_server):
     assert seen == [1]
 
 
-def test_proxy_of_the_environment_is_not_used(agent, monkeypatch):
-    """A Nomad address is asked directly."""
+def test_this_machine_is_asked_directly(agent, monkeypatch):
+    """A proxy of the environment is for others, and a connection that names none has none."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{closed_port()}")
     agent.answer("GET", "/v1/nodes", "[]")
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
         assert client.request("GET", "/v1/nodes").data == []
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    """A self-signed certificate of 127.0.0.1 and server.global.nomad: paths of certificate and key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "nomad under test")])
-    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("server.global.nomad")]
-    day = dt.timedelta(days=1)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(dt.datetime.now(dt.UTC) - day)
-        .not_valid_after(dt.datetime.now(dt.UTC) + day)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    folder = tmp_path_factory.mktemp("tls")
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder / "cert.pem", folder / "key.pem"
-
-
-@pytest.fixture
-def secured(tls_agent, certificate):
-    """An agent over TLS that has a list of nodes."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*certificate)
-    made = tls_agent(context)
-    made.answer("GET", "/v1/nodes", "[]")
-    return made
 
 
 @pytest.fixture

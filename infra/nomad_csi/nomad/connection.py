@@ -11,6 +11,7 @@ from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
+from nomad_csi.nomad import proxies, unix_socket
 from nomad_csi.spec import names
 
 SOURCE = "the connection to Nomad"
@@ -48,7 +49,11 @@ class Connection:
     """
 
     address: str = "http://127.0.0.1:4646"
-    """``http://`` or ``https://``, host and port. Asked directly: proxies of the environment are not used."""
+    """``http://`` or ``https://``, host and port; or ``unix://`` and the absolute path of a task's ``api.sock``."""
+
+    proxy: str = field(default="", repr=False)
+    """``http://`` or ``https://``, host and port of an HTTP proxy to ask through, with ``user:password@`` where it asks
+    for them. Empty: directly."""
 
     token: str = field(default="", repr=False)
     """ACL token; travels in the header ``X-Nomad-Token`` and nowhere else. Empty where ACLs are off."""
@@ -85,17 +90,29 @@ class Connection:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], **overrides: Any) -> Self:
-        """Return the connection that *environment* describes; an override that is not ``None`` wins."""
+        """
+        Return the connection that *environment* describes; an override that is not ``None`` wins.
+
+        Besides `VARIABLES`, those of `proxies` are read.
+        """
         given: dict[str, Any] = {
             name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
         }
         if "tls_skip_verify" in given:
             given["tls_skip_verify"] = _FLAGS.get(given["tls_skip_verify"], given["tls_skip_verify"])
-        return cls(**given | {name: value for name, value in overrides.items() if value is not None})
+        given |= {name: value for name, value in overrides.items() if value is not None}
+        return cls(**{"proxy": proxies.of(str(given.get("address", cls.address)), environment)} | given)
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
     yield from _address_problems(values["address"])
+    if values["proxy"] and not _has_http_host(values["proxy"]):
+        yield errors.Problem(
+            path=f"proxy ({' or '.join(proxies.VARIABLES.values())})",
+            got="[secret]" if "@" in values["proxy"] else repr(values["proxy"]),
+            allowed="http:// or https:// with host and port",
+            fix=f"such as http://proxy.example.net:3128; what is asked directly belongs into {proxies.EXCEPT}",
+        )
     if not _TOKEN.fullmatch(values["token"]):
         yield _problem("token", "[secret]", "printable ASCII", "remove spaces and line ends, as a file may have added")
     if not names.NAMESPACE.fullmatch(values["namespace"]):
@@ -109,15 +126,23 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
 
 def _address_problems(address: str) -> Iterator[errors.Problem]:
     allowed = "http:// or https:// with host and port"
-    if "@" in address:
+    if address.startswith(unix_socket.SCHEME):
+        yield from _socket_problems(address)
+    elif "@" in address:
         yield _problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
-    elif address.startswith("unix:"):
-        fix = "a Unix socket is Nomad's task API, which is not supported; name the agent's HTTP address"
-        yield _problem("address", repr(address), allowed, fix)
     elif not _has_http_host(address):
         yield _problem("address", repr(address), allowed, "such as http://127.0.0.1:4646")
     elif extra := re.sub(r"^https?://[^/?#]*/?", "", address, flags=re.IGNORECASE):
         yield _problem("address", repr(address), allowed, f"leave out what follows the port: {extra!r}")
+
+
+def _socket_problems(address: str) -> Iterator[errors.Problem]:
+    path = unix_socket.path_of(address)
+    if not path.startswith("/"):
+        yield _problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
+    elif len(path.encode()) > unix_socket.LIMIT_BYTES:
+        allowed = f"a path of at most {unix_socket.LIMIT_BYTES} bytes"
+        yield _problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
 
 
 def _has_http_host(address: str) -> bool:

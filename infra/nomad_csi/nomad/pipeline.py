@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib import parse
 
+from nomad_csi.nomad import unix_socket
+
 WINDOW = 64
 """Requests that are sent together. Two windows are under way, about 30 KB: less than what sockets hold."""
 
@@ -65,6 +67,8 @@ def answers(line: Line, targets: Sequence[str], deadline: float) -> Iterator[Par
 
 
 def _connected(line: Line, deadline: float) -> socket.socket:
+    if path := unix_socket.path_of(line.address):
+        return unix_socket.connected(path, _left(deadline))
     parts = parse.urlsplit(line.address)
     place = (parts.hostname or "", parts.port or (443 if line.context else 80))
     plain = socket.create_connection(place, timeout=_left(deadline))
@@ -82,7 +86,8 @@ def _exchange(
     line: Line, connection: socket.socket, reader: io.BufferedReader, targets: Sequence[str], deadline: float
 ) -> Iterator[Part]:
     head = "".join(f"{name}: {value}\r\n" for name, value in line.headers.items())
-    tail = f" HTTP/1.1\r\nHost: {parse.urlsplit(line.address).netloc}\r\n{head}\r\n"
+    host = parse.urlsplit(line.address).netloc or unix_socket.HOST
+    tail = f" HTTP/1.1\r\nHost: {host}\r\n{head}\r\n"
     sent = 0
     for position in range(len(targets)):
         while sent < min(position + 2 * WINDOW, len(targets)) and position % WINDOW == 0:

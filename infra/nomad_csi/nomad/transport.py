@@ -11,11 +11,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+from urllib import parse
 
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.nomad import classify, connection, pipeline, tls
+from nomad_csi.nomad import classify, connection, pipeline, tls, unix_socket
 
 MAX_REPLY_BYTES = 64 * 2**20
 """Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
@@ -41,14 +43,16 @@ class Answer:
 
 
 class Transport:
-    """Connections to one address: nothing is sent twice, no redirect followed, no proxy of the environment used."""
+    """Connections to one address: nothing is sent twice, and no redirect followed."""
 
     def __init__(self, settings: connection.Connection) -> None:
         self._address = settings.address
         self._headers = _headers(settings)
         context = tls.context(settings)
-        self._manager = _manager(settings, context)
-        self._pool = self._manager.connection_from_url(settings.address)
+        self._pool = _pool(settings, context)
+        # A proxy is given the whole address of plain HTTP, and a tunnel for the rest (RFC 9112, section 3.2.2).
+        self._front = settings.address if settings.proxy and context is None else ""
+        self._can_pipeline = not settings.proxy
         self._free = threading.BoundedSemaphore(AT_ONCE)
         self._line = pipeline.Line(
             address=settings.address,
@@ -78,8 +82,11 @@ class Transport:
         """
         Yield answers to a GET of each of *targets*, in order.
 
-        Where a connection ends after it was of use, the next one goes on; else the answers end early.
+        Where a connection ends after it was of use, the next one goes on; else the answers end early. Through a proxy
+        there are none: few of them pass on what comes before they have answered.
         """
+        if not self._can_pipeline:
+            return
         deadline = time.monotonic() + timeout_s
         done, before = 0, -pipeline.WINDOW
         while done < len(targets) and done - before >= pipeline.WINDOW:
@@ -92,17 +99,18 @@ class Transport:
 
     def close(self) -> None:
         """Close what is open."""
-        self._manager.clear()
+        self._pool.close()
 
     def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
         deadline = time.monotonic() + timeout_s
         response = self._pool.urlopen(
             call.method,
-            target,
+            self._front.rstrip("/") + target,
             body=content,
             headers=self._headers,
             retries=False,
             redirect=False,
+            assert_same_host=False,  # where it goes is ours to say, and redirects are not followed
             timeout=urllib3.Timeout(total=timeout_s),
             preload_content=False,
         )
@@ -130,6 +138,10 @@ class Transport:
     ) -> errors.NomadApiError:
         look = f"look at NOMAD_ADDR ({self._address}) and whether an agent listens there"
         match error:
+            case urllib3.exceptions.ProxyError():
+                return self._unsent(
+                    call, "the proxy does not let it through: " + _cause(error), "look at HTTP_PROXY and HTTPS_PROXY"
+                )
             case urllib3.exceptions.NameResolutionError():
                 return self._unsent(call, "the host name is not known", look)
             case urllib3.exceptions.NewConnectionError():
@@ -165,11 +177,21 @@ class Transport:
         return f"look at NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
 
 
-def _manager(settings: connection.Connection, context: ssl.SSLContext | None) -> urllib3.PoolManager:
-    if context is None:
-        return urllib3.PoolManager(maxsize=_CONNECTIONS, retries=False)
-    server_name = settings.tls_server_name or None
-    return urllib3.PoolManager(maxsize=_CONNECTIONS, retries=False, ssl_context=context, server_hostname=server_name)
+def _pool(settings: connection.Connection, context: ssl.SSLContext | None) -> urllib3.HTTPConnectionPool:
+    if path := unix_socket.path_of(settings.address):
+        return unix_socket.pool(path, _CONNECTIONS)
+    words: dict[str, Any] = {"maxsize": _CONNECTIONS, "retries": False}
+    if context is not None:
+        words |= {"ssl_context": context, "server_hostname": settings.tls_server_name or None}
+    manager = _through(settings.proxy, words) if settings.proxy else urllib3.PoolManager(**words)
+    return manager.connection_from_url(settings.address)
+
+
+def _through(proxy: str, words: Mapping[str, Any]) -> urllib3.ProxyManager:
+    """Return what asks through *proxy*, whose user and password, where it has them, travel in a header of its own."""
+    parts = urllib3.util.parse_url(proxy)
+    headers = urllib3.make_headers(proxy_basic_auth=parse.unquote(parts.auth)) if parts.auth else None
+    return urllib3.ProxyManager(parts._replace(auth=None).url, proxy_headers=headers, **words)
 
 
 def _headers(settings: connection.Connection) -> dict[str, str]:
