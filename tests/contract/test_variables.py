@@ -152,6 +152,19 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
     ]
 
 
+def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of):
+    """A right over variables holds in the namespaces that it is given for."""
+    claimant = registration_ownership.Claimant(owner="shop/prod")
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
+        marks = registration_ownership.of(client)
+        marks.take([("default", "seen")], claimant)
+
+        seen = marks.look([("secret", "hidden"), ("default", "seen")])
+        marks.give_up([("default", "seen")], claimant)
+
+    assert (seen.owners, seen.unread) == ({("default", "seen"): "shop/prod"}, {("secret", "hidden")})
+
+
 def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent, token_of):
     """The page stays, with nothing on it."""
     key, claimant = ("default", "only"), registration_ownership.Claimant(owner="shop/prod")

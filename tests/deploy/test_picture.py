@@ -148,6 +148,21 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
     assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", "its plugin makes it"))
 
 
+@pytest.mark.usefixtures("cluster")
+def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, scripted):
+    """Not allowed to know is not the same as nobody's."""
+    page = registration_marks.page_of("scratch")
+    scripted.reply("GET", f"/v1/var/{page}", 403, "Permission denied")
+    unknown = (
+        'whose it is was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
+        '"destroy"] } } in namespace default'
+    )
+
+    assert draw()[1][-1] == ("volume", "equal", ())
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+    assert draw()[1][-1] == ("volume", "new", (unknown, "its plugin makes it"))
+
+
 def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
     """By the mark in its meta."""
     meta = {job_ownership.OWNER_META: "shop/prod"}

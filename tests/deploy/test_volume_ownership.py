@@ -60,8 +60,7 @@ class Side:
 
     def owner(self, volume_id="mysql"):
         """Return whose the volume is; null without a mark."""
-        found = registration_ownership.of(self.client).owners([("default", volume_id)])
-        return (found or {}).get(("default", volume_id))
+        return registration_ownership.of(self.client).owners([("default", volume_id)]).get(("default", volume_id))
 
 
 @pytest.fixture
@@ -503,3 +502,56 @@ def test_repaired_volume_keeps_its_mark(ours):
 
     assert ours.wrote() == [("DELETE", VOLUME), ("PUT", VOLUME)]
     assert ours.owner() == OWNED
+
+
+@pytest.fixture
+def half_blind(clusters, side):
+    """A caller who may read the marks of ``default`` and not those of ``secret``; both have a volume of a stack."""
+    serving = clusters("a", token="right", limited_tokens={"half": frozenset({"read"})})
+    first = side(serving, token="right")
+    first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
+    batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], claimant=CLAIMANT)
+    return side(serving, token="half")
+
+
+KEYS = [("default", "mine"), ("secret", "b")]
+UNREAD = (
+    "owner marks in namespace secret were not read: the token lacks variables { path "
+    '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
+    "not told apart"
+)
+
+
+def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
+    """What is not known is told apart from what is nobody's."""
+    told = []
+    marks = registration_ownership.of(half_blind.client)
+
+    seen = [marks.look([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
+
+    assert (seen.owners, seen.unread) == ({("default", "mine"): OWNED}, {("secret", "b")})
+    assert told == [UNREAD]
+    with pytest.raises(errors.RefusedError, match=r"^volume secret/b: whose it is was not read: the token lacks"):
+        marks.owners(KEYS)
+
+
+def test_marks_that_can_be_read_hold_where_others_cannot(half_blind):
+    """A volume of a stack stays registered; what that costs elsewhere is told."""
+    told = []
+
+    outcomes = deregistration.deregister(half_blind.client, KEYS, deregistration.Manner(), tell=told.append)
+
+    assert [(item.status, item.namespace) for item in outcomes] == [("refused", "default"), ("deregistered", "secret")]
+    assert volumes.get(half_blind.client, *KEYS[0]) is not None
+    assert told == [UNREAD]
+
+
+def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
+    """Also where Nomad itself would refuse it."""
+    told = []
+    others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
+
+    outcomes = batch_register.register(half_blind.client, others, claimant=TO_OTHER, tell=told.append)
+
+    assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
+    assert told == [UNREAD]

@@ -203,8 +203,8 @@ def _taken(
     keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
     taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
-    looked = _patiently(lambda: marks.owners(others), patience) or {}
-    refused = {key: owner for key, owner in looked.items() if not claimant.may_have(owner)}
+    looked = _patiently(lambda: marks.look(others, patience.tell), patience)
+    refused = {key: owner for key, owner in looked.owners.items() if not claimant.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 
 

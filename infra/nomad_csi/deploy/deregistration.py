@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
@@ -74,12 +74,12 @@ class _Run:
         self._outcomes: dict[batch_look.Key, deregistration_outcome.Outcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.EbsVolume] = {}
-        self._owners: dict[batch_look.Key, str] = {}
+        self._owners: Mapping[batch_look.Key, str] = {}
 
     def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
         held = self._look(wanted)
-        self._owners = registration_ownership.of(self._client).owners(wanted) or {}
+        self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
         held = self._ours(held)
         while True:
             self._forget(volume for volume in held if self._is_free(volume))

@@ -185,10 +185,13 @@ def _volumes(
     wanted = {batch_look.key_of(item.registration): _wanted(item, external_ids) for item in plan.volumes}
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if _is_made_by_plugin(item))
     seen = {key: verdict for key, _, verdict in batch_look.verdicts(client, wanted, made)}
-    owners = registration_ownership.of(client).owners(wanted) or {}
+    marks = registration_ownership.of(client).look(wanted)
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key], made_by_plugin=key in made)
-        yield _as_owned(item, owners.get(key, ""), claimant, adopts=planned.adopt)
+        if key in marks.unread and item.state != EQUAL:
+            remark = registration_ownership.UNKNOWN.format(namespace=key[0])
+            item = dataclasses.replace(item, remarks=(remark, *item.remarks))
+        yield _as_owned(item, marks.owners.get(key, ""), claimant, adopts=planned.adopt)
 
 
 def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool) -> Item:

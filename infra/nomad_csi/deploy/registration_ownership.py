@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from nomad_csi import nomad
+from nomad_csi import errors, nomad
 from nomad_csi.deploy import batch_look, registration_marks, registration_pages
 
 Claimant = registration_marks.Claimant
@@ -27,6 +27,9 @@ _UNREAD = (
     "owner marks in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
     "not told apart"
 )
+
+UNKNOWN = "whose it is was not read: the token lacks " + RIGHTS
+"""What is told of a volume whose mark the token may not read."""
 
 Tell = Callable[[str], None]
 
@@ -52,6 +55,17 @@ class Taken:
     """Those that had the mark of another before, with that one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Whose volumes are, as far as the token may know."""
+
+    owners: Mapping[batch_look.Key, str]
+    """Those that have a mark, with their owners."""
+
+    unread: frozenset[batch_look.Key]
+    """Those in namespaces whose marks the token may not read: they may have one."""
+
+
 class Marks:
     """The marks of one cluster. May be used by several threads at once."""
 
@@ -59,21 +73,37 @@ class Marks:
         self._pages = registration_pages.Pages(client)
         self._told: set[str] = set()
 
-    def owners(self, keys: Iterable[batch_look.Key]) -> dict[batch_look.Key, str] | None:
+    def look(self, keys: Iterable[batch_look.Key], tell: Tell = _silent) -> Seen:
         """
-        Return the owners of those of *keys* that have a mark; ``None`` where the token may not read marks.
+        Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        found: dict[batch_look.Key, str] = {}
+        owners: dict[batch_look.Key, str] = {}
+        unread: set[batch_look.Key] = set()
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
-                return None
+                unread |= {(namespace, item) for item in volume_ids}
+                self._tell_once(_UNREAD.format(namespace=namespace), tell)
+                continue
             for volume_id in volume_ids:
                 owner = registration_pages.owners_on(pages[registration_marks.page_of(volume_id)]).get(volume_id)
-                found |= {(namespace, volume_id): owner} if owner else {}
-        return found
+                owners |= {(namespace, volume_id): owner} if owner else {}
+        return Seen(owners=owners, unread=frozenset(unread))
+
+    def owners(self, keys: Iterable[batch_look.Key]) -> Mapping[batch_look.Key, str]:
+        """
+        Return the owners of those of *keys* that have a mark; the others have none.
+
+        Raises `errors.RefusedError` where the token may not read the mark of one, `errors.NomadApiError` where Nomad
+        does not answer.
+        """
+        seen = self.look(keys)
+        if seen.unread:
+            key = min(seen.unread)
+            raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
+        return seen.owners
 
     def seen(self, key: batch_look.Key) -> str | None:
         """Return the owner of *key*, as it was a moment ago: empty without a mark, ``None`` where it is not known."""
@@ -115,7 +145,11 @@ class Marks:
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
         for namespace, volume_ids in _by_namespace(keys).items():
-            for path, page in (self._pages.read(namespace, volume_ids) or {}).items():
+            pages = self._pages.read(namespace, volume_ids)
+            if pages is None:
+                self._tell_once(_UNREAD.format(namespace=namespace), tell)
+                continue
+            for path, page in pages.items():
                 here = [item for item in volume_ids if registration_marks.page_of(item) == path]
 
                 def without(owners: Mapping[str, str], gone: Iterable[str] = tuple(here)) -> dict[str, str]:

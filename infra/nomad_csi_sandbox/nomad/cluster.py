@@ -46,8 +46,8 @@ class Settings:
 
     limited_tokens: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
     """
-    Tokens that are told of no namespace but ``default``, and may do anything but with variables; what they may there:
-    ``read``, ``write``, ``destroy``.
+    Tokens that are told of no namespace but ``default``, and may do anything but with variables; what they may with
+    those of ``default``: ``read``, ``write``, ``destroy``. With those of other namespaces they may do nothing.
     """
 
     pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
