@@ -100,7 +100,7 @@ def _free_ports(count):
         return [each.getsockname()[1] for each in sockets]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def free_ports():
     """Return ports that nothing listens on: ``free_ports(3)``."""
     return _free_ports

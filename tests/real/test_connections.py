@@ -1,0 +1,225 @@
+"""Real agents over mutual TLS, in two regions, and from inside a task by its own socket."""
+
+import datetime as dt
+import ipaddress
+import json
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import ExitStack, suppress
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import jobs
+
+START_S = 60
+STOP_S = 60
+
+CALLER = """job "caller" {
+  type = "service"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      identity {
+        file = true
+      }
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
+
+
+def _certificate(folder, name, signer=None):
+    """Write key and certificate of *name*, signed by *signer* (key and certificate) or, an authority, by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    by_key, by_certificate = signer or (key, None)
+    day = dt.timedelta(days=1)
+    names = [x509.DNSName(name), x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(by_certificate.subject if by_certificate else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(dt.datetime.now(dt.UTC) - day)
+        .not_valid_after(dt.datetime.now(dt.UTC) + day)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=signer is None, path_length=None), critical=True)
+        .sign(by_key, hashes.SHA256())
+    )
+    (folder / f"{name}.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / f"{name}-key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return key, made
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    """A folder with an authority and the certificates of two regions' servers and of a caller."""
+    folder = tmp_path_factory.mktemp("tls")
+    signer = _certificate(folder, "ca")
+    for name in ("server.global.nomad", "server.eu.nomad", "cli.global.nomad"):
+        _certificate(folder, name, signer)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory, authority, free_ports, until):
+    """The addresses of two servers, each the only one of its region, that know each other."""
+    if not shutil.which("nomad"):
+        pytest.skip("needs `nomad` on PATH")
+    ports = {name: free_ports(3) for name in ("global", "eu")}
+    with ExitStack() as stack:
+        for name in ports:
+            _start(stack, tmp_path_factory.mktemp(name), name, ports, authority)
+        found = {name: f"https://127.0.0.1:{http}" for name, (http, _, _) in ports.items()}
+        until(
+            lambda: all(_know_each_other(found[name], authority) for name in ports), START_S, "both regions are known"
+        )
+        yield found
+
+
+def _start(stack, folder, name, ports, authority):
+    http, rpc, serf = ports[name]
+    settings = {
+        "name": name,
+        "region": name,
+        "data_dir": str(folder / "data"),
+        "bind_addr": "127.0.0.1",
+        "disable_update_check": True,
+        "ports": {"http": http, "rpc": rpc, "serf": serf},
+        "advertise": {"http": f"127.0.0.1:{http}", "rpc": f"127.0.0.1:{rpc}", "serf": f"127.0.0.1:{serf}"},
+        "server": {
+            "enabled": True,
+            "bootstrap_expect": 1,
+            "raft_multiplier": 1,
+            "server_join": {
+                "retry_join": [f"127.0.0.1:{each}" for region, (_, _, each) in ports.items() if region != name],
+                "retry_interval": "1s",
+            },
+        },
+        "tls": {
+            "http": True,
+            "rpc": True,
+            "ca_file": str(authority / "ca.pem"),
+            "cert_file": str(authority / f"server.{name}.nomad.pem"),
+            "key_file": str(authority / f"server.{name}.nomad-key.pem"),
+            "verify_server_hostname": True,
+            "verify_https_client": True,
+        },
+    }
+    config = folder / "agent.json"
+    config.write_text(json.dumps(settings), encoding="utf-8")
+    log = stack.enter_context((folder / "agent.log").open("wb"))
+    process = subprocess.Popen(
+        ["nomad", "agent", f"-config={config}"],
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    stack.callback(_end, process)
+
+
+def _end(process):
+    process.send_signal(signal.SIGINT)
+    process.wait(STOP_S)
+
+
+def _shown(address, authority, **more):
+    """Return the connection of a caller who shows its certificate."""
+    own = {"client_cert": "cli.global.nomad.pem", "client_key": "cli.global.nomad-key.pem", "ca_cert": "ca.pem"}
+    files = {name: str(authority / file) for name, file in own.items()}
+    return nomad.Connection(address=address, **files | more)
+
+
+def _know_each_other(address, authority):
+    with suppress(errors.NomadApiError), nomad.Nomad(_shown(address, authority)) as client:
+        known = client.request("GET", "/v1/regions").data
+        return sorted(known) == ["eu", "global"] and all(
+            client.request("GET", "/v1/status/leader", query={"region": region}).data for region in known
+        )
+    return False
+
+
+def test_servers_that_want_a_certificate_are_asked_in_either_region(regions, authority):
+    """What is written in one region is there and not in the other, whichever agent is asked."""
+    item = {"Path": "nomad-csi/cluster", "Items": {"id": "of-eu"}}
+    with nomad.Nomad(_shown(regions["global"], authority, region="eu")) as eu:
+        eu.request("PUT", "/v1/var/nomad-csi/cluster", body=item)
+        assert eu.request("GET", "/v1/var/nomad-csi/cluster").data["Items"] == {"id": "of-eu"}
+    with nomad.Nomad(_shown(regions["eu"], authority)) as there:
+        assert there.request("GET", "/v1/var/nomad-csi/cluster").data["Items"] == {"id": "of-eu"}
+    with (
+        nomad.Nomad(_shown(regions["global"], authority)) as here,
+        pytest.raises(errors.NomadApiError) as caught,
+    ):
+        here.request("GET", "/v1/var/nomad-csi/cluster")
+    assert caught.value.status == 404
+
+
+def test_name_of_the_certificate_is_held_against_the_server(regions, authority):
+    """Nomad's own names: ``server.REGION.nomad``; another region's is refused before anything is sent."""
+    with nomad.Nomad(_shown(regions["eu"], authority, tls_server_name="server.eu.nomad")) as client:
+        assert client.request("GET", "/v1/status/leader").data
+    with (
+        nomad.Nomad(_shown(regions["eu"], authority, tls_server_name="server.global.nomad")) as client,
+        pytest.raises(errors.NomadApiError, match="Hostname mismatch") as caught,
+    ):
+        client.request("GET", "/v1/status/leader")
+    assert caught.value.kind == "retry"
+
+
+def test_caller_without_a_certificate_is_told_which_variable_names_it(regions, authority):
+    """The server hangs up; how depends on who is faster."""
+    with (
+        nomad.Nomad(nomad.Connection(address=regions["eu"], ca_cert=str(authority / "ca.pem"))) as client,
+        pytest.raises(errors.NomadApiError) as caught,
+    ):
+        client.request("PUT", "/v1/volumes")
+    assert "NOMAD_CLIENT_CERT" in caught.value.advice
+
+
+def test_region_that_is_not_there_is_told(regions, authority):
+    """With Nomad's own words."""
+    with (
+        nomad.Nomad(_shown(regions["eu"], authority, region="mars")) as client,
+        pytest.raises(errors.NomadApiError, match="No path to region") as caught,
+    ):
+        client.request("GET", "/v1/volumes", query={"type": "csi"})
+    assert "NOMAD_REGION" in caught.value.advice
+
+
+def test_task_asks_by_its_own_socket(agent, until):
+    """The agent's whole API, for the identity that Nomad gave the task; one by one and many at once."""
+    jobs.register(agent.client, jobs.parse(agent.client, CALLER), source=CALLER, enforce_index=None)
+    try:
+        [allocation] = until(lambda: _running(agent.client), START_S, "the task runs")
+        secrets = agent.folder / "alloc" / allocation.alloc_id / "t/secrets"
+        token = (secrets / "nomad_token").read_text(encoding="utf-8").strip()
+        settings = nomad.Connection.from_environment({"NOMAD_ADDR": f"unix://{secrets}/api.sock", "NOMAD_TOKEN": token})
+
+        with nomad.Nomad(settings) as client:
+            one = client.request("GET", "/v1/job/caller").data["ID"]
+            many = [reply.data["ID"] for reply in client.read_many(["/v1/job/caller"] * 3)]
+
+        assert (one, many) == ("caller", ["caller"] * 3)
+        with nomad.Nomad(nomad.Connection(address=settings.address)) as stranger, pytest.raises(errors.NomadApiError):
+            stranger.request("GET", "/v1/job/caller")
+    finally:
+        jobs.stop(agent.client, "default", "caller", purge=True)
+
+
+def _running(client):
+    return [each for each in jobs.allocations(client, "default", "caller") if each.client_status == "running"]
