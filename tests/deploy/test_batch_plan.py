@@ -8,6 +8,7 @@ from nomad_csi import errors
 from nomad_csi.deploy import batch_plan
 from nomad_csi.plan import registration
 
+ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 
 
@@ -109,6 +110,14 @@ def test_single_volume_has_no_parts():
         ("something in front", 401, "refused", True),
         ("No cluster leader", 500, "retry", True),
         ("no answer", None, "ambiguous", True),
+        (f"{ASKED}rpc error: code = Aborted desc = An operation with v0 already exists", 500, "retry", False),
+        (f"{ASKED}rpc error: code = Internal desc = dial tcp 10.0.0.9:2049: connection refused", 500, "retry", False),
+        (f"{ASKED}rpc error: code = Internal desc = api error RequestLimitExceeded", 500, "retry", True),
+        (f"{ASKED}rpc error: code = Unavailable desc = error reading from server: EOF", 500, "retry", True),
+        (f"{ASKED}rpc error: code = DeadlineExceeded desc = context deadline exceeded", 500, "retry", True),
+        (f"{ASKED}rpc error: code = ResourceExhausted desc = slow down", 500, "retry", True),
+        (f"{ASKED}timeout while connecting to gRPC socket: context deadline exceeded", 500, "retry", True),
+        ("code = Aborted", 503, "retry", True),
     ],
 )
 def test_refusal_that_holds_for_all_is_not_taken_apart(message, status, kind, expected):
@@ -116,3 +125,12 @@ def test_refusal_that_holds_for_all_is_not_taken_apart(message, status, kind, ex
     error = errors.NomadApiError("PUT", "/v1/volumes", message, status=status, kind=kind)
 
     assert batch_plan.is_for_all(error) is expected
+
+
+@pytest.mark.parametrize(("took_s", "expected"), [(batch_plan.QUICK_S, False), (batch_plan.QUICK_S + 0.1, True)])
+def test_slow_answer_is_not_asked_for_again_in_parts(took_s, expected):
+    """Each part may take as long as all of them did."""
+    message = f"{ASKED}rpc error: code = Aborted desc = An operation with v0 already exists"
+    error = errors.NomadApiError("PUT", "/v1/volumes", message, status=500, kind="retry")
+
+    assert batch_plan.is_for_all(error, took_s=took_s) is expected

@@ -182,6 +182,68 @@ def test_refusal_that_names_nobody_is_tracked_down(run, scripted):
     assert sent(scripted) == [["v0", "v1", "v2", "v3"], ["v0", "v1"], ["v2", "v3"], ["v2"], ["v3"]]
 
 
+ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
+BUSY = f"{ASKED}rpc error: code = Aborted desc = An operation with the given Volume fs-3 already exists"
+
+
+@pytest.mark.usefixtures("absent")
+def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, scripted):
+    """It alone fails after the last attempt, with its own reason; nobody waits for it again."""
+    for _ in range(batch_register.ATTEMPTS):
+        scripted.reply("PUT", PLURAL, 500, BUSY)
+    scripted.reply("PUT", PLURAL, 200, {})
+    scripted.reply("PUT", path(3), 500, BUSY)
+
+    outcomes, told = run(*(volume(number) for number in range(21)))
+
+    assert [item.volume_id for item in outcomes if item.status == "registered"] == [
+        f"v{n}" for n in range(21) if n != 3
+    ]
+    assert (outcomes[3].status, outcomes[3].reason) == (
+        "failed",
+        f"PUT /v1/volume/csi/v3: status 500: {BUSY}; the plugin is still busy with an earlier call for the same volume",
+    )
+    assert [len(ids) for ids in sent(scripted)] == [21] * 5 + [20, 1]
+    assert len(told) == batch_register.ATTEMPTS - 1
+
+
+@pytest.mark.usefixtures("absent")
+def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
+    """Halves, each asked once."""
+    nameless = f"{ASKED}rpc error: code = Aborted desc = operation in progress"
+    for _ in range(batch_register.ATTEMPTS + 1):
+        scripted.reply("PUT", PLURAL, 500, nameless)
+    scripted.reply("PUT", PLURAL, 200, {})
+    scripted.reply("PUT", path(0), 500, nameless)
+    scripted.reply("PUT", path(1), 200, {})
+
+    outcomes, told = run(*(volume(number) for number in range(4)))
+
+    assert [item.status for item in outcomes] == ["failed", "registered", "registered", "registered"]
+    assert sent(scripted)[5:] == [["v0", "v1"], ["v0"], ["v1"], ["v2", "v3"]]
+    assert len(told) == batch_register.ATTEMPTS - 1
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{ASKED}timeout while connecting to gRPC socket: failed to create gRPC connection: context deadline exceeded",
+        f"{ASKED}rpc error: code = Internal desc = Could not get volume: api error RequestLimitExceeded: slow down",
+        f"{ASKED}rpc error: code = ResourceExhausted desc = slow down",
+    ],
+    ids=["hangs", "throttled", "exhausted"],
+)
+def test_controller_that_answers_nobody_is_not_asked_for_each(run, scripted, answer):
+    """One that hangs holds each question for two minutes; one that is throttled is not asked more."""
+    scripted.reply("PUT", PLURAL, 500, answer)
+
+    outcomes, _ = run(*(volume(number) for number in range(21)))
+
+    assert {item.status for item in outcomes} == {"failed"}
+    assert len(sent(scripted)) == batch_register.ATTEMPTS
+
+
 @pytest.mark.usefixtures("absent")
 def test_refusal_that_holds_for_all_is_asked_once(run, scripted):
     """A namespace that is not there has no good volume in it."""

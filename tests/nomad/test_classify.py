@@ -76,6 +76,15 @@ SENTENCES = [
         "retry",
     ),
     (500, "controller validate volume: CSI client error (retryable): Unknown node 5f0c", "retry"),
+    (
+        500,
+        "controller validate volume: CSI.ControllerValidateVolume: controller plugin returned an internal error, check "
+        "the plugin allocation logs for more information: rpc error: code = Internal desc = Could not get volume with "
+        'ID "vol-1": operation error EC2: DescribeVolumes, api error RequestLimitExceeded: Request limit exceeded.',
+        "retry",
+    ),
+    (500, CREATE.format("rpc error: code = Internal desc = api error ThrottlingException: Rate exceeded"), "retry"),
+    (500, CREATE.format("rpc error: code = ResourceExhausted desc = no room in any place asked for"), "retry"),
     (500, "controller validate volume: rpc error: code = DeadlineExceeded desc = context deadline exceeded", "retry"),
     (500, "unable to update volume: unable to expand volume: context deadline exceeded", "ambiguous"),
     (500, "alloc lookup failed: index error: UUID must be 36 characters", "refused"),

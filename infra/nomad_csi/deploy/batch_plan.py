@@ -41,8 +41,23 @@ _FOR_ALL = (
     "No path to region",
     "ACL token",
     "Permission denied",
+    "RequestLimitExceeded",
+    "Throttling",
 )
 """Part of a refusal that holds for every volume of the same plugin and namespace."""
+
+_OF_A_CONTROLLER = re.compile(r"controller validate volume:.*rpc error: code = (\w+)", re.DOTALL)
+"""A plugin's own answer to the question for one volume; Nomad stores none of the request then."""
+
+_CODES_FOR_ALL = frozenset({"Unavailable", "DeadlineExceeded", "ResourceExhausted", "Unauthenticated", "Canceled"})
+"""Codes of gRPC by which a plugin, or the way to it, says that it answers nothing now."""
+
+QUICK_S = 20.0
+"""
+An answer that took longer is not asked for again in parts.
+
+A controller that hangs holds each request for 120 s; 25 volumes of 0.5 s each are quick.
+"""
 
 _OF_ONE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.INTERNAL_SERVER_ERROR})
 """Statuses of a refusal that may be about one volume, or about how many there are."""
@@ -88,11 +103,23 @@ def parts(documents: Documents, message: str) -> tuple[Documents, ...]:
     return documents[:middle], documents[middle:]
 
 
-def is_for_all(error: errors.NomadApiError) -> bool:
-    """Return whether *error* says the same of every volume of its batch, so that taking it apart tells nothing."""
-    if error.kind != "refused" or any(sentence in error.message for sentence in _FOR_ALL):
+def is_for_all(error: errors.NomadApiError, *, took_s: float = 0.0) -> bool:
+    """
+    Return whether *error* says the same of every volume of its batch, so that taking it apart tells nothing.
+
+    Where it may be another time, it is of one volume only if the plugin said so, and the answer came soon: *took_s*.
+    """
+    if any(sentence in error.message for sentence in _FOR_ALL):
         return True
-    return error.status not in _OF_ONE
+    if error.kind == "retry":
+        return took_s > QUICK_S or not is_of_one(error)
+    return error.kind != "refused" or error.status not in _OF_ONE
+
+
+def is_of_one(error: errors.NomadApiError) -> bool:
+    """Return whether *error* is what a plugin answered for one volume, such as that it is busy with it."""
+    found = _OF_A_CONTROLLER.search(error.message)
+    return found is not None and found.group(1) not in _CODES_FOR_ALL and error.status in _OF_ONE
 
 
 def _few(group: Sequence[registration.VolumeRegistration]) -> Iterator[Documents]:

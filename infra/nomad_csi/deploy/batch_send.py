@@ -1,9 +1,10 @@
 """
 Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
 
-A batch that Nomad refuses is taken apart until the volumes that it refuses stand alone; the others go in. One that was
-not answered is read back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2026-08: given up
-after 1 s, there 2 s later).
+A batch that Nomad refuses is taken apart until the volumes that it refuses stand alone; the others go in. So is one
+that a plugin holds back on every attempt for one volume, which it is busy with. A batch that was not answered is read
+back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2026-08: given up after 1 s, there 2 s
+later).
 """
 
 import threading
@@ -131,49 +132,59 @@ class _Sender:
         """Register *documents* and return what became of each."""
         return list(self.deliver(documents))
 
-    def deliver(self, documents: Documents) -> Iterator[Sent]:
-        """Register *documents* and yield what became of each."""
-        error = self._tried(documents)
-        if error is None or batch_plan.is_for_all(error):
+    def deliver(self, documents: Documents, *, is_part: bool = False) -> Iterator[Sent]:
+        """
+        Register *documents* and yield what became of each.
+
+        A part of what a plugin held back for one volume on every attempt *is_part*: it does not wait again for that.
+        """
+        error, took_s = self._tried(documents, is_part=is_part)
+        if error is None or batch_plan.is_for_all(error, took_s=took_s):
             yield from ((document, error) for document in documents)
             return
         parts = batch_plan.parts(documents, error.message)
         if not parts:
             yield documents[0], error
         for part in parts:
-            yield from self.deliver(part)
+            yield from self.deliver(part, is_part=is_part or error.kind == "retry")
 
-    def _tried(self, documents: Documents) -> errors.NomadApiError | None:
-        """Send until there is an answer that stays; return ``None`` where Nomad holds all of *documents*."""
+    def _tried(self, documents: Documents, *, is_part: bool) -> tuple[errors.NomadApiError | None, float]:
+        """
+        Send until there is an answer that stays; return it, ``None`` where Nomad holds all of *documents*.
+
+        And how long it took, in seconds.
+        """
         error: errors.NomadApiError | None = None
-        is_unseen = False
+        took_s, is_unseen = 0.0, False
         for attempt in range(self._patience.attempts):
             if error is not None and (self._stopped.is_set() or not self._patience.wait(error, attempt)):
-                return error
+                return error, took_s
             why_not = self._why_not(documents)
             if why_not:
-                return error or why_not
+                return error or why_not, took_s
             has_arrived = self._has_arrived(documents) if is_unseen else False
             if has_arrived is False:
-                error = self._once(documents)
-                if error is None or error.kind == "refused":
-                    return error
+                error, took_s = self._once(documents)
+                if error is None or error.kind == "refused" or (is_part and batch_plan.is_of_one(error)):
+                    return error, took_s
                 is_ambiguous = error.kind == "ambiguous" and self._patience.attempts > 1
                 has_arrived = self._has_arrived(documents) if is_ambiguous else False
             if has_arrived:
-                return None
+                return None, took_s
             is_unseen = has_arrived is None
-        return error
+        return error, took_s
 
-    def _once(self, documents: Documents) -> errors.NomadApiError | None:
-        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - time.monotonic(), 0.1))
+    def _once(self, documents: Documents) -> tuple[errors.NomadApiError | None, float]:
+        """Send once; return why it failed, and after how many seconds."""
+        started = time.monotonic()
+        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - started, 0.1))
         try:
             warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
         except errors.NomadApiError as error:
-            return error
+            return error, time.monotonic() - started
         for warning in warnings:
             self._patience.tell(f"Nomad warns: {warning}")
-        return None
+        return None, time.monotonic() - started
 
     def _why_not(self, documents: Documents) -> errors.NomadApiError | None:
         """Return why nothing may be sent now."""

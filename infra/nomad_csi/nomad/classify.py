@@ -32,7 +32,14 @@ class Call:
     has_token: bool
 
 
+_BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
+
 _SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
+    # The plugin's cloud asks to be asked later, in whatever code the driver puts that.
+    # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, 2026-08: RequestLimitExceeded.
+    ("RequestLimitExceeded", "retry", _BUSY_CLOUD),
+    ("Throttling", "retry", _BUSY_CLOUD),
+    ("code = ResourceExhausted", "retry", _BUSY_CLOUD),
     # Not delivered to a leader, or to a controller before anything is stored: the same call may succeed later.
     ("failed to get conn", "retry", ""),
     ("connection refused", "retry", ""),
