@@ -183,21 +183,3 @@ def test_instances_that_can_different_things_are_told(row):
     [found] = probed_needs.judge("aws-ebs0", rows, [])
 
     assert (found.code, found.found) == ("capabilities-differ", "CREATE_DELETE_VOLUME | GET_CAPACITY")
-
-
-@pytest.mark.parametrize(
-    ("said", "code", "found"),
-    [
-        (probed_needs.Validated(confirmed=True), None, ""),
-        (probed_needs.Validated(code="NOT_FOUND", message="no such"), "volume-unknown", "NOT_FOUND: no such"),
-        (probed_needs.Validated(message="not so"), "volume-unconfirmed", "not confirmed: not so"),
-        (probed_needs.Validated(code="INTERNAL", message="x"), "volume-unconfirmed", "INTERNAL: x"),
-    ],
-)
-def test_what_a_controller_says_of_a_volume_counts(volume, said, code, found):
-    """Unknown to the storage provider, or not to be used like that."""
-    judged = probed_needs.judge_validated([volume("mysql"), volume("other")], {("default", "mysql"): said})
-
-    assert [(item.code, item.subject, item.found) for item in judged] == (
-        [(code, "volume default/mysql", found)] if code else []
-    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.csi import endpoint, probe, report
+from nomad_csi.csi import endpoint, probe, report, validation
 
 SOCKET = "csi.sock"
 WORKERS = 16
@@ -31,6 +31,9 @@ class Answers:
     reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
+    validated: Mapping[str, Mapping[validation.Key, validation.Validated]] = field(default_factory=dict)
+    """What controllers said of volumes, by allocation id; of those that were to be asked, and are ready."""
+
     @property
     def all_ready(self) -> bool:
         """Whether every plugin that is here is ready, and all could be asked."""
@@ -39,7 +42,9 @@ class Answers:
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
         reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
-        return {"folder": self.folder, "problem": self.problem, "reports": reports}
+        told = {"folder": self.folder, "problem": self.problem, "reports": reports}
+        wrong = {alloc_id: validation.wrong_as_json(found) for alloc_id, found in self.validated.items()}
+        return told | ({"validated": wrong} if wrong else {})
 
     def as_lines(self) -> list[str]:
         """Return a line for each plugin, and one for a problem."""
@@ -49,11 +54,15 @@ class Answers:
         return lines or [f"{self.folder}: no plugin runs here"]
 
 
-def ask_all(folder: Path, *, timeout_s: float = 5.0) -> Answers:
+_NOTHING = validation.Task(seconds=0.0, by_allocation={})
+
+
+def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Task = _NOTHING) -> Answers:
     """
     Probe every plugin whose socket is in *folder*; what is wrong with one is a result.
 
-    *timeout_s* is for all questions to one plugin. A folder without plugins has no reports, and is no problem.
+    *timeout_s* is for all questions to one plugin, and for each of the *volumes* that its controllers are asked for.
+    A folder without plugins has no reports, and is no problem.
     """
     place = folder.resolve()  # links and ".." would count against the 107 bytes of a socket's path
     try:
@@ -66,7 +75,13 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0) -> Answers:
         return Answers(folder=str(place), problem=f"no permission to look there; {_AS_ROOT}")
     with futures.ThreadPoolExecutor(WORKERS) as pool:
         found = list(pool.map(functools.partial(_ask, timeout_s=timeout_s), sockets.values()))
-    return Answers(folder=str(place), reports=dict(zip(sockets, found, strict=True)))
+    reports = dict(zip(sockets, found, strict=True))
+    asked = {
+        alloc_id: validation.ask(str(sockets[alloc_id]), questions, timeout_s=timeout_s, seconds=volumes.seconds)
+        for alloc_id, questions in volumes.by_allocation.items()
+        if alloc_id in reports and reports[alloc_id].ready and reports[alloc_id].controller_capabilities is not None
+    }
+    return Answers(folder=str(place), reports=reports, validated=asked)
 
 
 _AS_ROOT = "run as root: Nomad keeps the sockets of plugins in folders that only root may enter"

@@ -1,14 +1,17 @@
 """One look at the plugins of a plan: what Nomad says, what instances say themselves, and the verdict on each."""
 
+import dataclasses
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import nomad
-from nomad_csi.deploy import clients, gather, probe_job_plugins
+from nomad_csi.deploy import clients, gather, probe_job_plugins, probe_job_volumes
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, findings, found, instances, plugins, zones
+
+NONE = probe_job_volumes.Needs()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,9 @@ class Look:
     verdict: plugins.PluginVerdict
     capacity: tuple[findings.Finding, ...]
     """What waiting cannot heal."""
+
+    deep: tuple[findings.Finding, ...] = ()
+    """What its sockets answered against its volumes, and what Nomad remembers; where a job asked them."""
 
 
 class Looker:
@@ -49,11 +55,14 @@ class Looker:
         self._on_nodes = on_nodes
         self._clients = clients.Clients(client)
 
-    def look(self, before: Sequence[Look] = (), *, is_first: bool = False) -> tuple[Look, ...]:
+    def look(
+        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_volumes.Needs = NONE
+    ) -> tuple[Look, ...]:
         """
         Look at each plugin once; with looks *before*, what restarted since is found.
 
         *is_first*: another look follows, so that no job asks instances on their clients for this one.
+        *needs*: registered volumes, for which that job asks controllers too.
 
         Clients may come and go meanwhile: they are listed last, so that none is missed that an instance runs on.
         Raises `errors.NomadApiError` when Nomad does not answer, `errors.CancelledError` when the operator interrupts.
@@ -61,16 +70,20 @@ class Looker:
         if not self._wanted:
             return ()
         how = None if is_first else self._on_nodes
-        said = probe_job_plugins.ask(self._client, self._told(), how, self._cancelled) if how else None
+        deep: list[tuple[findings.Finding, ...]] = [() for _ in self._wanted]
+        said = probe_job_plugins.ask(self._client, self._told(), how, needs, self._cancelled) if how else None
         told = self._told()
         seen = gather.probe_all(told, timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         if said is not None:
-            seen = probe_job_plugins.merged([(pair[0], now) for pair, now in zip(told, seen, strict=True)], said)
+            told = [(pair[0], now) for pair, now in zip(told, seen, strict=True)]
+            seen = probe_job_plugins.merged(told, said)
+            deep = [probe_job_plugins.deep(*pair, said, needs) for pair in told]
         with_zones = any(_needs_zones(expectation, found_) for expectation, found_ in told)
         all_nodes = self._clients.look((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(
-            _look(item, now, all_nodes, then) for item, now, then in zip(self._wanted, seen, earlier, strict=True)
+            dataclasses.replace(_look(item, now, all_nodes, then), deep=heard)
+            for item, now, then, heard in zip(self._wanted, seen, earlier, deep, strict=True)
         )
 
     def _told(self) -> list[tuple[model.PluginExpectation, found.PluginFound]]:

@@ -1,18 +1,17 @@
 """The deep probe: what a plugin answers, compared with what Nomad has registered of it. Only reads."""
 
 import dataclasses
-import functools
 import itertools
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import capability, channel, controller, endpoint, report
-from nomad_csi.deploy import gather, probe_job
+from nomad_csi.csi import report, validation
+from nomad_csi.deploy import probe_job, probe_job_volumes
 from nomad_csi.nomad import nodes, plugins, volumes
-from nomad_csi.plan import registration
-from nomad_csi.verify import findings, probed, probed_needs
+from nomad_csi.plan import probe_job as plan_probe_job
+from nomad_csi.verify import findings, probed, probed_needs, volume_answers
 
 Secrets = Mapping[str, Mapping[str, str]]
 """Secrets of volumes by ``namespace/volume_id``; Nomad does not show them."""
@@ -21,15 +20,41 @@ EVERYWHERE = "*"
 _NONE: Secrets = {}
 
 
+def on_nodes(
+    client: nomad.Nomad,
+    plugin_id: str,
+    job: plan_probe_job.ProbeJob,
+    *,
+    wait_s: float = plan_probe_job.WAIT_S,
+    cancelled: threading.Event | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> probed.Picture:
+    """
+    Return what the instances of *plugin_id* answer on their clients, and what that has against its registered volumes.
+
+    A controller is asked for each volume; those that need secrets are told as not validated. Arguments and errors are
+    those of `probe_job.ask`; a token that may not read volumes is a finding.
+    """
+    needs, unread = _needs(client, plugin_id)
+    given = probe_job_volumes.Needs(registered=needs)
+    found = probe_job.ask(client, plugin_id, job, needs=given, wait_s=wait_s, cancelled=cancelled, tell=tell)
+    return _compared(found, needs, unread)
+
+
 def completed(client: nomad.Nomad, picture: probed.Picture) -> probed.Picture:
     """
     Return *picture* with what its answers have against the volumes that are registered for the plugin.
 
     A token that may not read volumes is a finding; raises `errors.NomadApiError` for everything else.
     """
-    needs, unread = _needs(client, picture.plugin_id)
+    return _compared(picture, *_needs(client, picture.plugin_id))
+
+
+def _compared(
+    picture: probed.Picture, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
+) -> probed.Picture:
     found = probed_needs.judge(picture.plugin_id, picture.rows, needs)
-    return dataclasses.replace(picture, findings=(*unread, *found))
+    return dataclasses.replace(picture, findings=(*unread, *found, *picture.findings))
 
 
 def of_endpoint(
@@ -67,7 +92,7 @@ def of_endpoint(
     needs, unread = _needs(client, plugin_id)
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
-        validated = probed_needs.judge_validated(needs, _validate(local, needs, secrets, timeout_s))
+        validated = volume_answers.judge(needs, _validate(local, needs, secrets, timeout_s))
     found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
     return probed.Picture(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
 
@@ -121,38 +146,8 @@ def _unread(plugin_id: str, error: errors.NomadApiError) -> findings.Finding:
 
 def _validate(
     local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
-) -> dict[probed_needs.Key, probed_needs.Validated]:
-    """Ask the controller for each volume, some at a time over one connection."""
-    with channel.connect(endpoint.parse(local), attempt_s=timeout_s + 0.5) as connection:
-        answers = gather.in_parallel(
-            functools.partial(_validated, connection, item, secrets, timeout_s) for item in needs
-        )
-    return {(item.namespace, item.volume_id): said for item, said in zip(needs, answers, strict=True)}
-
-
-def _validated(
-    connection: channel.Connection, volume: volumes.Volume, secrets: Secrets, timeout_s: float
-) -> probed_needs.Validated:
-    strange = [item.access_mode for item in volume.capabilities if item.access_mode not in capability.MODES]
-    if strange:
-        return probed_needs.Validated(code="INVALID_ARGUMENT", message=f"Nomad knows no access mode {strange[0]!r}")
-    try:
-        found = controller.validate_volume_capabilities(
-            connection,
-            volume_id=volume.external_id or volume.volume_id,
-            capabilities=[_use(item) for item in volume.capabilities],
-            context=volume.context,
-            parameters=volume.parameters,
-            secrets=secrets.get(f"{volume.namespace}/{volume.volume_id}", {}),
-            timeout_s=timeout_s,
-        )
-    except errors.CsiError as error:
-        return probed_needs.Validated(code=error.code or "UNKNOWN", message=error.message)
-    return probed_needs.Validated(confirmed=found.confirmed, message=found.message)
-
-
-def _use(item: registration.Capability) -> capability.VolumeCapability:
-    """Return *item* as Nomad sends it when a volume is registered: without file system and mount flags."""
-    mode: Any = item.access_mode
-    attachment: Any = item.attachment_mode
-    return capability.VolumeCapability(access_mode=mode, attachment_mode=attachment)
+) -> dict[validation.Key, validation.Validated]:
+    """Ask the controller for each volume."""
+    questions = [probe_job_volumes.question(item) for item in needs]
+    known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
+    return validation.ask(local, questions, secrets=known, timeout_s=timeout_s)

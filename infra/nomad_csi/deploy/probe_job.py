@@ -4,14 +4,15 @@ Asking the instances of a plugin on their own clients: a job runs the probe ther
 The job runs once on each client that has an instance, and is purged whatever happens.
 """
 
+import dataclasses
 import threading
 from collections.abc import Callable
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import probe_job_run
+from nomad_csi.deploy import probe_job_run, probe_job_volumes
 from nomad_csi.nomad import nodes, plugins
 from nomad_csi.plan import probe_job
-from nomad_csi.verify import instances, probed
+from nomad_csi.verify import instances, probed, volume_answers
 
 
 def ask(
@@ -19,6 +20,7 @@ def ask(
     plugin_id: str,
     job: probe_job.ProbeJob,
     *,
+    needs: probe_job_volumes.Needs | None = None,
     wait_s: float = probe_job.WAIT_S,
     cancelled: threading.Event | None = None,
     tell: Callable[[str], None] = lambda _: None,
@@ -30,6 +32,7 @@ def ask(
         client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
         plugin_id: a CSI plugin of the cluster.
         job: how the probe gets onto the clients; its id and clients are filled in here.
+        needs: registered volumes; a controller of the plugin is asked for those of them that need no secrets.
         wait_s: seconds for all clients together.
         cancelled: set to end the wait; the job is purged all the same.
         tell: told what is being done.
@@ -43,9 +46,14 @@ def ask(
     plugin = plugin_of(client, plugin_id)
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     wanted = (item.node_id for item in instances.all_of(plugin))
-    said = probe_job_run.answers(client, job, wanted, known, wait_s=wait_s, cancelled=cancelled, tell=tell)
+    given = needs or probe_job_volumes.Needs()
+    mine = given.of(plugin_id)
+    asking = probe_job_volumes.asking(plugin, mine, given.with_secrets, known, job)
+    carrying = dataclasses.replace(job, environment=probe_job_volumes.environment([asking], wait_s))
+    said = probe_job_run.answers(client, carrying, wanted, known, wait_s=wait_s, cancelled=cancelled, tell=tell)
     names = {node_id: node.name for node_id, node in known.items()}
-    return probed.Picture(plugin_id=plugin_id, rows=probed.judge(plugin, names, said))
+    told = volume_answers.judge_without_secrets(plugin_id, mine, *probe_job_volumes.answered(asking, said))
+    return probed.Picture(plugin_id=plugin_id, rows=probed.judge(plugin, names, said), findings=told)
 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:

@@ -8,13 +8,13 @@ silent one. The sockets are asked between both, so that Nomad's word is never ol
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import probe_job_run
+from nomad_csi.deploy import probe_job_run, probe_job_volumes
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, probe_job
-from nomad_csi.verify import found, instances, probed
+from nomad_csi.verify import findings, found, instances, probed, probed_needs, volume_answers
 
 Told = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 
@@ -46,11 +46,24 @@ class Said:
     known: frozenset[str]
     """Allocations that were there before it."""
 
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names of clients by id."""
 
-def ask(client: nomad.Nomad, told: Told, how: OnNodes, cancelled: threading.Event | None = None) -> Said:
+    volumes: Mapping[str, probe_job_volumes.Asking] = field(default_factory=dict)
+    """What controllers were asked for, by plugin."""
+
+
+def ask(
+    client: nomad.Nomad,
+    told: Told,
+    how: OnNodes,
+    needs: probe_job_volumes.Needs,
+    cancelled: threading.Event | None = None,
+) -> Said:
     """
     Return what clients answer on which an instance of what Nomad *told* is, or an allocation that may become one.
 
+    A controller of each plugin is asked for those of its volumes in *needs* that take no secrets.
     That Nomad refuses the job or its logs is what each of its clients answers. Raises `errors.NomadApiError` where
     Nomad gives no answer, `errors.NomadCsiError` where the job stays behind, `errors.CancelledError`.
     """
@@ -58,9 +71,16 @@ def ask(client: nomad.Nomad, told: Told, how: OnNodes, cancelled: threading.Even
     if not places:
         return Said(by_client={}, known=frozenset())
     known = {node.node_id: node for node in nodes.list_nodes(client)}
+    asked = {
+        expectation.plugin_id: probe_job_volumes.asking(
+            seen.plugin, needs.of(expectation.plugin_id), needs.with_secrets, known, how.job
+        )
+        for expectation, seen in told
+    }
+    job = dataclasses.replace(how.job, environment=probe_job_volumes.environment(asked.values(), how.timeout_s))
     try:
         answers = probe_job_run.answers(
-            client, how.job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, tell=how.tell
+            client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, tell=how.tell
         )
     except errors.NomadApiError as error:
         if error.kind != "refused":
@@ -69,7 +89,8 @@ def ask(client: nomad.Nomad, told: Told, how: OnNodes, cancelled: threading.Even
             problem=f"Nomad refused what the probe needs: {error.message}", advice=error.advice, reports={}
         )
         answers = dict.fromkeys(places.values(), why)
-    return Said(by_client=answers, known=frozenset(places))
+    names = {node_id: node.name for node_id, node in known.items()}
+    return Said(by_client=answers, known=frozenset(places), names=names, volumes=asked)
 
 
 def merged(told: Told, said: Said) -> tuple[found.PluginFound, ...]:
@@ -77,6 +98,20 @@ def merged(told: Told, said: Said) -> tuple[found.PluginFound, ...]:
     return tuple(
         dataclasses.replace(seen, probed={**seen.probed, **dict(_answers(expectation, seen, said))})
         for expectation, seen in told
+    )
+
+
+def deep(
+    expectation: model.PluginExpectation, seen: found.PluginFound, said: Said, needs: probe_job_volumes.Needs
+) -> tuple[findings.Finding, ...]:
+    """Return what the answers of one plugin have against its volumes in *needs*, and against what Nomad remembers."""
+    mine = needs.of(expectation.plugin_id)
+    rows = probed.judge(seen.plugin, said.names, said.by_client) if seen.plugin else ()
+    asked = said.volumes.get(expectation.plugin_id, probe_job_volumes.Asking())
+    answers, skipped = probe_job_volumes.answered(asked, said.by_client)
+    return (
+        *probed_needs.judge(expectation.plugin_id, rows, mine),
+        *volume_answers.judge_without_secrets(expectation.plugin_id, mine, answers, skipped),
     )
 
 

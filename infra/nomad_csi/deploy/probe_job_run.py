@@ -68,7 +68,7 @@ def answers(
 
     """
     ids = sorted(set(wanted))
-    found = {node_id: item for node_id in ids if (item := _why_not(known.get(node_id), job)) is not None}
+    found = {node_id: item for node_id in ids if (item := why_not(known.get(node_id), job)) is not None}
     asked = tuple(node_id for node_id in ids if node_id not in found)
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
@@ -77,7 +77,7 @@ def answers(
     return found
 
 
-def _why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAnswer | None:
+def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAnswer | None:
     """Return why the job would not run on the client; ``None``: it will."""
     if node is None:
         return _nothing("Nomad does not know the client any more", "ask again: its allocations are on their way out")
@@ -161,7 +161,8 @@ def _read(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocat
 
 def _answer(document: Any) -> probed.ClientAnswer:
     reports = {alloc_id: report.of_json(found) for alloc_id, found in document["reports"].items()}
-    return probed.ClientAnswer(problem=str(document["problem"]), reports=reports)
+    validated = document.get("validated", {})
+    return probed.ClientAnswer(problem=str(document["problem"]), reports=reports, validated=dict(validated))
 
 
 def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> str:

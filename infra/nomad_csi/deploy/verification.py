@@ -3,16 +3,16 @@
 import dataclasses
 import functools
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import explaining, gather, looking, minimum_version, probe_job_plugins
+from nomad_csi.deploy import explaining, gather, looking, minimum_version, probe_job_plugins, probe_job_volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.verify import claim_findings, plugins, report
+from nomad_csi.verify import claim_findings, findings, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
 
 _NONE: Mapping[str, str] = {}
@@ -90,26 +90,52 @@ class Verifier:
             before = self._looker.look(is_first=True)
             if self._cancelled.wait(watch_s):
                 raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
-        looks = self._looker.look(before)
+        there = self._there()
+        looks = self._looker.look(before, needs=self._needs(there))
         verdicts = tuple(_explained(self._client, seen) for seen in looks)
+        served_by = {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(verdicts, looks, strict=True)}
+        deep = [item for seen in looks for item in seen.deep]
+        verdicts_on_volumes = self._volumes(there, served_by, deep)
+        own = {f"volume {item.key}" for item in verdicts_on_volumes}
         found = report.Report(
             plugins=verdicts,
-            volumes=self._volumes(
-                {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(verdicts, looks, strict=True)}
+            volumes=verdicts_on_volumes,
+            extra=(
+                *(item for item in deep if item.subject not in own),
+                *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
-            extra=minimum_version.findings_of(self._client, self._plan.plugins),
         )
         self._before = looks
         return found
 
-    def _volumes(self, served_by: Mapping[str, "_Serving"]) -> tuple[volume_verdicts.VolumeVerdict, ...]:
-        wanted = [_with_external_id(item, self._external_ids) for item in self._plan.volumes]
-        there = gather.in_parallel(
+    def _there(self) -> list[volumes.Volume | None]:
+        """Return what Nomad holds of each volume of the plan."""
+        wanted = [item.registration for item in self._plan.volumes]
+        return gather.in_parallel(
             functools.partial(volumes.get, self._client, document.namespace, document.volume_id) for document in wanted
         )
+
+    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_volumes.Needs:
+        """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
+        wanted = [item.registration for item in self._plan.volumes]
+        return probe_job_volumes.Needs(
+            registered=tuple(item for item in there if item is not None),
+            with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
+        )
+
+    def _volumes(
+        self,
+        there: Sequence[volumes.Volume | None],
+        served_by: Mapping[str, "_Serving"],
+        deep: Iterable[findings.Finding],
+    ) -> tuple[volume_verdicts.VolumeVerdict, ...]:
+        wanted = [_with_external_id(item, self._external_ids) for item in self._plan.volumes]
         known = dict(served_by) | self._others(there, served_by)
+        heard: dict[str, tuple[findings.Finding, ...]] = {}
+        for item in deep:
+            heard[item.subject] = (*heard.get(item.subject, ()), item)
         return tuple(
-            _volume(item, document, volume, known)
+            _volume(item, document, volume, known, heard)
             for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
         )
 
@@ -156,6 +182,7 @@ def _volume(
     wanted: registration.VolumeRegistration,
     there: volumes.Volume | None,
     known: Mapping[str, _Serving],
+    heard: Mapping[str, tuple[findings.Finding, ...]],
 ) -> volume_verdicts.VolumeVerdict:
     serving = known.get(wanted.plugin_id)
     verdict = volume_verdicts.compare_volume(
@@ -164,11 +191,12 @@ def _volume(
         serving.verdict if serving else None,
         created=item.source if isinstance(item.source, model.CreatedVolume) else None,
     )
+    said = heard.get(f"volume {verdict.key}", ())
     holding = known.get(there.plugin_id) if there else None
-    if there is None or holding is None:
-        return verdict
-    alarm = claim_findings.without_controller(there, holding.record, healthy=holding.controllers)
-    return dataclasses.replace(verdict, findings=(*verdict.findings, *alarm))
+    alarm: tuple[findings.Finding, ...] = ()
+    if there is not None and holding is not None:
+        alarm = tuple(claim_findings.without_controller(there, holding.record, healthy=holding.controllers))
+    return dataclasses.replace(verdict, findings=(*verdict.findings, *said, *alarm))
 
 
 def _with_external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:

@@ -4,8 +4,8 @@ The job that asks plugins on their own clients: what it is made of. Pure.
 It runs ``nomad-csi probe --folder`` once on every client: sockets of plugins are on the clients, for root alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 PLUGINS_FOLDER = "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"
 """
@@ -50,6 +50,9 @@ class ProbeJob:
     timeout_s: float = 5.0
     """For all questions to one plugin."""
 
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What the probe finds in its environment: the volumes that it asks controllers for. Nothing secret."""
+
     @property
     def task_driver(self) -> str:
         """``docker`` or ``raw_exec``."""
@@ -70,7 +73,7 @@ class ProbeJob:
     @property
     def arguments(self) -> tuple[str, ...]:
         """What the program gets."""
-        return ("probe", "--folder", self.folder, "--timeout-s", f"{self.timeout_s:g}", "--json")
+        return ("probe", "--folder", self.folder, "--probe-timeout-s", f"{self.timeout_s:g}", "--json")
 
     @property
     def clients(self) -> str:

@@ -5,7 +5,7 @@ An instance of which there is no answer is never taken for healthy.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.csi import report
@@ -34,6 +34,9 @@ class ClientAnswer:
 
     reports: Mapping[str, report.ProbeReport]
     """By allocation id."""
+
+    validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What its controllers said of volumes, as it was written, by allocation id; none where nobody was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,26 +7,11 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from nomad_csi.nomad import volumes
 from nomad_csi.verify import claim_model, findings, probed
 
-Key = tuple[str, str]
-"""Namespace and id of a volume."""
-
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Validated:
-    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
-
-    code: str = ""
-    """gRPC status of a refusal; empty: it answered."""
-
-    confirmed: bool = False
-    message: str = ""
 
 
 def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> tuple[findings.Finding, ...]:
@@ -39,35 +24,6 @@ def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Vo
         *_capabilities(plugin_id, answered, needs),
         *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
         *(found for row in nodes for found in _on_node(plugin_id, row, needs)),
-    )
-
-
-def judge_validated(needs: Sequence[volumes.Volume], answers: Mapping[Key, Validated]) -> tuple[findings.Finding, ...]:
-    """Return what a controller says against the registered volumes *needs*."""
-    return tuple(
-        _of_validated(item, answers[key])
-        for item in needs
-        if _is_bad(answers.get(key := (item.namespace, item.volume_id)))
-    )
-
-
-def _is_bad(answer: Validated | None) -> bool:
-    return answer is not None and not answer.confirmed
-
-
-def _of_validated(volume: volumes.Volume, answer: Validated) -> findings.Finding:
-    uses = ", ".join(f"{item.access_mode} {item.attachment_mode}" for item in volume.capabilities)
-    missing = answer.code == "NOT_FOUND"
-    advice = "compare its external id with the storage provider" if missing else "register it with what the plugin can"
-    if answer.code and not missing:
-        advice = "ask again; where it needs secrets, name them with --secrets"
-    return findings.Finding(
-        code="volume-unknown" if missing else "volume-unconfirmed",
-        subject=f"volume {volume.namespace}/{volume.volume_id}",
-        severity="error",
-        expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
-        found=findings.foreign(f"{answer.code or 'not confirmed'}: {answer.message or 'without a word'}"),
-        advice=advice,
     )
 
 

@@ -1,0 +1,185 @@
+"""
+``ValidateVolumeCapabilities`` for many volumes of one controller, and the form in which a job carries the questions.
+
+Questions hold no secrets: a job is readable for all who may read jobs, and so is what a client keeps of it.
+"""
+
+import base64
+import functools
+import json
+import os
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, controller, endpoint
+
+VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
+"""Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the questions, packed."""
+
+PART = 100_000
+"""Characters of one variable: Linux takes 128 KiB (``MAX_ARG_STRLEN``)."""
+
+WORKERS = 8
+"""Volumes that are asked for at the same time: behind the controller is a cloud's API, which throttles."""
+
+ATTEMPT_MARGIN_S = 0.5
+
+Key = tuple[str, str]
+"""Namespace and id of a volume, in Nomad."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated:
+    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
+
+    code: str = ""
+    """gRPC status of a refusal; empty: it answered."""
+
+    confirmed: bool = False
+    message: str = ""
+
+
+LATE = Validated(code="NOT_ASKED", message="the time for all volumes was over")
+"""Of a volume that was not asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One volume, and how it is to be used."""
+
+    key: Key
+    external_id: str
+    uses: Sequence[tuple[str, str]]
+    """Access mode and attachment mode, in Nomad's words."""
+
+    context: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What one client is to ask its controllers."""
+
+    seconds: float
+    """For all volumes together."""
+
+    by_allocation: Mapping[str, Sequence[Question]]
+
+
+def ask(
+    local: str,
+    questions: Sequence[Question],
+    *,
+    secrets: Mapping[Key, Mapping[str, str]] | None = None,
+    timeout_s: float,
+    seconds: float = float("inf"),
+) -> dict[Key, Validated]:
+    """
+    Ask the controller behind the endpoint *local* for each volume, some at a time over one connection.
+
+    *secrets* are what it needs for that, by volume. *timeout_s* is for each, *seconds* for all; what is left then is
+    `LATE`. A refusal is an answer.
+    """
+    until = time.monotonic() + seconds
+    with channel.connect(endpoint.parse(local), attempt_s=timeout_s + ATTEMPT_MARGIN_S) as connection:
+        one = functools.partial(_one, connection, secrets=secrets or {}, timeout_s=timeout_s, until=until)
+        with futures.ThreadPoolExecutor(WORKERS) as pool:
+            answers = list(pool.map(one, questions))
+    return {question.key: answer for question, answer in zip(questions, answers, strict=True)}
+
+
+def _one(
+    connection: channel.Connection,
+    question: Question,
+    *,
+    secrets: Mapping[Key, Mapping[str, str]],
+    timeout_s: float,
+    until: float,
+) -> Validated:
+    strange = [mode for mode, _ in question.uses if mode not in capability.MODES]
+    if strange:
+        return Validated(code="INVALID_ARGUMENT", message=f"Nomad knows no access mode {strange[0]!r}")
+    left_s = until - time.monotonic()
+    if left_s <= 0:
+        return LATE
+    try:
+        found = controller.validate_volume_capabilities(
+            connection,
+            volume_id=question.external_id,
+            capabilities=[_use(*use) for use in question.uses],
+            context=question.context,
+            parameters=question.parameters,
+            secrets=secrets.get(question.key, {}),
+            timeout_s=min(timeout_s, left_s),
+        )
+    except errors.CsiError as error:
+        return Validated(code=error.code or "UNKNOWN", message=error.message)
+    return Validated(confirmed=found.confirmed, message=found.message)
+
+
+def _use(mode: Any, attachment: Any) -> capability.VolumeCapability:
+    """Return the use as Nomad sends it when a volume is registered: without file system and mount flags."""
+    return capability.VolumeCapability(access_mode=mode, attachment_mode=attachment)
+
+
+def packed(task: Task) -> dict[str, str]:
+    """Return *task* as environment variables of a job, none for no question."""
+    if not any(task.by_allocation.values()):
+        return {}
+    document = {
+        "seconds": task.seconds,
+        "by_allocation": {alloc_id: [vars(item) for item in found] for alloc_id, found in task.by_allocation.items()},
+    }
+    text = base64.b64encode(zlib.compress(json.dumps(document).encode(), 9)).decode()
+    parts = [text[at : at + PART] for at in range(0, len(text), PART)]
+    return {f"{VARIABLE}_{number}": part for number, part in enumerate(parts)}
+
+
+def unpacked(environment: Mapping[str, str] = os.environ) -> Task:
+    """Return the task that `packed` wrote; one without questions where there is none. Raises `ValueError`."""
+    parts: list[str] = []
+    while (part := environment.get(f"{VARIABLE}_{len(parts)}")) is not None:
+        parts.append(part)
+    if not parts:
+        return Task(seconds=0.0, by_allocation={})
+    try:
+        document = json.loads(zlib.decompress(base64.b64decode("".join(parts), validate=True)))
+        return Task(
+            seconds=float(document["seconds"]),
+            by_allocation={alloc_id: _questions(found) for alloc_id, found in document["by_allocation"].items()},
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        raise ValueError(f"what {VARIABLE}_0 holds is not of this version: {error}") from None
+
+
+def _questions(found: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            key=(item["key"][0], item["key"][1]),
+            external_id=item["external_id"],
+            uses=tuple((use[0], use[1]) for use in item["uses"]),
+            context=item["context"],
+            parameters=item["parameters"],
+        )
+        for item in found
+    )
+
+
+def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
+    """Return *answers* for a log: how many there are, and those that confirm nothing."""
+    wrong = [[*key, vars(answer)] for key, answer in answers.items() if not answer.confirmed]
+    return {"asked": len(answers), "wrong": wrong}
+
+
+def of_json(document: Mapping[str, Any], questions: Sequence[Question]) -> dict[Key, Validated]:
+    """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` where they are others'."""
+    keys = [question.key for question in questions]
+    wrong = {(namespace, volume_id): Validated(**answer) for namespace, volume_id, answer in document["wrong"]}
+    if document["asked"] != len(keys) or not wrong.keys() <= set(keys):
+        raise ValueError("it answered for other volumes")
+    return {key: wrong.get(key, Validated(confirmed=True)) for key in keys}
