@@ -192,7 +192,7 @@ def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     """The step is told; nothing is sent."""
     stick("a")
 
-    code, _, err = run("claims", "--repair", "default/a", "--wait", "0.01")
+    code, _, err = run("claims", "--repair", "default/a", "--step-timeout-s", "0.01")
 
     assert code == 1
     assert "step 2: have Nomad collect garbage" in err
@@ -206,7 +206,7 @@ def test_repair_asks(run, stick, terminal, line, status, code):
     stick("a")
     terminal(line)
 
-    found, out, _ = run("claims", "--repair", "default/a", "--wait", "0.01")
+    found, out, _ = run("claims", "--repair", "default/a", "--step-timeout-s", "0.01")
 
     assert (found, out.split()[:2]) == (code, ["default/a", status])
 
@@ -215,7 +215,7 @@ def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
     """As data, with the steps."""
     stick("a")
 
-    code, out, _ = run("claims", "--repair", "default/a", "--yes", "--wait", "0.01", "--json")
+    code, out, _ = run("claims", "--repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--json")
 
     assert code == 0
     assert json.loads(out) == {
@@ -249,7 +249,7 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
     (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
     (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\ndefault/other:\n  password: {CANARY}\n")
 
-    words = ["--repair", "default/a", "--yes", "--wait", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
+    words = ["--repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
     code, out, err = run("claims", *words, "--secrets", str(tmp_path / "secrets.yaml"))
 
     assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
@@ -277,7 +277,7 @@ def test_claimed_volume_exits_1(run, stick, writes):
     """The other one goes."""
     stick("a")
 
-    code, out, _ = run("deregister", "default/a", "default/b", "--wait", "0.01", "--json")
+    code, out, _ = run("deregister", "default/a", "default/b", "--timeout-s", "0.01", "--json")
 
     first, second = json.loads(out)["volumes"]
     assert (code, first["status"], second["status"]) == (1, "claimed", "deregistered")
@@ -328,7 +328,7 @@ def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
         ["deregister", "mysql"],
         ["deregister", "a/b/c"],
         ["deregister", "default/.."],
-        ["deregister", "default/a", "--wait", "soon"],
+        ["deregister", "default/a", "--timeout-s", "soon"],
         ["claims", "--repair", "mysql"],
     ],
 )

@@ -205,12 +205,12 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
 
 
 def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, request):
-    """--wait-s goes on while nobody listens."""
+    """--wait-ready goes on while nobody listens."""
     monkeypatch.setenv("CSI_ENDPOINT", f"unix://{short_folder}/csi.sock")
     starting = threading.Timer(0.2, request.getfixturevalue, ["hostpath"])
     starting.start()
 
-    answer, _ = call("identity", "info", "--wait-s", "30")
+    answer, _ = call("identity", "info", "--wait-ready", "--timeout-s", "30")
 
     starting.join()
     assert answer["name"] == "hostpath.csi.k8s.io"

@@ -46,7 +46,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, verdict, detail):
     """Not ready, refusing, hanging, or another driver than was meant."""
     plugin(**faults)
-    words = ["probe", f"{short_folder}/csi.sock", "--timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
+    words = ["probe", f"{short_folder}/csi.sock", "--probe-timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
 
     assert cli.main(words) == 1
     line = capsys.readouterr().out
@@ -78,7 +78,7 @@ def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
 def test_a_deadline_that_is_none_is_wrong_usage(text, capsys):
     """Nothing is asked without a deadline."""
     with pytest.raises(SystemExit) as caught:
-        cli.main(["probe", "/x.sock", f"--timeout-s={text}"])
+        cli.main(["probe", "/x.sock", f"--probe-timeout-s={text}"])
 
     assert caught.value.code == 64
     assert f"expected a number of seconds above 0, got '{text}'" in capsys.readouterr().err
@@ -143,7 +143,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
                 "command": "/opt/nomad-csi/bin/nomad-csi",
                 "args": [
                     *("probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
-                    *("--timeout-s", "2.5", "--json"),
+                    *("--probe-timeout-s", "2.5", "--json"),
                 ],
             },
         ),
@@ -153,7 +153,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
             {
                 "image": "registry.example.com/nomad-csi:1",
                 "entrypoint": ["nomad-csi"],
-                "args": ["probe", "--folder", "/csi-plugins", "--timeout-s", "2.5", "--json"],
+                "args": ["probe", "--folder", "/csi-plugins", "--probe-timeout-s", "2.5", "--json"],
                 "volumes": ["/var/lib/nomad/client/csi/plugins:/csi-plugins"],
             },
         ),
@@ -161,7 +161,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
 )
 def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
     """For a repository, or to run it by other means: once, on every client."""
-    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--print-job", "--timeout-s", "2.5", *words]) == 0
+    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout-s", "2.5", *words]) == 0
 
     job = parse.parse(capsys.readouterr().out, "")
     [group] = job["TaskGroups"]
@@ -182,7 +182,7 @@ def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
     [
         (["--folder", "/x", "--role", "node", "--plugin", "a"], ["--role", "--plugin"]),
         (["--on-nodes", "a", "--expect-name", "b"], ["--expect-name"]),
-        (["/x.sock", "--image", "a", "--print-job", "--wait-s", "1"], ["--image", "--wait-s", "--print-job"]),
+        (["/x.sock", "--image", "a", "--print-job", "--timeout-s", "1"], ["--image", "--timeout-s", "--print-job"]),
         (["/x.sock", "--secrets", "a"], ["--secrets"]),
     ],
 )

@@ -341,7 +341,7 @@ def test_wrong_secrets_are_refused_and_not_shown(register, spec, tmp_path, text,
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["x", "--deadline-s", "0"], ["x", "--deadline-s", "soon"], ["x", "--password", "a"]]
+    "words", [[], ["x", "--timeout-s", "0"], ["x", "--timeout-s", "soon"], ["x", "--password", "a"]]
 )
 def test_wrong_usage_exits_64(words, capsys):
     """There is no argument for a secret."""

@@ -38,7 +38,7 @@ def asked(monkeypatch):
 
 def test_create_prints_the_snapshot(asked, capsys):
     """Parameters are the driver's, the name is the user's."""
-    code = cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--parameter", "a=b=c", "--wait", "9"])
+    code = cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--parameter", "a=b=c", "--timeout-s", "9"])
 
     shown = capsys.readouterr()
     [(_, wanted, wait_s)] = asked

@@ -117,7 +117,7 @@ def test_command_says_what_is_proven(agent, volume, kept, fresh, monkeypatch, ca
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)
     monkeypatch.setenv("NOMAD_ADDR", agent.url)
 
-    code = cli.main(["smoke", f"default/{name}", "--timeout", "60"])
+    code = cli.main(["smoke", f"default/{name}", "--step-timeout-s", "60"])
 
     printed = capsys.readouterr()
     assert code == 0

@@ -1,5 +1,7 @@
 """Any RPC by its name: requests and replies as documents, secrets hidden."""
 
+import types
+
 import pytest
 
 from nomad_csi import errors
@@ -90,3 +92,20 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
         list(rpc.pages(connection, asked, rpc.request_of(asked, {"max_entries": 1}), timeout_s=30))
 
     assert [request.starting_token for request in plugin.requests] == ["", "more"]
+
+
+def test_pages_of_a_list_share_one_deadline(monkeypatch):
+    """However many there are, nobody waits longer than for one."""
+    left, clock = [], iter([100.0, 100.0, 103.0, 140.0])
+    asked = rpc.RPCS["ListSnapshots"]
+    tokens = iter(["a", "b", ""])
+
+    def call(_connection, _rpc, request, *, timeout_s):
+        left.append((request.starting_token, timeout_s))
+        return types.SimpleNamespace(next_token=next(tokens))
+
+    monkeypatch.setattr(rpc, "call", call)
+    monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
+
+    assert len(list(rpc.pages(None, asked, rpc.request_of(asked, {}), timeout_s=30))) == 3
+    assert left == [("", 30.0), ("a", 27.0), ("b", 0.0)]

@@ -291,6 +291,29 @@ def test_claimed_volume_keeps_registration_and_data(run, running, made, ec2):
     assert volumes.get(running.client, "default", "mysql") is not None
 
 
+def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
+    """What the first has used up is not there for the second, and its snapshot does not count."""
+    given, clock = [], [1000.0]
+    waited = {"a": 20.0, "b": 30.0, "c": 0.0}
+
+    def deregister(_client, keys, manner, **_):
+        [(_, volume_id)] = keys
+        given.append((volume_id, manner.wait_s))
+        clock[0] += waited[volume_id]
+        return [types.SimpleNamespace(is_done=False, status="claimed", reason="in use", storage="")]
+
+    for volume_id in waited:
+        running.register(volume_id, made(f"default/{volume_id}"))
+    monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
+    monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    orders = [deletion_order.Order(namespace="default", volume_id=each, word=f"default/{each}") for each in waited]
+
+    found = deletion.delete(running.client, orders, deletion_order.Manner(wait_s=45.0, aws_region=REGION))
+
+    assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
+    assert [outcome.status for outcome in found] == ["claimed"] * 3
+
+
 def test_attached_volume_keeps_registration_and_data(run, running, made, ec2):
     """A freed claim does not mean detached."""
     external_id = made()

@@ -46,7 +46,7 @@ def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, 
     proxy.fault("PUT", lambda handler: handler.reset())
     monkeypatch.setattr(time, "time", lambda: now + next(jumps))
 
-    done = register(proxy.address, path, "--deadline-s", "30")
+    done = register(proxy.address, path, "--timeout-s", "30")
 
     assert (done.code, done.statuses) == (0, {"registered"})
     assert done.said.endswith("; trying again in 0.01 s (attempt 2 of 5)\n")

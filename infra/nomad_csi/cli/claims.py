@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, inputs
+from nomad_csi.cli import confirm, documents, inputs, waits
 from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
 from nomad_csi.plan import registration
 
@@ -38,8 +38,7 @@ def _add_repair(group: Any) -> None:
     group.add_argument("--from", type=Path, dest="source", metavar="SPEC|FILE", help=text)
     documents.add_secrets(group)
     inputs.add_stack_output(group)
-    text = f"seconds that each step has to show (default: {repair_steps.WAIT_S:g})"
-    group.add_argument("--wait", type=inputs.seconds, default=repair_steps.WAIT_S, metavar="S", help=text)
+    waits.add(group, "step-timeout", " until it shows", default=repair_steps.WAIT_S)
     group.add_argument("--yes", action="store_true", help="do not ask before a step that can hurt")
 
 
@@ -65,7 +64,7 @@ def _repair(arguments: argparse.Namespace) -> int:
         document=_document(arguments),
         source=str(arguments.source or ""),
         aws_region=arguments.aws_region,
-        wait_s=arguments.wait,
+        wait_s=arguments.step_timeout_s,
     )
     with inputs.connect(arguments) as nomad:
         done = claim_repair.repair(

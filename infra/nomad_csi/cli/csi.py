@@ -3,18 +3,22 @@
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, inputs
+from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, waits
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"
 """Environment variable with the endpoint: the one that CSI itself names, and that Nomad gives to plugins."""
 
 TIMEOUT_S = 60.0
+
+LEAST_S = 0.05
+"""For a call that begins when hardly any time is left."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +36,8 @@ def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None
         add(parser)
     text = f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})"
     parser.add_argument("--endpoint", default=os.environ.get(ENDPOINT, ""), help=text)
-    text = f"seconds for each call (default: {TIMEOUT_S:g})"
-    parser.add_argument("--timeout-s", type=inputs.seconds, default=TIMEOUT_S, metavar="S", help=text)
-    text = "before the call, wait so many seconds until the plugin is there and ready (default: not)"
-    parser.add_argument("--wait-s", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    waits.add(parser, "timeout", " for the plugin", default=TIMEOUT_S)
+    parser.add_argument("--wait-ready", action="store_true", help="before the call, wait until it is there and ready")
     text = "JSON or YAML of the request with CSI's own field names, - for standard input; options go before it"
     parser.add_argument("--request", type=Path, metavar="FILE", help=text)
     parser.add_argument("--show-request", action="store_true", help="print the request first, without its secrets")
@@ -75,12 +77,15 @@ def _answer(arguments: argparse.Namespace, command: csi_commands.Command, reques
     """Return the reply as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
+        deadline = time.monotonic() + arguments.timeout_s
         try:
-            if arguments.wait_s:
-                waiting.until_ready(where, wait_s=arguments.wait_s)
+            left_s = arguments.timeout_s
+            if arguments.wait_ready:
+                waiting.until_ready(where, wait_s=left_s)
+                left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
-            with channel.connect(where, attempt_s=arguments.timeout_s + 0.5) as connection:
-                found = list(_replies(connection, arguments, command, request))
+            with channel.connect(where, attempt_s=left_s + 0.5) as connection:
+                found = list(_replies(connection, arguments, command, request, timeout_s=left_s))
         except errors.CsiError as error:
             raise reached.renamed(error) from error
     entries = {"entries": [entry for page in found for entry in page["entries"]]} if command.is_list else {}
@@ -88,10 +93,15 @@ def _answer(arguments: argparse.Namespace, command: csi_commands.Command, reques
 
 
 def _replies(
-    connection: channel.Connection, arguments: argparse.Namespace, command: csi_commands.Command, request: Any
+    connection: channel.Connection,
+    arguments: argparse.Namespace,
+    command: csi_commands.Command,
+    request: Any,
+    *,
+    timeout_s: float,
 ) -> Iterator[rpc.Document]:
     if command.is_list and not arguments.one_page:
-        for page in rpc.pages(connection, command.rpc, request, timeout_s=arguments.timeout_s):
+        for page in rpc.pages(connection, command.rpc, request, timeout_s=timeout_s):
             yield rpc.document_of(page)
     else:
-        yield rpc.document_of(rpc.call(connection, command.rpc, request, timeout_s=arguments.timeout_s))
+        yield rpc.document_of(rpc.call(connection, command.rpc, request, timeout_s=timeout_s))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, documents, inputs
+from nomad_csi.cli import claims, confirm, documents, inputs, waits
 from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
 from nomad_csi.verify import table
 
@@ -28,8 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     claims.add_aws(parser)
     _add_storage(parser)
     _add_snapshot(parser)
-    text = "wait so many seconds for claims to go, and for EC2 to detach where it is asked (default: not)"
-    parser.add_argument("--wait", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    waits.add(parser, "timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
     parser.set_defaults(run=run)
 
@@ -54,9 +53,7 @@ def _add_storage(parser: argparse.ArgumentParser) -> None:
 def _add_snapshot(parser: argparse.ArgumentParser) -> None:
     text = "take no last snapshot of the data before it goes"
     parser.add_argument("--skip-final-snapshot", action="store_true", help=text)
-    text = f"seconds that the last snapshot may take (default: {deletion_order.SNAPSHOT_WAIT_S:g})"
-    default = deletion_order.SNAPSHOT_WAIT_S
-    parser.add_argument("--snapshot-wait", type=inputs.seconds, default=default, metavar="S", help=text)
+    waits.add(parser, "snapshot-timeout", default=deletion_order.SNAPSHOT_WAIT_S)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -102,12 +99,12 @@ def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:
     for path in arguments.state:
         made |= deletion_state.made(_json(path), str(path))
     return deletion_order.Manner(
-        wait_s=arguments.wait,
+        wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
         endpoint=arguments.endpoint,
         secrets=_secrets(arguments),
         with_snapshot=not arguments.skip_final_snapshot,
-        snapshot_wait_s=arguments.snapshot_wait,
+        snapshot_wait_s=arguments.snapshot_timeout_s,
         owner=arguments.owner,
         made=made,
         accepts_unguarded=arguments.accept_unguarded,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, inputs, owners
+from nomad_csi.cli import claims, confirm, inputs, owners, waits
 from nomad_csi.deploy import deregistration, deregistration_outcome
 from nomad_csi.verify import table
 
@@ -24,8 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("volumes", type=inputs.volume_key, nargs="+", metavar="NAMESPACE/ID", help="volumes to forget")
     inputs.add_nomad(parser)
     claims.add_aws(parser)
-    text = "wait so many seconds for claims to go, and for EC2 to detach where it is asked (default: not)"
-    parser.add_argument("--wait", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    waits.add(parser, "timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
     owners.add(parser, adopt="deregister volumes that belong to another stack, too")
     parser.add_argument("--force", action="store_true", help="forget what is still claimed after that; asks first")
     parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
     manner = deregistration.Manner(
-        wait_s=arguments.wait,
+        wait_s=arguments.timeout_s,
         is_forced=arguments.force,
         aws_region=arguments.aws_region,
         claimant=owners.claimant(arguments),

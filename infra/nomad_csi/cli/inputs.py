@@ -167,17 +167,6 @@ def text(path: Path) -> str:
         raise errors.SpecError((problem,), str(path)) from None
 
 
-def seconds(given: str) -> float:
-    """Return *given* as a positive number of seconds. Raises `argparse.ArgumentTypeError`."""
-    try:
-        value = float(given)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {given!r}")
-    return value
-
-
 def volume_key(given: str) -> tuple[str, str]:
     """Return namespace and id of ``namespace/id``. Raises `argparse.ArgumentTypeError`."""
     namespace, _, volume_id = given.partition("/")

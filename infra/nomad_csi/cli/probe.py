@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes
+from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes, waits
 from nomad_csi.csi import forward, on_node, probe, report
+
+TIMEOUT_S = 5.0
+"""For all questions to one plugin, where nobody says otherwise."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,9 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
     text = "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
     what.add_argument("--on-nodes", metavar="PLUGIN", help=text)
-    parser.add_argument(
-        "--timeout-s", type=inputs.seconds, default=5.0, help="seconds for the questions to one plugin (default: 5)"
-    )
+    waits.add(parser, "probe-timeout", default=TIMEOUT_S)
     parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
     parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
     parser.add_argument("--json", action="store_true", help="print all answers as JSON")
@@ -56,7 +57,12 @@ def _check(arguments: argparse.Namespace) -> None:
     if not arguments.on_nodes:
         wrong |= dict.fromkeys(probe_on_nodes.given(arguments), "--on-nodes")
     problems = [
-        errors.Problem(path=f"--{name}", got="", allowed=f"it only with {with_what}")
+        errors.Problem(
+            path=f"--{name}",
+            got="",
+            allowed=f"it only with {with_what}",
+            fix="one plugin's deadline is --probe-timeout-s" if name == "timeout-s" else "",
+        )
         for name, with_what in wrong.items()
     ]
     if problems:
@@ -67,7 +73,7 @@ def _one(arguments: argparse.Namespace) -> int:
     with forward.reached(arguments.endpoint) as reached:
         asked = probe.probe(
             reached.local,
-            timeout_s=arguments.timeout_s,
+            timeout_s=arguments.probe_timeout_s,
             expect_name=arguments.expect_name,
             role=arguments.role,
         )
@@ -93,11 +99,11 @@ def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: s
             found,
             local=local,
             secrets=documents.secrets(arguments.secrets),
-            timeout_s=arguments.timeout_s,
+            timeout_s=arguments.probe_timeout_s,
         )
 
 
 def _all_here(arguments: argparse.Namespace) -> int:
-    found = on_node.ask_all(arguments.folder, timeout_s=arguments.timeout_s)
+    found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s)
     print(json.dumps(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
     return 0 if found.all_ready else errors.EXIT_CHANGES

@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli import inputs, waits
 from nomad_csi.plan import probe_job
 
-DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "wait-s": probe_job.WAIT_S, "print-job": False}
+DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "timeout-s": probe_job.WAIT_S, "print-job": False}
 """The options of a job, which mean nothing elsewhere."""
 
 
@@ -22,8 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--image", default="", metavar="IMAGE", help=text)
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
     group.add_argument("--state-dir", default="", metavar="PATH", help=text)
-    text = f"seconds for all clients together (default: {probe_job.WAIT_S:g})"
-    group.add_argument("--wait-s", type=inputs.seconds, default=probe_job.WAIT_S, metavar="S", help=text)
+    waits.add(group, "timeout", " for all clients", default=probe_job.WAIT_S)
     group.add_argument("--print-job", action="store_true", help="print the job file for all clients, and run nothing")
 
 
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from nomad_csi.deploy import probe_job as asking  # noqa: PLC0415
     from nomad_csi.render import documents  # noqa: PLC0415
 
-    job = job_of(arguments, inputs.connection(arguments), timeout_s=arguments.timeout_s)
+    job = job_of(arguments, inputs.connection(arguments), timeout_s=arguments.probe_timeout_s)
     if arguments.print_job:
         print(documents.probe_job_file(job), end="")
         return 0
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             nomad,
             arguments.on_nodes,
             job,
-            wait_s=arguments.wait_s,
+            wait_s=arguments.timeout_s,
             tell=lambda line: print(line, file=sys.stderr),
         )
         found = probe_deep.completed(nomad, answered)

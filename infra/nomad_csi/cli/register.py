@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import documents, inputs, owners
+from nomad_csi.cli import documents, inputs, owners, waits
 from nomad_csi.deploy import batch_register, batch_secrets, minimum_version
 from nomad_csi.verify import table
 
@@ -24,13 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     inputs.add_nomad(parser)
     documents.add_secrets(parser)
     owners.add(parser, adopt="take over volumes that belong to another stack")
-    parser.add_argument(
-        "--deadline-s",
-        type=inputs.seconds,
-        default=batch_register.DEADLINE_S,
-        metavar="S",
-        help=f"give up after so many seconds (default: {batch_register.DEADLINE_S:g})",
-    )
+    waits.add(parser, "timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
     parser.set_defaults(run=run)
 
@@ -47,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             nomad,
             filled,
             claimant=owners.claimant(arguments),
-            deadline_s=arguments.deadline_s,
+            deadline_s=arguments.timeout_s,
             tell=lambda line: print(line, file=sys.stderr),
         )
     if arguments.json:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, inputs
+from nomad_csi.cli import claims, inputs, waits
 from nomad_csi.deploy import sandbox, smoke, smoke_outcome
 from nomad_csi.plan import smoke as plan
 from nomad_csi.verify import table
@@ -24,8 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task-driver", choices=plan.TASK_DRIVERS, default="", help="default: what most clients have")
     text = f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})"
     parser.add_argument("--image", default=plan.IMAGE, help=text)
-    text = "seconds that each step may take: placing, running, freeing (default: %(default)g)"
-    parser.add_argument("--timeout", type=inputs.seconds, default=smoke.TIMEOUT_S, metavar="S", help=text)
+    waits.add(parser, "step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     parser.set_defaults(run=run)
 
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             wish=plan.Wish(
                 task_driver=arguments.task_driver, image=arguments.image, region=nomad.connection.region or ""
             ),
-            timeout_s=arguments.timeout,
+            timeout_s=arguments.step_timeout_s,
             aws_region=arguments.aws_region,
             sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
             tell=lambda line: print(line, file=sys.stderr),

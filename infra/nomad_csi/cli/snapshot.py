@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, inputs
+from nomad_csi.cli import confirm, documents, inputs, waits
 from nomad_csi.deploy import volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.verify import table
@@ -31,8 +31,7 @@ def _configure_create(parser: argparse.ArgumentParser) -> None:
     text = "what the driver makes it by; may be repeated"
     parser.add_argument("--parameter", type=_pair, action="append", default=[], metavar="KEY=VALUE", help=text)
     documents.add_secrets(parser)
-    text = "wait so many seconds until a volume can be made from it (default: not)"
-    parser.add_argument("--wait", type=inputs.seconds, default=0.0, metavar="S", help=text)
+    waits.add(parser, "timeout", " until a volume can be made from it", default=0.0)
     _add_common(parser)
     parser.set_defaults(run=create)
 
@@ -77,7 +76,7 @@ def create(arguments: argparse.Namespace) -> int:
         secrets=documents.secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
-        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.wait, tell=_told)
+        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=_told)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else errors.EXIT_CHANGES
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, verify_job, verify_on_nodes, verify_watch
+from nomad_csi.cli import inputs, verify_job, verify_on_nodes, verify_watch, waits
 from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
@@ -13,20 +13,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     inputs.add_spec(parser)
     inputs.add_nomad(parser)
-    parser.add_argument(
-        "--stable-s",
-        type=inputs.seconds,
-        default=0.0,
-        metavar="S",
-        help="seconds between a first and a second look, to see what restarts (default: 0, one look)",
-    )
-    parser.add_argument(
-        "--probe-timeout-s",
-        type=inputs.seconds,
-        default=gather.PROBE_TIMEOUT_S,
-        metavar="S",
-        help="deadline of all questions to the plugins' own sockets together (default: 5)",
-    )
+    waits.add(parser, "stable", told="0, one look", default=0.0)
+    waits.add(parser, "probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S)
     parser.add_argument("--json", action="store_true", help="print the report as JSON; with --watch a line each round")
     text = (
         f"write metrics in Prometheus' text format: to FILE{metrics_file.ENDING} for the node exporter's textfile "

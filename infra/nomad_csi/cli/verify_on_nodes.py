@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.cli import inputs, probe_on_nodes
+from nomad_csi.cli import probe_on_nodes, waits
 from nomad_csi.deploy import probe_job_plugins
 from nomad_csi.plan import probe_job
 
@@ -28,8 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--on-nodes", action="store_true", help=text)
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
     group.add_argument("--state-dir", default=_DEFAULTS["state-dir"], metavar="PATH", help=text)
-    text = f"seconds for that job on all clients together (default: {probe_job.WAIT_S:g})"
-    group.add_argument("--timeout-s", type=inputs.seconds, default=_DEFAULTS["timeout-s"], metavar="S", help=text)
+    waits.add(group, "timeout", " for that job on all clients, each round anew", default=probe_job.WAIT_S)
 
 
 def wrong(arguments: argparse.Namespace) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, verify_screen
+from nomad_csi.cli import verify_screen, waits
 from nomad_csi.deploy import metrics_file, rounds, verification
 from nomad_csi.verify import prometheus
 
@@ -48,8 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "goes on while Nomad does not answer"
     )
     group.add_argument("--watch", action="store_true", help=text)
-    text = f"seconds from round to round (default: {EVERY_S:g})"
-    group.add_argument("--every-s", type=inputs.seconds, metavar="S", help=text)
+    waits.add(group, "every", told=f"{EVERY_S:g}")
 
 
 def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:

@@ -4,6 +4,7 @@ Any RPC of CSI, by its name: requests and replies as plain documents with CSI's 
 What the specification marks as secret (``csi_secret``) is never in a document that is shown.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -83,15 +84,16 @@ def call(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: f
 
 def pages(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: float) -> Iterator[Any]:
     """
-    Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for each.
+    Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for all.
 
     Raises what `call` raises, and `errors.CsiError` for a plugin that gives the same token twice.
     """
     asked = rpc.request_type()
     asked.CopyFrom(request)
     seen = {asked.starting_token}
+    deadline = time.monotonic() + timeout_s
     for _ in range(PAGES_MAX):
-        reply = call(connection, rpc, asked, timeout_s=timeout_s)
+        reply = call(connection, rpc, asked, timeout_s=max(deadline - time.monotonic(), 0.0))
         yield reply
         if not reply.next_token:
             return

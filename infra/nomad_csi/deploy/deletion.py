@@ -9,8 +9,9 @@ what is attached. What is written before that is in the last snapshot.
 Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
 """
 
+import dataclasses
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
@@ -47,7 +48,18 @@ def delete(
     wanted = tuple(orders)
     for order in wanted:
         deletion_guards.refuse_without_word(order.key, (order.word,))
-    return tuple(_Deletion(client, order, manner).run() for order in wanted)
+    return tuple(_outcomes(client, wanted, manner))
+
+
+def _outcomes(
+    client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
+) -> Iterator[deletion_outcome.Outcome]:
+    """Yield an outcome for each; what one has waited for its claims is not left for the next."""
+    left_s = manner.wait_s
+    for order in orders:
+        deletion = _Deletion(client, order, dataclasses.replace(manner, wait_s=left_s))
+        yield deletion.run()
+        left_s = max(left_s - deletion.waited_s, 0.0)
 
 
 def is_there(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> bool:
@@ -79,6 +91,8 @@ class _Deletion:
         self._tags: dict[str, str] = {}
         self._snapshot_id = ""
         self._is_forgotten = False
+        self.waited_s = 0.0
+        """What its deregistration has taken."""
 
     def run(self) -> deletion_outcome.Outcome:
         """Go all steps; return how far it came."""
@@ -210,9 +224,11 @@ class _Deletion:
         claimant = registration_ownership.Claimant(owner=self._manner.owner)
         manner = deregistration.Manner(wait_s=self._manner.wait_s, aws_region=region, claimant=claimant)
         key = (self._order.namespace, self._order.volume_id)
+        began = time.monotonic()
         [done] = deregistration.deregister(
             self._client, [key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled
         )
+        self.waited_s = time.monotonic() - began
         if not done.is_done:
             reason = "; ".join(part for part in (done.reason, done.storage) if part)
             refusals: dict[str, deletion_outcome.Status] = {"claimed": "claimed", "attached": "attached"}

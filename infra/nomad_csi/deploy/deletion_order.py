@@ -39,7 +39,7 @@ class Manner:
     """How volumes are deleted."""
 
     wait_s: float = 0.0
-    """How long claims and attachments may take to go."""
+    """How long claims and attachments may take to go, those of all volumes together."""
 
     aws_region: str = ""
     """Where EC2 and EFS are asked, for tags and attachments, and told to delete; empty: not."""

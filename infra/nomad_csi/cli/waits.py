@@ -1,0 +1,42 @@
+"""Options that say how long something may take: in seconds, and one word for each meaning in all commands."""
+
+import argparse
+from typing import Any
+
+MEANINGS = {
+    "timeout": "the whole command may wait",
+    "step-timeout": "each step may take",
+    "probe-timeout": "one plugin may take for its answers over its socket",
+    "snapshot-timeout": "the last snapshot of a volume may take",
+    "stable": "lie between a first and a second look, to see what restarts",
+    "every": "pass from round to round",
+}
+"""Names of options, without ``-s``, and what they say of so many seconds."""
+
+
+def add(parser: Any, name: str, more: str = "", *, default: float | None = None, told: str = "") -> None:
+    """
+    Add the option ``--NAME-s`` with one of `MEANINGS`.
+
+    Args:
+        parser: a parser, or a group of one.
+        name: which of them.
+        more: how the sentence goes on, such as `` for all clients``.
+        default: seconds where it is not given; ``None``: its absence is seen.
+        told: the default in words, where its number says too little.
+
+    """
+    usual = told or (f"{default:g}" if default else "0, it does not wait")
+    text = f"seconds that {MEANINGS[name]}{more} (default: {usual})"
+    parser.add_argument(f"--{name}-s", type=seconds, default=default, metavar="S", help=text)
+
+
+def seconds(given: str) -> float:
+    """Return *given* as a positive number of seconds. Raises `argparse.ArgumentTypeError`."""
+    try:
+        value = float(given)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {given!r}")
+    return value
