@@ -8,7 +8,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes, waits
-from nomad_csi.csi import forward, on_node, probe, report
+from nomad_csi.csi import forward, on_node, probe, report, validation
 
 TIMEOUT_S = 5.0
 """For all questions to one plugin, where nobody says otherwise."""
@@ -104,6 +104,10 @@ def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: s
 
 
 def _all_here(arguments: argparse.Namespace) -> int:
-    found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s)
+    try:
+        volumes = validation.unpacked()
+    except ValueError as error:
+        raise errors.NomadCsiError(str(error)) from None
+    found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
     print(json.dumps(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
     return 0 if found.all_ready else errors.EXIT_CHANGES

@@ -35,7 +35,6 @@ def given(arguments: argparse.Namespace) -> list[str]:
 def run(arguments: argparse.Namespace) -> int:
     """Run the job, and print what every instance answered, and what that has against the registered volumes."""
     from nomad_csi.deploy import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
-    from nomad_csi.deploy import probe_job as asking  # noqa: PLC0415
     from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.connection(arguments), timeout_s=arguments.probe_timeout_s)
@@ -43,14 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        answered = asking.ask(
+        found = probe_deep.on_nodes(
             nomad,
             arguments.on_nodes,
             job,
             wait_s=arguments.timeout_s,
             tell=lambda line: print(line, file=sys.stderr),
         )
-        found = probe_deep.completed(nomad, answered)
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
     return 0 if found.ok else errors.EXIT_CHANGES
 

@@ -4,8 +4,8 @@ The job that asks plugins on their own clients: what it is made of. Pure.
 It runs ``nomad-csi probe --folder`` once on every client: sockets of plugins are on the clients, for root alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 PLUGINS_FOLDER = "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"
 """
@@ -49,6 +49,9 @@ class ProbeJob:
 
     timeout_s: float = 5.0
     """For all questions to one plugin."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What the probe finds in its environment: the volumes that it asks controllers for. Nothing secret."""
 
     @property
     def task_driver(self) -> str:
