@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,9 @@ START_S = 60.0
 STOP_S = 60.0
 MARK = "NOMAD_CSI_TEST_AGENT"
 """Variable of the agent and of all that it starts, by which they are found."""
+
+NO_DOCKER = {"endpoint": "unix:///dev/null"}
+"""No engine: what these tests find must not depend on one that this machine happens to have."""
 
 
 @dataclass
@@ -55,28 +58,41 @@ def agent():
     """A real agent on loopback, ready to run tasks under raw_exec and exec."""
     if not shutil.which("nomad") or os.geteuid():
         pytest.skip("needs `nomad` on PATH, and root to start its client")
-    # The paths of sockets below the folder have a limit: its own name may have 42 characters.
-    folder = Path(tempfile.mkdtemp(prefix="nomad-csi-", dir="/tmp"))
-    with ExitStack() as stack:
-        stack.callback(_remove, folder)
-        yield _start(folder, stack)
+    with _running() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def whole_machine_agent():
     """Another one, whose ``exec`` tasks find all programs of the machine, as Nomad does it by default."""
+    with _running(chroot_env={}) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def run_agent():
+    """Run another one, with settings of its own, within a context: what it is called with is what `_running` takes."""
+    return _running
+
+
+@contextmanager
+def _running(within=nullcontext, **settings):
+    """Run an agent with *settings*, as `_start` takes them; *within* is a context that its folder is put into."""
+    # The paths of sockets below the folder have a limit: its own name may have 42 characters.
     folder = Path(tempfile.mkdtemp(prefix="nomad-csi-", dir="/tmp"))
     with ExitStack() as stack:
         stack.callback(_remove, folder)
-        yield _start(folder, stack, chroot_env={})
+        stack.enter_context(within(folder))
+        yield _start(folder, stack, **settings)
 
 
-def _start(folder, stack, **client):
-    """Start the agent, whose *client* is set up so besides, and put its end onto *stack*."""
+def _start(folder, stack, docker=NO_DOCKER, **client):
+    """Start the agent, whose driver *docker* and *client* are set up so besides, and put its end onto *stack*."""
     http, rpc, serf = _free_ports(3)
     config = folder / "agent.json"
     settings = agents.configuration(folder, http=http, rpc=rpc, serf=serf)
     settings["client"] |= client
+    settings["plugin"] = {"docker": {"config": docker}}
     config.write_text(json.dumps(settings), encoding="utf-8")
     log = stack.enter_context((folder / "agent.log").open("wb"))
     process = subprocess.Popen(

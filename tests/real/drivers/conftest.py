@@ -102,10 +102,15 @@ def inputs_of(kind, given):
 
 
 @pytest.fixture(scope="module")
-def stack(agent, until, document, command):
+def task(agent, command):
+    """How the plugins are run."""
+    return {"name": "raw_exec", "command": command, "client_data_dir": str(agent.folder)}
+
+
+@pytest.fixture(scope="module")
+def stack(agent, until, document, task):
     """Both jobs of each plugin run and proven over their sockets, and removed at the end."""
     context = resource.Context(connect=lambda: agent.client)
-    task = {"name": "raw_exec", "command": command, "client_data_dir": str(agent.folder)}
     verify = {"proof": "csi", "timeout_s": 120, "stable_s": 1}
     for plugin in document["plugins"]:
         plugin |= {"task_driver": task, "verify": verify}

@@ -1,0 +1,111 @@
+"""
+Our jobs as they are rendered by default: in containers, on a real agent with a real Docker engine.
+
+The images are made of programs of this machine and have the names that the catalogue has. What an image from its
+publisher brings besides the driver is not proven by them.
+"""
+
+import contextlib
+import os
+import runpy
+import shutil
+import subprocess
+import types
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.nomad import nodes
+from nomad_csi_sandbox.session import mounts
+
+IMAGES = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "docker_images.py")))
+READY_S = 30.0
+MOUNT_S = 20.0
+
+
+@pytest.fixture(scope="session")
+def images():
+    """Makers of images: what is in ``tests/docker_images.py``. Skips without an engine."""
+    if not shutil.which("nomad") or os.geteuid():
+        pytest.skip("needs `nomad` on PATH, and root to start its client")
+    if why := IMAGES.obstacle():
+        pytest.skip(why)
+    return IMAGES
+
+
+@pytest.fixture(scope="session")
+def image(images):
+    """Have an image: ``image(name, entrypoint, programs)``. What was made is removed at the end."""
+    with ExitStack() as stack:
+
+        def have(name, entrypoint, programs, files=()):
+            if not images.exists(name):
+                images.make(name, entrypoint, programs, files)
+                stack.callback(images.remove, name)
+            return name
+
+        yield have
+
+
+@pytest.fixture(scope="session")
+def docker_settings(images):
+    """The settings of Nomad's Docker driver. It is one of several clients of the engine, whose containers stay."""
+    cleaning = {"image": False, "dangling_containers": {"enabled": False}}
+    volumes = {"enabled": True}
+    return {"endpoint": images.address(), "allow_privileged": True, "volumes": volumes, "gc": cleaning}
+
+
+@pytest.fixture(scope="session")
+def containers(images):
+    """Fail when a container of Nomad's is left of these tests."""
+    words = ("ps", "--all", "--quiet", "--filter", "label=com.hashicorp.nomad.alloc_id")
+    before = set(images.docker(*words).stdout.split())
+    yield
+    assert set(images.docker(*words).stdout.split()) - before == set()
+
+
+@pytest.fixture(scope="session")
+def agent(docker_agent):
+    """An agent that runs containers, on a mount that shares what is mounted below it."""
+    with docker_agent("shared") as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def docker_agent(run_agent, until, docker_settings, containers):
+    """Run an agent on a mount of a kind, whose driver has other settings: ``"private", allow_privileged=False``."""
+    del containers
+
+    @contextlib.contextmanager
+    def run(propagation, **settings):
+        with run_agent(lambda folder: mount(folder, propagation), docker=docker_settings | settings) as started:
+            until(lambda: has_docker(started.client), READY_S, "the agent has found the engine")
+            yield started
+
+    return run
+
+
+def has_docker(client):
+    """Return whether the one client can run containers."""
+    return all(node.drivers.get("docker") for node in nodes.list_nodes(client))
+
+
+@contextlib.contextmanager
+def mount(folder, propagation):
+    """Make *folder* a mount of its own: ``shared``, as the root of a machine with systemd is, or ``private``."""
+    subprocess.run(["mount", "--bind", folder, folder], check=True, timeout=MOUNT_S)
+    try:
+        subprocess.run(["mount", f"--make-{propagation}", folder], check=True, timeout=MOUNT_S)
+        yield
+    finally:
+        left = mounts.below(folder)
+        mounts.unmount_below(folder)
+        subprocess.run(["umount", folder], check=True, timeout=MOUNT_S)
+    assert left == []
+
+
+@pytest.fixture(scope="module")
+def task(agent):
+    """How the plugins are run: as they are by default."""
+    return {"name": "docker", "client_data_dir": str(agent.folder)}
