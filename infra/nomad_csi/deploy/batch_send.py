@@ -7,14 +7,14 @@ back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2
 later).
 """
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_plan
+from nomad_csi.deploy import batch_look, batch_plan, side_by_side
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -103,16 +103,13 @@ def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> I
         for documents in batches:
             yield from sender.deliver(documents)
         return
-    pool = futures.ThreadPoolExecutor(max_workers=min(workers, len(batches)))
+    calls = (functools.partial(sender.delivered, documents) for documents in batches)
     try:
-        running = [pool.submit(sender.delivered, documents) for documents in batches]
-        for done in futures.as_completed(running):
-            yield from done.result()
+        for sent in side_by_side.each(calls, workers=workers):
+            yield from sent
     except BaseException:
         sender.stop()
         raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 class _Sender:

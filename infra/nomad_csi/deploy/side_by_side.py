@@ -1,0 +1,50 @@
+"""Several calls at a time, of which nobody waits for those under way once the results are not wanted any more."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent import futures
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+
+
+def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
+    """
+    Yield the results of *calls* as they come, *workers* at a time. After the first error none is begun.
+
+    What is under way when an operator interrupts is left alone: Nomad gives a controller that hangs two minutes, and a
+    process waits at its end for every thread of an executor.
+    """
+    waiting: queue.SimpleQueue[Callable[[], _Result]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[futures.Future[_Result]] = queue.SimpleQueue()
+    for call in calls:
+        waiting.put(call)
+    count = waiting.qsize()
+    is_over = threading.Event()
+
+    def work() -> None:
+        while not is_over.is_set():
+            try:
+                call = waiting.get_nowait()
+            except queue.Empty:
+                return
+            done.put(_called(call))
+
+    for _ in range(min(workers, count)):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in range(count):
+            yield done.get().result()
+    finally:
+        is_over.set()
+
+
+def _called(call: Callable[[], _Result]) -> futures.Future[_Result]:
+    """Return what came of *call*: its result, or what it raised."""
+    outcome: futures.Future[_Result] = futures.Future()
+    try:
+        outcome.set_result(call())
+    except BaseException as error:  # noqa: BLE001  # raised where the result is asked for
+        outcome.set_exception(error)
+    return outcome

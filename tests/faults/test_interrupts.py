@@ -1,0 +1,55 @@
+"""Ctrl-C while Nomad does not answer."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from nomad_csi import nomad
+
+VOLUME = """type = "csi"
+id = "v0"
+namespace = "{namespace}"
+external_id = "fs-0123456789abcdef0:/{namespace}"
+plugin_id = "aws-efs0"
+
+capability {{
+  access_mode = "multi-node-multi-writer"
+  attachment_mode = "file-system"
+}}
+"""
+SOON_S = 20.0
+"""Much longer than an interpreter needs to end, and much shorter than Nomad waits for a controller that hangs."""
+
+
+@pytest.mark.parametrize("namespaces", [("default",), ("default", "one", "two")])
+def test_interrupt_waits_for_no_answer(agent, proxy, register, tmp_path, held, namespaces):
+    """However many requests are under way, the command ends; the next run goes on."""
+    with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
+        for namespace in namespaces:
+            client.request("PUT", "/v1/namespace", body={"Name": namespace})
+            (tmp_path / f"{namespace}.volume.hcl").write_text(VOLUME.format(namespace=namespace))
+    arrived, may_go = threading.Event(), threading.Event()
+
+    def hang(handler):
+        arrived.set()
+        may_go.wait(SOON_S * 2)
+        handler.hang_up()
+
+    proxy.fault("PUT", hang, times=99)
+    words = [sys.executable, "-m", "nomad_csi.cli", "register", str(tmp_path), "--address", proxy.address]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert arrived.wait(SOON_S)
+        os.kill(running.pid, signal.SIGINT)
+        try:
+            said = running.communicate(timeout=SOON_S)
+        finally:
+            may_go.set()
+            running.kill()
+
+    assert (running.returncode, *said) == (130, "", "interrupted; run it again and it goes on\n")
+    assert held() == {}
+    assert register(agent.url, str(tmp_path)).statuses == {"registered"}
