@@ -10,9 +10,11 @@ from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
     batch_coalesce,
     batch_register,
+    batch_send,
     claim_replacement,
     created_volume,
     deregistration,
+    mark_upkeep,
     registration_marks,
     registration_ownership,
     repair_steps,
@@ -555,3 +557,76 @@ def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
 
     assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
     assert told == [UNREAD]
+
+
+def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, monkeypatch):
+    """It saw the mark of the first, and registered other storage before that could."""
+    serving = clusters("b")
+    first, second = side(serving), side(serving)
+    send, outcomes, told = batch_send.send, [], []
+
+    def send_second(client, *arguments, **options):
+        if client is first.client:
+            outcomes.extend(
+                batch_register.register(second.client, [document("v", externalId="fs-2")], claimant=CLAIMANT)
+            )
+        return send(client, *arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", send_second)
+    outcomes += batch_register.register(first.client, [document("v")], claimant=CLAIMANT, tell=told.append)
+
+    assert [item.status for item in outcomes] == ["registered", "refused"]
+    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner marks stay"])
+
+
+def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
+    """Between the deregistration and the end of it, by the same stack."""
+    give_up = mark_upkeep.release
+
+    def register_first(*arguments):
+        volumes.register(ours.client, [document("mysql")])
+        give_up(*arguments)
+
+    monkeypatch.setattr(mark_upkeep, "release", register_first)
+
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert (ours.owner(), ours.told) == (OWNED, ["registered meanwhile: default/mysql; owner marks stay"])
+
+
+def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
+    """By another run, which saw the volume unregistered."""
+    send = batch_send.send
+
+    def remove_first(*arguments, **options):
+        registration_ownership.of(ours.client).give_up([("default", "v")], CLAIMANT)
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", remove_first)
+
+    [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+
+    assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
+
+
+@pytest.mark.parametrize("way", ["resource", "batch"])
+def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, way):
+    """Its mark was gone for a moment, and somebody was there."""
+    send = batch_send.send
+
+    def steal(*arguments, **options):
+        registration_ownership.of(ours.client).take(
+            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+        )
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", steal)
+    reason = "volume default/v belongs to stack bank/prod by now, and was registered by this one: look which of them is"
+
+    if way == "batch":
+        [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+        assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
+    else:
+        with pytest.raises(errors.RefusedError, match=reason):
+            RESOURCE.create(ours.context, NEWS | {"volumeId": "v", "name": "v"})
+    assert ours.owner("v") == OTHER

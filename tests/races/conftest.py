@@ -1,4 +1,4 @@
-"""Two stacks whose requests to a stand-in for Nomad are let through one at a time, in an order that a seed decides."""
+"""Two stacks, or two runs of one, whose requests to a stand-in for Nomad are let through one at a time, in an order that a seed decides."""
 
 import random
 import threading
@@ -20,6 +20,8 @@ from nomad_csi_sandbox.nomad import cluster, nodes, server, state
 
 KEY = ("default", "wanted")
 OWNERS = ("shop/one", "shop/two")
+RUNS = ("shop/one", "shop/one again")
+"""Two runs of the first stack."""
 TOKEN = "right"
 BLIND = "blind"
 """The token that may not touch variables."""
@@ -71,28 +73,32 @@ class Turns:
             self.changed.notify_all()
 
 
-def inputs(owner):
-    """Return the volume that both want, as *owner* would have it: the same storage, told apart by its context."""
+def inputs(owner, *, by="", storage="fs-0123456789abcdef0"):
+    """Return the volume that both want, as *owner* would have it, told apart by its context."""
     return {
         "volumeId": KEY[1],
         "namespace": KEY[0],
         "name": KEY[1],
-        "externalId": "fs-0123456789abcdef0",
+        "externalId": storage,
         "pluginId": "efs",
         "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}],
-        "context": {"by": owner},
+        "context": {"by": by or owner},
         "owner": owner,
     }
 
 
 @dataclass
 class Stack:
-    """One stack: what it does, and how that ended."""
+    """One run of a stack: what it does, and how that ended."""
 
+    name: str
     owner: str
     client: nomad.Nomad
     steps: tuple
     """Pairs of ``create`` or ``delete`` and how: by the resource, or as the command does it."""
+
+    storage: str
+    """What it registers."""
 
     outputs: dict = field(default_factory=dict)
     holds: bool = False
@@ -115,15 +121,19 @@ class Stack:
     def _context(self):
         return resource.Context(connect=lambda: self.client)
 
+    @property
+    def _inputs(self):
+        return inputs(self.owner, by=self.name, storage=self.storage)
+
     def _create_resource(self):
-        _, self.outputs = volume_registration.VolumeRegistration().create(self._context, inputs(self.owner))
+        _, self.outputs = volume_registration.VolumeRegistration().create(self._context, self._inputs)
 
     def _delete_resource(self):
-        recorded = self.outputs or inputs(self.owner)
+        recorded = self.outputs or self._inputs
         volume_registration.VolumeRegistration().delete(self._context, "/".join(KEY), recorded)
 
     def _create_batch(self):
-        document = volume_document.from_inputs(inputs(self.owner))
+        document = volume_document.from_inputs(self._inputs)
         claimant = registration_ownership.Claimant(owner=self.owner)
         [outcome] = batch_register.register(self.client, [document], claimant=claimant)
         if not outcome.is_as_wanted:
@@ -155,18 +165,18 @@ class Table:
     cluster: cluster.Cluster
     url: str
 
-    def play(self, seed, *, token=TOKEN):
-        """Play the game of *seed* from an empty cluster, and return it."""
+    def play(self, seed, *, token=TOKEN, names=OWNERS):
+        """Play the game of *seed* from an empty cluster between *names*, and return it."""
         with self.cluster.state.lock:
             self.cluster.state.volumes.clear()
             self.cluster.state.variables.clear()
         chance, turns = random.Random(seed), Turns()  # noqa: S311  # orders, not secrets
-        stacks = [self._stack(owner, turns, chance, token) for owner in OWNERS]
+        stacks = [self._stack(name, turns, chance, token, is_alone=names == RUNS) for name in names]
         game = Game(stacks=stacks)
         threads = [threading.Thread(target=self._play, args=(stack, turns)) for stack in stacks]
         for thread in threads:
             thread.start()
-        while able := turns.all_wait(OWNERS):
+        while able := turns.all_wait(names):
             name = chance.choice(able)
             self._judge_step(game, name, *turns.about_to[name])
             turns.grant(name)
@@ -175,12 +185,17 @@ class Table:
         self._judge_end(game)
         return game
 
-    def _stack(self, owner, turns, chance, token):
+    def _stack(self, name, turns, chance, token, *, is_alone):
+        """Return one of the two; two runs of one stack may want different storage under the one id."""
         connection = nomad.Connection(address=self.url, token=token)
-        client = nomad.Nomad(connection, observe=turns.observer(owner))
+        client = nomad.Nomad(connection, observe=turns.observer(name))
         count = chance.choice((1, 1, 2, 3))
         steps = tuple((("create", "delete")[number % 2], chance.choice(WAYS)) for number in range(count))
-        return Stack(owner=owner, client=client, steps=steps)
+        owner = RUNS[0] if is_alone else name
+        storage = (
+            chance.choice(("fs-0123456789abcdef0", "fs-1123456789abcdef0")) if is_alone else "fs-0123456789abcdef0"
+        )
+        return Stack(name=name, owner=owner, client=client, steps=steps, storage=storage)
 
     @staticmethod
     def _play(stack, turns):
@@ -188,16 +203,23 @@ class Table:
             with stack.client:
                 stack.play()
         finally:
-            turns.end(stack.owner)
+            turns.end(stack.name)
 
     def _judge_step(self, game, name, method, path):
         """Note what is sent, and whether it changes a volume that does not have the mark of who sends it."""
         game.requests.append((name, method, path))
-        if method in {"PUT", "DELETE"} and path.startswith("/v1/volume") and self.mark != name:
+        [owner] = [stack.owner for stack in game.stacks if stack.name == name]
+        if len({stack.owner for stack in game.stacks}) == 1:
+            return  # a stack may take its own volume from itself; what counts is the end
+        if method in {"PUT", "DELETE"} and path.startswith("/v1/volume") and self.mark != owner:
             game.stolen.append(f"{name} sends {method} {path} while the mark is {self.mark!r}")
 
     def _judge_end(self, game):
         """Note who was told that the volume is his own, and has not got it."""
+        if len({stack.owner for stack in game.stacks}) == 1:
+            if bool(self.mark) != bool(self.content):
+                game.stolen.append(f"the mark is {self.mark!r}, and it is registered by {self.content!r}")
+            return
         for stack in game.stacks:
             if stack.holds and (self.mark, self.content) != (stack.owner, stack.owner):
                 game.stolen.append(f"{stack.owner} was told that it has it; mark {self.mark!r}, by {self.content!r}")

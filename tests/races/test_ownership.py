@@ -33,6 +33,19 @@ def test_no_order_of_requests_steals_a_volume(table, part):
     assert won == set(OWNERS)
 
 
+@pytest.mark.timeout(300 + INTERLEAVINGS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_order_of_requests_of_one_stack_loses_its_mark(table, part):
+    """Two runs of it: a volume that is registered at the end has its mark, and one that is not has none."""
+    held = 0
+    for seed in range(part, INTERLEAVINGS, PARTS):
+        game = table.play(seed, names=("shop/one", "shop/one again"))
+
+        assert game.stolen == [], f"seed {seed}: {game.requests}"
+        held += bool(table.content)
+    assert held
+
+
 def test_same_seed_is_the_same_order(table):
     """So that a failure can be looked at again."""
     assert table.play(7).requests == table.play(7).requests

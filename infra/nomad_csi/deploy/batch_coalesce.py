@@ -13,7 +13,7 @@ from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_send, registration_ownership, volume_ownership
+from nomad_csi.deploy import batch_look, batch_send, mark_upkeep, registration_ownership, volume_ownership
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -116,10 +116,17 @@ class Coalescer:
                 if (key := _key(item)) in taken.refused:
                     item.answer.set_result(volume_ownership.refusal(key, taken.refused[key], claimant))
             ours = [item.document for item in group if not item.answer.done()]
+            done = []
             for document, error in batch_send.send(client, ours, patience):
-                if error is not None:
-                    volume_ownership.take_back(client, taken, batch_look.key_of(document), error, claimant, tell)
+                if error is None:
+                    done.append(document)
+                    continue
+                volume_ownership.take_back(client, taken, {batch_look.key_of(document): error}, claimant, tell)
                 answers[id(document)].set_result(error)
+            lost_to = mark_upkeep.confirm(client, map(batch_look.key_of, done), claimant, tell)
+            for document in done:
+                key = batch_look.key_of(document)
+                answers[id(document)].set_result(volume_ownership.lost(key, lost_to[key]) if key in lost_to else None)
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():

@@ -13,6 +13,7 @@ from nomad_csi.deploy import (
     batch_look,
     batch_namespaces,
     batch_send,
+    mark_upkeep,
     registration_ownership,
     volume_ownership,
     volume_verdict,
@@ -140,9 +141,8 @@ def register(
     answers = {
         batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
     }
-    for key, error in answers.items():
-        if error is not None:
-            volume_ownership.take_back(client, taken, key, error, claimant, tell)
+    volume_ownership.take_back(client, taken, answers, claimant, tell)
+    lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), claimant, tell)
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, patience)
@@ -150,6 +150,8 @@ def register(
         key: _of_another(key, taken.refused[key]) if key in taken.refused else _outcome(key, seen[key][1], answers)
         for key in wanted
     }
+    for key, owner in lost_to.items():
+        outcomes[key] = dataclasses.replace(_of_another(key, owner), reason=str(volume_ownership.lost(key, owner)))
     for key, former in taken.adopted.items():
         told = f"now of {claimant.owner or 'nobody'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import created_document, created_properties, resource, volume_comparison, volume_ownership
+from nomad_csi.deploy import (
+    created_document,
+    created_properties,
+    mark_upkeep,
+    resource,
+    volume_comparison,
+    volume_ownership,
+)
 from nomad_csi.nomad import namespaces, volume_creation, volumes
 
 _NEVER_CHANGED = volume_comparison.fixed(created_properties.INPUTS)
@@ -18,6 +25,7 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
     Sent once. After an ambiguous answer the volume is looked for: it is ours when it is there and as wanted.
     """
     taken = volume_ownership.mark(context, client, news)
+    key, who = (news["namespace"], news["volumeId"]), volume_ownership.claimant(news, {})
     namespaces.refuse_unknown(client, news["namespace"])
     context.status(f"plugin {news['pluginId']} makes {_name(news)}")
     try:
@@ -26,12 +34,15 @@ def make(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]
         )
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            key, who = (news["namespace"], news["volumeId"]), volume_ownership.claimant(news, {})
-            volume_ownership.take_back(client, taken, key, error, who, context.warn)
+            volume_ownership.take_back(client, taken, {key: error}, who, context.warn)
             raise
-        return _arrived(client, news, error)
-    _warn(context, created.warnings)
-    return created.volume
+        made = _arrived(client, news, error)
+    else:
+        _warn(context, created.warnings)
+        made = created.volume
+    for owner in mark_upkeep.confirm(client, [key], who, context.warn).values():
+        context.warn(str(volume_ownership.lost(key, owner)))
+    return made
 
 
 def take_over(

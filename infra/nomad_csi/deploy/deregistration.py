@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import batch_look, deregistration_outcome, registration_ownership
+from nomad_csi.deploy import batch_look, deregistration_outcome, mark_upkeep, registration_ownership
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
@@ -117,10 +117,10 @@ class _Run:
         return ours
 
     def _unmark(self) -> None:
-        """Remove the marks of what is not registered any more: the last step, so that nobody takes it before."""
+        """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
-            registration_ownership.of(self._client).give_up(done, self._manner.claimant, self._tell)
+            mark_upkeep.release(self._client, done, self._manner.claimant, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
 

@@ -138,12 +138,15 @@ class Marks:
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
         return Taken(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
 
-    def give_up(self, keys: Iterable[batch_look.Key], claimant: Claimant, tell: Tell = _silent) -> None:
+    def give_up(
+        self, keys: Iterable[batch_look.Key], claimant: Claimant, tell: Tell = _silent
+    ) -> dict[batch_look.Key, str]:
         """
-        Remove the marks of *claimant* from volumes; those of others stay.
+        Remove the marks of *claimant* from volumes, and return what they said; those of others stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
+        removed: dict[batch_look.Key, str] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -151,13 +154,13 @@ class Marks:
                 continue
             for path, page in pages.items():
                 here = [item for item in volume_ids if registration_marks.page_of(item) == path]
-
-                def without(owners: Mapping[str, str], gone: Iterable[str] = tuple(here)) -> dict[str, str]:
-                    return registration_marks.released(owners, gone, claimant)
-
-                if not self._pages.change(namespace, path, page, without):
-                    lacking = RIGHTS.format(namespace=namespace)
-                    tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
+                owners, is_written = self._give_up(namespace, path, page, here, claimant)
+                if is_written:
+                    removed |= {(namespace, item): owner for item, owner in owners.items()}
+                    continue
+                lacking = RIGHTS.format(namespace=namespace)
+                tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
+        return removed
 
     def _take(
         self, namespace: str, path: str, page: registration_pages.Page, volume_ids: list[str], claimant: Claimant
@@ -172,6 +175,21 @@ class Marks:
 
         is_written = self._pages.change(namespace, path, page, with_ours)
         return taken, is_written
+
+    def _give_up(
+        self, namespace: str, path: str, page: registration_pages.Page, volume_ids: list[str], claimant: Claimant
+    ) -> tuple[registration_marks.Owners, bool]:
+        """Give up what is on one page; return the marks that were to go, and whether they are gone."""
+        removed: registration_marks.Owners = {}
+
+        def without(owners: Mapping[str, str]) -> Mapping[str, str]:
+            nonlocal removed
+            after = registration_marks.released(owners, volume_ids, claimant)
+            removed = {item: owner for item, owner in owners.items() if item not in after}
+            return after
+
+        is_written = self._pages.change(namespace, path, page, without)
+        return removed, is_written
 
     def _tell_once(self, line: str, tell: Tell) -> None:
         if line not in self._told:

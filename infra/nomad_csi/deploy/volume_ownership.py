@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, cluster_identity, registration_ownership, resource, volume_properties
+from nomad_csi.deploy import (
+    batch_look,
+    cluster_identity,
+    mark_upkeep,
+    registration_ownership,
+    resource,
+    volume_properties,
+)
 
 Claimant = registration_ownership.Claimant
 State = tuple[resource.Properties, resource.Properties]
@@ -40,27 +47,38 @@ def mark(
     return taken
 
 
-def take_back(  # noqa: PLR0917  # what `take` gave, and what came of the registration
+def take_back(
     client: nomad.Nomad,
     taken: registration_ownership.Taken,
-    key: batch_look.Key,
-    error: errors.NomadApiError,
+    answers: Mapping[batch_look.Key, errors.NomadApiError | None],
     who: Claimant,
     tell: registration_ownership.Tell,
 ) -> None:
-    """Remove the mark that was made for a registration which did not happen; what fails here is told."""
-    if key not in taken.fresh or error.kind == "ambiguous":
+    """
+    Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
+
+    The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
+    """
+    fresh = taken.fresh & answers.keys()
+    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and error.kind != "ambiguous"]
+    if not refused:
         return
     try:
-        registration_ownership.of(client).give_up([key], who, tell)
+        mark_upkeep.release(client, refused, who, tell)
     except errors.NomadApiError as problem:
-        tell(f"{problem}; the owner mark of {'/'.join(key)} stays")
+        tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
+
+
+def lost(key: batch_look.Key, owner: str) -> errors.RefusedError:
+    """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
+    whose = registration_ownership.sentence(key, owner)
+    return errors.RefusedError(f"{whose} by now, and was registered by this one: look which of them is to have it")
 
 
 def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
-    """Remove the mark of the volume *recorded*, which is not registered any more; one of another stays."""
+    """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
     if recorded.get("owner"):
-        registration_ownership.of(client).give_up([_key(recorded)], claimant(recorded, {}), context.warn)
+        mark_upkeep.release(client, [_key(recorded)], claimant(recorded, {}), context.warn)
 
 
 def refusal(key: batch_look.Key, owner: str, who: Claimant) -> errors.RefusedError:
