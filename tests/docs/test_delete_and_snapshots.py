@@ -26,7 +26,7 @@ PAGE = (Path(__file__).parents[2] / "docs/delete-and-snapshots.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
-[SPEC] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+DESTROYED, SPEC = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 CAPABILITY = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
 EBS = """job "ebs" {
   group "g" {
@@ -189,6 +189,33 @@ def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, t
     assert [item.snapshot_id for item in volume_snapshots.of_plugin(client, "hostpath")] == [second["snapshot_id"]]
     assert (third["status"], third["reason"]) == ("gone", f"not registered, and {outputs['externalId']} is gone")
     assert volumes.get(client, "default", "scratch") is None
+
+
+def test_storage_goes_with_its_stack(client, short_folder):
+    """As the page's other spec says, but for the place: the client is this machine."""
+    text = DESTROYED.replace("ssh://root@{node_name}/opt/nomad/data", str(short_folder))
+    [planned] = storage.plan_document(draft.read_yaml(text, "page"), source="page").volumes
+    how = planned.source.deletion
+    deletion = {"endpoint": how.endpoint, "acceptUnguarded": how.accept_unguarded}
+    made = _create(
+        client,
+        volumeId=planned.registration.volume_id,
+        capacityMinBytes=planned.source.capacity_min_bytes,
+        onDestroy=planned.source.on_destroy,
+        deletion=deletion,
+    )
+    said = []
+
+    context = resource.Context(connect=lambda: client, warn=said.append)
+    created_volume.CreatedVolume().delete(context, "default/passing", made)
+
+    [snapshot] = volume_snapshots.of_plugin(client, "hostpath")
+    assert planned.protect is False
+    assert said == [
+        f"volume default/passing and its storage {made['externalId']} are deleted; its last snapshot is "
+        f"{snapshot.snapshot_id}"
+    ]
+    assert volumes.get(client, "default", "passing") is None
 
 
 def test_every_outcome_is_explained():

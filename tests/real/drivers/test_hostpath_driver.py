@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import smoke, smoke_round
+from nomad_csi.deploy import created_volume, smoke, smoke_round, volume_snapshots
 from nomad_csi.drivers import catalogue
+from nomad_csi.nomad import volumes
 from nomad_csi.spec import access
 
 COMMAND = shutil.which("hostpathplugin")
@@ -171,3 +172,37 @@ def test_smoke_test_finds_data_that_did_not_stay(stack, create, folder, monkeypa
         "",
         "the file that was written is not there: what is mounted is not what was written to",
     ]
+
+
+def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
+    """Kept while it is registered twice; then deregistered, saved in a snapshot, and deleted by the driver itself."""
+    socket = f"{stack.agent.folder}/client/csi/plugins/{{alloc_id}}/csi.sock"
+    kind = created_volume.CreatedVolume()
+    inputs, failures = kind.check(
+        {
+            "volumeId": "passing",
+            "pluginId": "hostpath0",
+            "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+            "capacityMinBytes": MIB,
+            "onDestroy": "delete",
+            "deletion": {"endpoint": socket, "acceptUnguarded": True},
+        }
+    )
+    identity, made = kind.create(stack.context, inputs)
+    storage = made["externalId"]
+    again = existing("twice", storage) | {"topologies": [{"topology.hostpath.csi/node": NODE}]}
+    volumes.register(stack.agent.client, [stack.plan(again).volumes[0].registration])
+
+    with pytest.raises(errors.RefusedError, match=f"{storage} is registered as default/twice; nothing was deleted"):
+        kind.delete(stack.context, identity, made)
+    is_kept = stack.volume("passing") is not None, (folder / storage).is_dir()
+    volumes.deregister(stack.agent.client, "default", "twice")
+    kind.delete(stack.context, identity, made)
+
+    assert failures == ()
+    assert is_kept == (True, True)
+    assert stack.volume("passing") is None
+    assert not (folder / storage).exists()
+    saved = volume_snapshots.of_plugin(stack.agent.client, "hostpath0")
+    assert [item.external_id for item in saved] == [storage]
+    volume_snapshots.delete(stack.agent.client, "hostpath0", saved[0].snapshot_id, word=saved[0].snapshot_id)
