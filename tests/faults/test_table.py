@@ -42,7 +42,10 @@ FAULTS = {
     "frozen controller": [
         "faults/test_plugins.py::test_frozen_controller_is_told_after_its_time_and_nothing_is_registered",
         "faults/test_plugins.py::test_unhealthy_controller_is_told_and_waited_for",
+        "soak/test_frozen_controller.py::test_controller_that_goes_on_in_time_is_waited_for",
+        "soak/test_frozen_controller.py::test_frozen_controller_is_told_after_two_minutes_and_nothing_is_registered",
     ],
+    "interrupt while Nomad does not answer": ["faults/test_interrupts.py::test_interrupt_waits_for_no_answer"],
     "slow server": [
         "faults/test_connections.py::test_slow_server_that_did_it_is_not_asked_again",
         "faults/test_connections.py::test_slow_server_that_does_it_later_holds_every_volume_once",
