@@ -1,13 +1,22 @@
 """Batched registration on both sides: what is stored, what is refused, and what is not written."""
 
 import dataclasses
+import json
 import time
 from concurrent import futures
 
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_register, batch_send, resource, volume_document, volume_registration
+from nomad_csi.deploy import (
+    batch_look,
+    batch_plan,
+    batch_register,
+    batch_send,
+    resource,
+    volume_document,
+    volume_registration,
+)
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 
@@ -164,6 +173,46 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, world):
 
     assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
     assert "InvalidVolume.NotFound" in outcomes[5].reason
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ABORTED", ["registered", "failed", "registered"]),
+        ("FAILED_PRECONDITION", ["registered", "refused", "registered"]),
+        ("RESOURCE_EXHAUSTED", ["failed", "failed", "failed"]),
+        ("UNAVAILABLE", ["failed", "failed", "failed"]),
+    ],
+)
+def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(sticky, fresh, ec2, monkeypatch, code, expected):
+    """In one request; where it says that it answers nothing now, nobody is asked for apart."""
+    monkeypatch.setattr(batch_register, "WAIT_S", 0.001)
+    monkeypatch.setattr(batch_plan, "PARALLEL_ASKED", 1)
+    storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in expected]
+    wanted = [_of_ebs(fresh("one"), external_id) for external_id in storage]
+    sticky.fault_file.write_text(json.dumps({"validate": {storage[1]: code}}))
+    calls = []
+    connection = nomad.Connection(address=sticky.agent.url)
+    try:
+        with nomad.Nomad(connection, observe=lambda method, path: calls.append((method, path))) as client:
+            outcomes = batch_register.register(client, wanted)
+            for item in wanted:
+                volumes.deregister(client, item.namespace, item.volume_id)
+    finally:
+        sticky.fault_file.unlink()
+
+    assert statuses(outcomes) == expected
+    assert f"ordered fault for volume {storage[1]}" in outcomes[1].reason
+    together = [path for method, path in calls if method == "PUT" and path == "/v1/volumes"]
+    assert len(together) == {"FAILED_PRECONDITION": 2, "ABORTED": batch_register.ATTEMPTS + 1}.get(
+        code, batch_register.ATTEMPTS
+    )
+
+
+def _of_ebs(volume_id, external_id):
+    return registration.VolumeRegistration(
+        volume_id=volume_id, name=volume_id, external_id=external_id, plugin_id="ebs", capabilities=(LONE,)
+    )
 
 
 def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, documents, world):

@@ -61,6 +61,7 @@ class EbsController(ebs_storage.EbsStorage, Controller):
         self._extra_tags = dict(pair.split("=", 1) for pair in found.get("extra-tags", "").split(",") if pair)
 
     def _find(self, volume_id: str) -> None:
+        faults.of_validation(self._fault_file, volume_id)
         try:
             self._cloud.volume(volume_id)
         except ec2.Ec2Error as error:

@@ -3,16 +3,18 @@ Faults on order, for tests: the JSON file that ``NOMAD_CSI_SANDBOX_FAULT_FILE`` 
 
 Part of the stand-in for the CSI drivers. Keys, all optional::
 
-    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "version": "v9", "detach": "error"}
+    {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "version": "v9", "detach": "error",
+     "validate": {"vol-0123456789abcdef0": "ABORTED"}}
 
 ``error``: Probe answers FAILED_PRECONDITION; ``hang``: it does not answer; ``not-ready``: it answers ``ready`` false.
 ``name``, ``version``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers
-INTERNAL, as when EC2 refuses. No file, no fault.
+INTERNAL, as when EC2 refuses. ``validate``: by volume, the code that the EBS driver's ValidateVolumeCapabilities
+answers. No file, no fault.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ class Faults:
     name: str = ""
     version: str = ""
     detach: str = ""
+    validate: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(path: Path | None) -> Faults:
@@ -44,7 +47,7 @@ def read(path: Path | None) -> Faults:
         return Faults()
     except ValueError as error:
         raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected JSON: {error}") from error
-    known = {field.name for field in fields(Faults)}
+    known = {item.name for item in fields(Faults)}
     if not isinstance(found, dict) or not found.keys() <= known or not _is_allowed(found):
         raise status.StatusError(
             grpc.StatusCode.INTERNAL, f"{path}: expected keys {', '.join(sorted(known))}, got {found}"
@@ -53,4 +56,17 @@ def read(path: Path | None) -> Faults:
 
 
 def _is_allowed(found: Mapping[str, Any]) -> bool:
-    return found.get("probe", "") in PROBES and found.get("detach", "") in DETACHES
+    validate = found.get("validate", {})
+    return (
+        found.get("probe", "") in PROBES
+        and found.get("detach", "") in DETACHES
+        and isinstance(validate, Mapping)
+        and set(validate.values()) <= grpc.StatusCode.__members__.keys()
+    )
+
+
+def of_validation(path: Path | None, volume_id: str) -> None:
+    """Raise `status.StatusError` where a fault is ordered for the validation of *volume_id*."""
+    code = read(path).validate.get(volume_id)
+    if code:
+        raise status.StatusError(grpc.StatusCode[code], f"ordered fault for volume {volume_id}")

@@ -17,7 +17,9 @@ def test_faults_are_read_from_the_file(tmp_path):
     assert faults.read(tmp_path / "f.json") == faults.Faults(probe="hang", name="other")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"prob": "hang"}', '{"probe": "explode"}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"prob": "hang"}', '{"probe": "explode"}', '{"validate": {"vol-1": "BUSY"}}']
+)
 def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
     """A fault with a typing mistake does not pass for health."""
     (tmp_path / "f.json").write_text(text)
@@ -26,3 +28,14 @@ def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
         faults.read(tmp_path / "f.json")
 
     assert caught.value.code is grpc.StatusCode.INTERNAL
+
+
+def test_fault_of_a_validation_is_of_one_volume(tmp_path):
+    """With the code that is ordered; others are none the worse."""
+    (tmp_path / "f.json").write_text('{"validate": {"vol-1": "ABORTED"}}')
+
+    faults.of_validation(tmp_path / "f.json", "vol-2")
+    with pytest.raises(status.StatusError, match="ordered fault for volume vol-1") as caught:
+        faults.of_validation(tmp_path / "f.json", "vol-1")
+
+    assert caught.value.code is grpc.StatusCode.ABORTED
