@@ -2,6 +2,7 @@
 
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,12 @@ def of_command(command: Sequence[str], *, cwd: Path, environment: Mapping[str, s
     if code := os.waitstatus_to_exitcode(status):
         raise RuntimeError(f"{' '.join(command)}: exit code {code}")
     return Cost(seconds=seconds, cpu_s=usage.ru_utime + usage.ru_stime, peak_mib=usage.ru_maxrss / 1024)
+
+
+def of_nomad_csi(words: Sequence[str], *, cwd: Path, address: str) -> Cost:
+    """Run ``nomad-csi`` with *words* on the cluster at *address*. Raises `RuntimeError` when it fails."""
+    environment = dict(os.environ) | {"NOMAD_ADDR": address}
+    return of_command([str(Path(sys.executable).with_name("nomad-csi")), *words], cwd=cwd, environment=environment)
 
 
 def median_s(function: Callable[[], object], runs: int) -> float:

@@ -6,7 +6,6 @@ On the stand-in for Nomad, with instances that no process stands behind; the soc
 
 import dataclasses
 import importlib.util
-import os
 import sys
 import tempfile
 import threading
@@ -18,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks import timing
+from benchmarks import timing, verification_commands
 from nomad_csi.csi import probe
 from nomad_csi.deploy import gather
 from nomad_csi.plan import storage
@@ -52,6 +51,7 @@ def measure() -> Iterator[str]:
     """Yield the results."""
     for count in CLIENTS:
         yield from _crowded(count)
+    yield from verification_commands.measure()
     yield from _sockets()
 
 
@@ -85,9 +85,7 @@ def _crowded(count: int) -> Iterator[str]:
 
 def _verify(url: str, spec: Path) -> timing.Cost:
     """Run the command; it fails where a verdict is an error."""
-    environment = dict(os.environ) | {"NOMAD_ADDR": url}
-    command = [str(Path(sys.executable).with_name("nomad-csi")), "verify", str(spec), "--json"]
-    return timing.of_command(command, cwd=spec.parent, environment=environment)
+    return timing.of_nomad_csi(["verify", str(spec), "--json"], cwd=spec.parent, address=url)
 
 
 def _change(many: crowd.Crowd, over: threading.Event) -> None:

@@ -7,12 +7,28 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
-from nomad_csi.deploy import probe_deep
+from nomad_csi.deploy import looking, probe_deep, probe_job_plugins
 from nomad_csi.deploy import probe_job as asking
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.plan import probe_job
+from nomad_csi.plan import model, probe_job
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+JOB = probe_job.ProbeJob(command=PROGRAM)
+EXPECTED = model.PluginExpectation(
+    plugin_id="ebs",
+    provider="ebs.csi.aws.com",
+    version="",
+    namespace="default",
+    controllers=1,
+    datacenters=("*",),
+    node_pool="default",
+    task_driver="raw_exec",
+    client_data_dir="",
+    proof="nomad",
+    timeout_s=30.0,
+    stable_s=1.0,
+)
+WANTED = looking.Wanted(expectation=EXPECTED, job_ids=())
 
 
 @pytest.fixture
@@ -136,3 +152,45 @@ def test_a_controller_is_asked_for_every_volume(agent, client, ec2):
         assert "INTERNAL" in found.findings[0].found
     finally:
         agent.call("DELETE", "/v1/volume/csi/lost")
+
+
+def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, left):
+    """On its own client: the good ones are confirmed, a lost one is not, and what looks secret is not sent."""
+    lost = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+    use = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+    given = {"PluginID": "ebs", "RequestedCapabilities": [use], "MountOptions": {}, "Namespace": "default"}
+    agent.register({"ID": "lost", "Name": "lost", "ExternalID": lost} | given)
+    agent.register(
+        {"ID": "hidden", "Name": "hidden", "ExternalID": lost, "Context": {"password": "canary-4d2e"}} | given
+    )
+    try:
+        ec2.delete_volume(VolumeId=lost)
+
+        found = probe_deep.on_nodes(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+
+        assert {row.verdict for row in found.rows} == {"ready"}
+        assert [(item.code, item.subject) for item in found.findings] == [
+            ("volume-unconfirmed", "volume default/lost"),
+            ("volume-not-validated", "plugin ebs"),
+        ]
+        assert "INTERNAL" in found.findings[0].found
+        assert found.findings[1].found.endswith("not validated (default/hidden): needs secrets")
+        assert "canary-4d2e" not in str(found.as_json())
+        assert left() == []
+    finally:
+        for volume_id in ("lost", "hidden"):
+            agent.call("DELETE", f"/v1/volume/csi/{volume_id}")
+
+
+def test_a_verdict_hears_the_sockets_of_the_clients(client, left):
+    """Nomad and the sockets agree, and the volumes of the plan are confirmed."""
+    looker = looking.Looker(client, [WANTED], on_nodes=probe_job_plugins.OnNodes(job=JOB))
+
+    [seen] = looker.look()
+
+    assert [(row.verdict, row.nomad, row.socket, row.proven_by) for row in seen.verdict.instances] == [
+        ("healthy", "healthy", "ready", "csi"),
+        ("healthy", "healthy", "ready", "csi"),
+    ]
+    assert seen.deep == ()
+    assert left() == []

@@ -5,10 +5,10 @@ import threading
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import verification
-from nomad_csi.plan import storage
+from nomad_csi.deploy import probe_job_plugins, probe_job_run, verification
+from nomad_csi.plan import probe_job, storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, crowd, server
+from nomad_csi_sandbox.nomad import cluster, crowd, crowd_probe, server
 
 SPEC = {
     "plugins": [
@@ -31,7 +31,7 @@ def crowded(tmp_path):
     running = []
 
     def start(count):
-        host = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=()))
+        host = crowd_probe.Answering(cluster.Settings(data_dir=tmp_path, nodes=()))
         serving = server.Server(host)
         client = nomad.Nomad(nomad.Connection(address=serving.url))
         running.append((client, serving))
@@ -87,3 +87,44 @@ def test_clients_that_come_and_go_make_no_false_verdict(crowded):
 
     assert [report.ok for report in reports] == [True] * 10
     assert {item.healthy_nodes for report in reports for item in report.plugins} <= {100, 101}
+
+
+def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
+    """Everything else is asked as often on ten times the clients; looks at the job are as many as its time takes."""
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.05)
+    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob())
+    found = []
+    for count in (20, 200):
+        host, _, client, plan = crowded(count)
+
+        report = verification.verify(client, plan, on_nodes=how)
+
+        assert [(item.verdict, item.proven_by) for item in report.plugins] == [("healthy", "csi")] * 3
+        asked = calls(host)
+        logs = [path for path in asked if path.startswith("/v1/client/fs/logs/")]
+        assert len(logs) == count
+        found.append([path for path in asked if path not in logs and probe_job.PREFIX not in path])
+    assert found[0] == found[1]
+    assert len(found[0]) < 50
+
+
+def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeypatch):
+    """Nomad calls all healthy: one hangs, and on one no probe begins."""
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.05)
+    host, _, client, plan = crowded(60)
+    hung, full = list(host.state.nodes)[7:9]
+    host.silent, host.full = {hung}, {full}
+    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(), timeout_s=3.0)
+
+    report = verification.verify(client, plan, on_nodes=how)
+
+    names = [host.state.nodes[node_id]["Name"] for node_id in (hung, full)]
+    verdict = report.plugins[0]
+    assert [(row.node_name, row.nomad, row.socket) for row in verdict.instances if row.socket != "ready"] == [
+        (names[0], "healthy", "silent"),
+        (names[1], "healthy", "no-answer"),
+    ]
+    assert [item.code for item in verdict.findings] == [
+        *("too-few-healthy", "instance-hung", "nomad-disagrees", "socket-not-asked")
+    ]
+    assert f"on {names[1]}: the probe had not ended there in time: it is pending" in verdict.findings[3].found

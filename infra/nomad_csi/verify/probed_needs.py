@@ -18,12 +18,13 @@ def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Vo
     """Return what is wrong between the answers in *rows* and the registered volumes *needs* of the plugin."""
     answered = [row for row in rows if row.report and row.ready]
     nodes = [row for row in answered if row.role == "node"]
+    held = _held(needs)
     return (
         *(found for row in answered for found in _remembered(plugin_id, row)),
         *_differing(plugin_id, answered),
         *_capabilities(plugin_id, answered, needs),
         *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
-        *(found for row in nodes for found in _on_node(plugin_id, row, needs)),
+        *(found for row in nodes for found in _on_node(plugin_id, row, held.get(row.node_id, ()))),
     )
 
 
@@ -100,7 +101,7 @@ def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice:
 
 def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
     """Yield each volume that no client of the plugin reaches."""
-    places = [row.report.segments for row in nodes if row.report]
+    places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
     for item in needs:
         if item.topologies and not any(_reaches(place, item) for place in places):
             there = "; ".join(sorted({_segments(place) for place in places}))
@@ -114,9 +115,8 @@ def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes
             )
 
 
-def _on_node(plugin_id: str, row: probed.Row, needs: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
-    """Yield what the claims on one client have against what its plugin answers."""
-    held = [item for item in needs if _is_held(item, row.node_id)]
+def _on_node(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    """Yield what the claims on one client, those of the volumes *held*, have against what its plugin answers."""
     if row.report is None:
         return
     for item in held:
@@ -146,8 +146,13 @@ def _room(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> It
     )
 
 
-def _is_held(volume: volumes.Volume, node_id: str) -> bool:
-    return any(item.node_id == node_id and item.client_status not in claim_model.ENDED for item in volume.claims)
+def _held(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
+    """Return the volumes that are claimed on each client, by its id."""
+    found: dict[str, list[volumes.Volume]] = {}
+    for volume in needs:
+        for node_id in {item.node_id for item in volume.claims if item.client_status not in claim_model.ENDED}:
+            found.setdefault(node_id, []).append(volume)
+    return found
 
 
 def _reaches(place: Mapping[str, str], volume: volumes.Volume) -> bool:
