@@ -1,6 +1,6 @@
 """The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from nomad_csi.deploy import (
     created_deletion,
     created_document,
     created_properties,
-    paths,
+    created_sentences,
     properties,
     resource,
     volume_comparison,
@@ -22,9 +22,6 @@ from nomad_csi.deploy import (
     volume_removal,
 )
 from nomad_csi.nomad import volumes
-
-_SHAPE = frozenset({"requiredTopologies", "preferredTopologies", "parameters", *created_properties.SOURCES})
-"""Properties that the storage was made by."""
 
 
 class CreatedVolume:
@@ -58,8 +55,13 @@ class CreatedVolume:
         found = compare.difference(self.inputs, old_inputs, news, ignored=frozenset({"adopt"}), also_updates=also)
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
-            return replace(found, notice="; ".join(_of_replacement(identity, old_outputs, found, news)))
-        told = (*_of_size(old_outputs, news), *created_deletion.told_of_change(identity, old_outputs, news))
+            return replace(
+                found, notice="; ".join(created_sentences.of_replacement(identity, old_outputs, found, news))
+            )
+        told = (
+            *created_sentences.of_size(old_outputs, news),
+            *created_deletion.told_of_change(identity, old_outputs, news),
+        )
         return replace(found, notice="; ".join(told))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -97,7 +99,7 @@ class CreatedVolume:
                 if not is_elsewhere and created_deletion.is_left(context, client, identity, outputs):
                     return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
                 return volume_ownership.seen(context, client, identity, outputs, None)
-            for line in _warnings(identity, volume, inputs, outputs):
+            for line in created_sentences.of_volume(identity, volume, inputs, outputs):
                 context.warn(line)
             live, shown = _live(volume, inputs)
             return volume_ownership.seen(context, client, identity, outputs, (live, shown | _proof(outputs)))
@@ -117,7 +119,8 @@ class CreatedVolume:
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
             made = created_changes.make(context, client, news)
-            _tell_of_another(context, made, old_outputs)
+            if told := created_sentences.of_another(made, old_outputs):
+                context.warn(told)
             proof = {created_properties.MADE: made.external_id}
             return _observed(client, news, created_document.outputs_of(made) | proof)
         _refuse_another(identity, found, old_outputs)
@@ -158,59 +161,6 @@ def _identity(inputs: Mapping[str, Any]) -> str:
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
     return {name: value for name, value in news.items() if name != "adopt"}
-
-
-def _of_replacement(
-    identity: str, recorded: Mapping[str, Any], found: resource.Difference, news: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield what a replacement entails, and why the name counts in it."""
-    changed = {paths.top(path) for path in found.replaces}
-    storage = recorded.get("externalId", "its storage")
-    yield f"deregisters {identity} first; refused while it is claimed"
-    if created_deletion.is_wanted(recorded):
-        yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
-        return
-    yield f"its storage {storage} stays, with its data"
-    if changed & {"name", "pluginId"}:
-        yield "the new volume is empty, unless the plugin has storage of that name already"
-    elif changed & _SHAPE:
-        fixed = ", ".join(sorted(changed & _SHAPE))
-        yield (
-            f"{fixed} cannot change in storage that is there, and the plugin finds that by the name "
-            f"{news['name']}: write another name as well, or it refuses, or hands out the old storage"
-        )
-    else:
-        yield f"the plugin finds it again by the name {news['name']}"
-
-
-def _of_size(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why the size that is wanted will be refused."""
-    why = created_changes.refusal_of_shrinking(old_outputs.get("capacityBytes", 0), news)
-    if why:
-        yield f"will be refused: {why}"
-
-
-def _warnings(
-    identity: str, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-) -> Iterator[str]:
-    if volume.has_mount_flags and not inputs:
-        yield (
-            f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
-            "write them into the program, or the next update drops them"
-        )
-    recorded = outputs.get("externalId", volume.external_id)
-    if recorded not in (volume.external_id, resource.UNKNOWN):
-        yield (
-            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: somebody "
-            f"registered it anew, and {recorded} may still be there"
-        )
-
-
-def _tell_of_another(context: resource.Context, made: volumes.Volume, recorded: Mapping[str, Any]) -> None:
-    """Warn where the plugin did not find the storage *recorded* again."""
-    before = recorded.get(created_properties.MADE, made.external_id)
-    if made.external_id != before:
-        context.warn(f"the plugin made {made.external_id} in place of {before}, which may be there still")
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:
