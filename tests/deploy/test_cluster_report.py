@@ -65,6 +65,20 @@ def test_healthy_cluster_has_no_findings(ask):
     assert (found.cluster.region, found.spec, found.unexpected) == ("global", "", ())
 
 
+def test_constraints_are_read_as_nomad_reads_them(ask):
+    r"""``\z`` is Go's, and not Python's."""
+
+    def only_linux(host):
+        for job in host.state.jobs.values():
+            target = {"LTarget": "${attr.kernel.name}", "Operand": "regexp", "RTarget": r"^linux\z"}
+            job.spec["Constraints"] = [target]
+
+    found, _ = ask(2, 2, before=only_linux)
+
+    assert found.findings == ()
+    assert {plugin.verdict.verdict for plugin in found.plugins} == {"healthy"}
+
+
 def test_what_hurts_is_found(ask, demo):
     """A sick instance, the claims of a client that is down, and what runs where nobody needs it, errors first."""
     found, _ = ask(24, 40, before=demo.hurt)

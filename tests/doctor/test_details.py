@@ -5,6 +5,7 @@ import pytest
 from nomad_csi.aws import file_systems
 from nomad_csi.doctor import judge, model, versions
 from nomad_csi.nomad import plugin_tasks, servers, tokens
+from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 
 EFS = "fs-0123456789abcdef0"
@@ -180,6 +181,23 @@ def test_clients_that_are_not_to_run_the_plugin_do_not_matter(make):
     assert codes_of(make.found(clients=(make.node(), *others))) == set()
 
 
+def test_constraint_that_only_nomad_can_judge_is_said(make):
+    """Such a client is neither held against the plugin nor passed over; what Go's expressions say is judged."""
+    odd, plain = (
+        make.task(constraints=(plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=value),))
+        for value in (r"\p{Site}", r"^dc\d\z")
+    )
+    clients = (make.node(drivers={}), make.node(node_id="n2", name="client-2", drivers={}))
+
+    unchecked = unchecked_of(make.found(tasks=(odd,), clients=clients))
+
+    assert unchecked["clients of plugin ebs (node)"] == (
+        r"only Nomad can judge ${node.datacenter} regexp \p{Site}: client-1, client-2"
+    )
+    assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
+    assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
+
+
 def test_mounts_that_are_nowhere_seen_are_said(make):
     """Where the plugin is healthy in a container, Docker has found the mount shared."""
     found = make.found(plugins={"ebs": make.plugin(nodes=())})
@@ -249,6 +267,18 @@ def test_zone_of_storage_to_be_made_needs_a_client(make):
     assert told.evidence == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
     assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
     assert "zone-without-client" not in codes_of(silent)
+
+
+def test_zone_is_not_called_empty_where_only_nomad_can_judge(make):
+    """The clients that may be there are told of instead."""
+    volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1a", segments=(), claims=0)
+    odd = plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=r"\p{Site}")
+    plan = plan_of(make, ebs={"availability_zone": "us-east-1a", "size_gib": 1})
+
+    found = make.found(volumes=(volume,), plugins={}, plan=plan, tasks=(make.task(constraints=(odd,)),))
+
+    assert "zone-without-client" not in codes_of(found)
+    assert "clients of plugin ebs (node)" in unchecked_of(found)
 
 
 def test_tag_that_no_role_asks_for_is_not_missed(make):

@@ -50,6 +50,18 @@ def constraint(attribute, operator="=", value=""):
         ("distinct_hosts", None, "true", True),
         ("distinct_property", "r1", "2", True),
         ("unknown", "a", "a", False),
+        ("!=", None, "", False),
+        ("<", "9" * 5000, "1", False),
+        ("<", "-" + "0" * 5000 + "1", "1", True),
+        ("<", "1e999", "2", True),
+        (">", "inf", "1e308", True),
+        ("<", "nan", "1", False),
+        ("<", "0x10", "2", None),
+        ("=", "a", "${meta.rack}", None),
+        ("version", "9" * 5000, ">= 1", False),
+        ("semver", "1.0.0-" + "9" * 5000, "> 1.0.0-1", True),
+        ("regexp", "linux", r"^linux\z", True),
+        ("regexp", "linux", "(?=l)", None),
     ],
 )
 def test_operators(operator, found, wanted, result):
@@ -136,6 +148,31 @@ def test_only_clients_that_meet_every_constraint_are_counted(expected, node, ins
     assert (verdict.verdict, verdict.counts) == ("healthy", "1/1 nodes")
     assert eligibility.why_not(wanted, clients[1]) == f"{ZONE} is 'us-east-1b', not = us-east-1a"
     assert eligibility.why_not(wanted, clients[2]) == f"{ZONE} is not set, not = us-east-1a"
+
+
+def test_constraint_that_only_nomad_can_judge_is_told_and_never_healthy(expected, node, instance, seen):
+    """Neither a client too many nor one too few is expected in silence."""
+    wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "regexp", r"\p{Rack}"),))
+    clients = (node("a", meta={"rack": "r1"}), node("b", meta={"rack": "r2"}), node("c"), node("d", status="down"))
+
+    verdict = verdicts.compare_plugin(wanted, seen(instance("node", "a")), clients)
+
+    assert (verdict.verdict, verdict.ok) == ("constraint-unjudged", False)
+    assert str(verdict.findings[0]) == (
+        "constraint-unjudged: plugin aws-ebs0: expected constraints that can be judged outside of Nomad, found "
+        r"${meta.rack} regexp \p{Rack}: a, b; which clients must run the plugin is not known; write the constraint in a "
+        "simpler form"
+    )
+    assert eligibility.why_not(wanted, clients[0]) == r"cannot be judged here: ${meta.rack} regexp \p{Rack}"
+
+
+def test_client_that_fails_another_constraint_needs_no_judgement(expected, node):
+    """What is known to be out is out."""
+    wanted = expected(
+        constraints=(constraint("${meta.rack}", "regexp", r"\p{Rack}"), constraint("${meta.ssd}", "is_set"))
+    )
+
+    assert eligibility.why_not(wanted, node("a", meta={"rack": "r1"})) == "${meta.ssd} is not set, not is_set"
 
 
 def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):

@@ -27,6 +27,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         return
     for task in tasks:
         places = may_run(task, clients)
+        yield from _told_unjudged(task, clients)
         yield from _driver(task, places)
         yield from _privileges(task, places)
         yield from _folders(task, places)
@@ -44,6 +45,24 @@ def may_run(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tup
         for node in clients
         if not eligibility.why_not(expectation, dataclasses.replace(node, drivers={task.task_driver: True}))
     )
+
+
+def unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
+    """Return the constraint for each client, by name, of which only Nomad can say whether *task* may run there."""
+    expectation = expectation_of(task)
+    doubts = {
+        node.name: eligibility.unjudged(expectation, dataclasses.replace(node, drivers={task.task_driver: True}))
+        for node in clients
+    }
+    return {name: doubt for name, doubt in doubts.items() if doubt}
+
+
+def _told_unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
+    doubts = unjudged(task, clients)
+    if doubts:
+        told = " and ".join(sorted(set(doubts.values())))
+        reason = f"only Nomad can judge {told}: {model.named(list(doubts))}"
+        yield model.Unchecked(check=f"clients of {_subject(task)}", reason=reason)
 
 
 def runs_on(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:

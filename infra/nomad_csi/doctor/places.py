@@ -50,6 +50,8 @@ def _planned(found: model.Found) -> Iterator[model.Outcome]:
     for (plugin_id, zone), volumes in sorted(wanted.items()):
         if plugin_id not in tasks:
             continue
+        if clients.unjudged(tasks[plugin_id], found.clients):
+            continue  # told with the clients
         places = clients.may_run(tasks[plugin_id], found.clients)
         zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in places}
         if all(zones.values()) and zone not in zones.values():

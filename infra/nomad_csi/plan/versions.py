@@ -22,6 +22,10 @@ _SEMVER = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-([A-Za-z~-]+{_WORDS}))?{_BUILD
 _FORMS: Mapping[Kind, re.Pattern[str]] = {"version": _VERSION, "semver": _SEMVER}
 _CONDITION = re.compile(r"\s*(<=|>=|!=|~>|<|>|=|)\s*(.*?)\s*", re.DOTALL)
 _LEAST_SEGMENTS = 3
+_LIMIT = 2**63
+"""Larger numbers are none to Go (``strconv.ParseInt``)."""
+
+_DIGITS = 19
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +54,10 @@ def parse(text: str, kind: Kind = "version") -> Version | None:
     found = _FORMS[kind].fullmatch(text)
     if found is None:
         return None
-    segments = tuple(int(part) for part in found[1].split("."))
+    parts = found[1].split(".")
+    if not all(_is_number(part) for part in parts):
+        return None
+    segments = tuple(int(part) for part in parts)
     padded = segments + (0,) * (_LEAST_SEGMENTS - len(segments))
     return Version(segments=padded, written=len(segments), prerelease=found[2] or found[3] or "")
 
@@ -125,11 +132,17 @@ def _compare_prereleases(mine: str, theirs: str) -> int:
 def _compare_parts(mine: str, theirs: str) -> int:
     """Compare one part each: a missing one is lower than a number, a number than a word, a word than a missing one."""
     if not mine or not theirs:
-        there = 1 if (mine or theirs).isdecimal() else -1
+        there = 1 if _is_number(mine or theirs) else -1
         return there if mine else -there
-    if mine.isdecimal() != theirs.isdecimal():
-        return -1 if mine.isdecimal() else 1
-    return _order(int(mine), int(theirs)) if mine.isdecimal() else _order(mine, theirs)
+    if _is_number(mine) != _is_number(theirs):
+        return -1 if _is_number(mine) else 1
+    return _order(int(mine), int(theirs)) if _is_number(mine) else _order(mine, theirs)
+
+
+def _is_number(text: str) -> bool:
+    """Return whether Go reads *text* as an integer of 64 bits."""
+    digits = text.lstrip("0")
+    return text.isdecimal() and len(digits) <= _DIGITS and int(digits or 0) < _LIMIT
 
 
 def _order(mine: Any, theirs: Any) -> int:

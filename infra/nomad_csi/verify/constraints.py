@@ -4,6 +4,7 @@ Whether a client satisfies a constraint, as Nomad's scheduler decides it. Pure.
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``resolveTarget``, ``checkConstraint``), 2026-08-21.
 """
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -11,9 +12,11 @@ from typing import Any
 
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, versions
+from nomad_csi.verify import go_regexp
 
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-_FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan", re.ASCII | re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x", re.IGNORECASE)
 _LIMIT = 2**63
 _AMONG_INSTANCES = frozenset({"distinct_hosts", "distinct_property"})
 """Operators that keep instances of a job apart, and no client out."""
@@ -27,13 +30,24 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def unmet(constraint: model.Constraint, node: nodes.Node) -> str:
-    """Return the constraint in words if *node* does not satisfy it, with what it has; empty: it does."""
+    """Return the constraint in words if *node* does not satisfy it, with what it has; empty: it does, or `unknown`."""
     found = value_of(constraint.attribute, node)
-    if holds(constraint.operator, found, constraint.value):
+    if holds(constraint.operator, found, constraint.value) is not False:
         return ""
     said = "is not set" if found is None else f"is {found!r}"
-    wanted = " ".join(filter(None, (constraint.operator, constraint.value)))
-    return f"{constraint.attribute} {said}, not {wanted}"
+    return f"{constraint.attribute} {said}, not {_wanted(constraint)}"
+
+
+def unknown(constraint: model.Constraint, node: nodes.Node) -> str:
+    """Return the constraint in words if Nomad alone can say whether *node* satisfies it."""
+    found = value_of(constraint.attribute, node)
+    if holds(constraint.operator, found, constraint.value) is not None:
+        return ""
+    return f"{constraint.attribute} {_wanted(constraint)}"
+
+
+def _wanted(constraint: model.Constraint) -> str:
+    return " ".join(filter(None, (constraint.operator, constraint.value)))
 
 
 def value_of(attribute: str, node: nodes.Node) -> str | None:
@@ -54,41 +68,67 @@ def value_of(attribute: str, node: nodes.Node) -> str | None:
     return own.get(name)
 
 
-def holds(name: str, found: str | None, wanted: str) -> bool:
-    """Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*."""
+def holds(name: str, found: str | None, wanted: str) -> bool | None:
+    """
+    Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*.
+
+    ``None``: that cannot be judged here. It is so for some regular expressions (`go_regexp`), for hexadecimal numbers
+    in ``<``, and where *wanted* names another attribute of the client.
+    """
     if name in _AMONG_INSTANCES:
         return True
-    if name in ("!=", "not"):
-        return found != wanted
     if name == "is_not_set":
         return found is None
+    if name == "is_set":
+        return found is not None
+    if wanted.startswith("${"):
+        return None
+    if name in ("!=", "not"):
+        return (found or "") != wanted  # what is not set is an empty text there
     if found is None:
         return False
     if name in _ORDERS:
         return _in_order(name, found, wanted)
     check = _CHECKS.get(name)
-    return check is not None and check(found, wanted)
+    return False if check is None else check(found, wanted)
 
 
-def _in_order(name: str, found: str, wanted: str) -> bool:
-    """Compare as integers where both are, as other numbers where both are, as text otherwise."""
-    if all(_INTEGER.fullmatch(text) and -_LIMIT <= int(text) < _LIMIT for text in (found, wanted)):
-        return _ORDERS[name](int(found), int(wanted))
-    if all(_FLOAT.fullmatch(text) for text in (found, wanted)):
-        return _ORDERS[name](float(found), float(wanted))
+def _in_order(name: str, found: str, wanted: str) -> bool | None:
+    """Compare as integers of 64 bits where both are, as other finite numbers where both are, as text otherwise."""
+    integers = [_integer(text) for text in (found, wanted)]
+    if None not in integers:
+        return _ORDERS[name](*integers)
+    if any(_HEXADECIMAL.match(text) for text in (found, wanted)):
+        return None
+    floats = [_float(text) for text in (found, wanted)]
+    if None not in floats:
+        return _ORDERS[name](*floats)
     return _ORDERS[name](found.encode(), wanted.encode())
+
+
+def _integer(text: str) -> int | None:
+    matched = _INTEGER.fullmatch(text)
+    number = int(matched[1] + matched[2]) if matched else _LIMIT
+    return number if -_LIMIT <= number < _LIMIT else None
+
+
+def _float(text: str) -> float | None:
+    """Return the number that *text* is. One beyond the range of 64 bits is an error to Go, and so a text."""
+    if not _FLOAT.fullmatch(text):
+        return None
+    number = float(text)
+    return None if math.isinf(number) and "n" not in text.lower() else number
 
 
 def _members(text: str) -> frozenset[str]:
     return frozenset(part.strip() for part in text.split(","))
 
 
-_CHECKS: Mapping[str, Callable[[str, str], bool]] = {
+_CHECKS: Mapping[str, Callable[[str, str], bool | None]] = {
     **dict.fromkeys(("=", "==", "is"), lambda found, wanted: found == wanted),
-    "is_set": lambda _found, _wanted: True,
     "version": lambda found, wanted: versions.fits(found, wanted, "version"),
     "semver": lambda found, wanted: versions.fits(found, wanted, "semver"),
-    "regexp": lambda found, wanted: re.search(wanted, found) is not None,
+    "regexp": lambda found, wanted: go_regexp.finds(wanted, found),
     **dict.fromkeys(("set_contains", "set_contains_all"), lambda found, wanted: _members(wanted) <= _members(found)),
     "set_contains_any": lambda found, wanted: not _members(wanted).isdisjoint(_members(found)),
 }

@@ -16,7 +16,7 @@ from nomad_csi.verify import constraints, findings
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 
-CODES = frozenset({"no-eligible-node", "instances-exceed-nodes", "controllers-exceed-nodes"})
+CODES = frozenset({"constraint-unjudged", "no-eligible-node", "instances-exceed-nodes", "controllers-exceed-nodes"})
 """Findings about the cluster: what no waiting heals."""
 
 NAMES_SHOWN = 5
@@ -34,8 +34,20 @@ def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
 
 
 def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
-    """Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is."""
-    return next(_reasons(expectation, node), "") or _unmet(expectation, node)
+    """
+    Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is.
+
+    A client of which `unjudged` says something counts as one that is not, and is told of by a finding.
+    """
+    reason = next(_reasons(expectation, node), "") or _unmet(expectation, node)
+    return reason or (f"cannot be judged here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
+
+
+def unjudged(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    """Return the constraint by which only Nomad can say whether *node* is to run the plugin; empty: there is none."""
+    if any(_reasons(expectation, node)) or _unmet(expectation, node):
+        return ""
+    return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
 
 
 def needs_description(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
@@ -75,6 +87,9 @@ def _glob(pattern: str) -> re.Pattern[str]:
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
     """Return what no waiting can heal: no client that may run the plugin, or fewer clients than controllers."""
     subject = f"plugin {expectation.plugin_id}"
+    doubts = {node.name: doubt for node in found if (doubt := unjudged(expectation, node))}
+    if doubts:
+        return (_unjudged(subject, doubts),)
     count = len(eligible_nodes(expectation, found))
     if not count:
         none = findings.Finding(
@@ -107,6 +122,20 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         )
         return (few,)
     return ()
+
+
+def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
+    names: dict[str, list[str]] = {}
+    for name, doubt in doubts.items():
+        names.setdefault(doubt, []).append(name)
+    return findings.Finding(
+        code="constraint-unjudged",
+        subject=subject,
+        severity="error",
+        expected="constraints that can be judged outside of Nomad",
+        found="; ".join(_named(names)),
+        advice="which clients must run the plugin is not known; write the constraint in a simpler form",
+    )
 
 
 def _filters(expectation: model.PluginExpectation) -> str:

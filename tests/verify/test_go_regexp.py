@@ -1,0 +1,115 @@
+"""Regular expressions of Nomad's constraints are Go's: found as Go finds, or not judged, and never a traceback."""
+
+import pytest
+
+from nomad_csi.verify import go_classes, go_regexp
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "found"),
+    [
+        (r"^linux\z", "linux", True),
+        (r"\Alin", "linux", True),
+        ("linux$", "linux\n", False),
+        ("(?m)linux$", "linux\nx", True),
+        ("(?m)^x", "linux\nx", True),
+        ("^x", "linux\nx", False),
+        (r"^\pL+$", "añb", True),
+        (r"^\pL+$", "a1", False),
+        (r"\PL", "a1", True),
+        (r"^\p{^Lu}$", "a", True),
+        (r"\p{Greek}", "\N{GREEK SMALL LETTER ALPHA}", True),
+        (r"[\pN_]", "_", True),
+        ("(?U)a+b", "aab", True),
+        (r"^\Qa.b\E$", "axb", False),
+        (r"^\Qa.b\E$", "a.b", True),
+        (r"\Qa+", "a+", True),
+        ("^[[:alpha:]]+$", "abc", True),
+        ("^[[:alpha:]]+$", ":ab]", False),
+        ("[[:^alpha:]]", "abc", False),
+        ("^[^[:space:]x]$", "y", True),
+        (r"\s", "\v", False),
+        (r"^\w$", "é", False),
+        (r"\bé", "é", False),
+        (r"a\Bb", "ab", True),
+        ("a{,2}", "a{,2}", True),
+        ("^a{2,3}?$", "aaa", True),
+        ("^x{$", "x{", True),
+        ("a.b", "a\nb", False),
+        ("(?s)a.b", "a\nb", True),
+        ("(?s-s)a.b", "a\nb", False),
+        ("(?i)US-EAST", "us-east-1a", True),
+        ("(?i:U)S", "uS", True),
+        ("(?i:U)S", "us", False),
+        ("(a(?i)b)c", "aBC", False),
+        ("(?i)[^a]", "A", False),
+        ("(?i)[X-b]", "x", True),
+        ("^(?P<zone>[a-c])(?<n>|x)$", "b", True),
+        ("^[]a]$", "]", True),
+        ("^[a-]$", "-", True),
+        ("[a&&b]", "&", True),
+        (r"\x41\x{42}\t\.", "AB\t.", True),
+        ("(?:^)*a|b", "b", True),
+        ("", "", True),
+    ],
+)
+def test_finds_what_go_finds(expression, text, found):
+    """Each row was answered by Go 1.26, where Python alone answers otherwise or refuses many."""
+    assert go_regexp.finds(expression, text) is found
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(?=a)",
+        "(?<=a)b",
+        "(?P=a)",
+        r"\1",
+        r"a\Z",
+        r"\p{NoSuchScript}",
+        r"(?i)\pL",
+        "(?i)é",
+        "a**",
+        "a++",
+        "a{2}{3}",
+        "a{1001}",
+        "a{02}",
+        "a{3,2}",
+        "(?:a{100}){100}",
+        "*a",
+        "(?i)*",
+        "a(",
+        "a)",
+        "[a",
+        "[z-a]",
+        r"[\z]",
+        "[[:letter:]]",
+        r"\x{110000}",
+        r"\xg",
+        "\\",
+        "(?P<a>x)(?P<a>y)",
+        "(" * 60 + ")" * 60,
+        "a{" + "9" * 5000 + "}",
+    ],
+)
+def test_does_not_judge_what_it_does_not_know(expression):
+    """What Go refuses, and what Python may read otherwise, has no answer."""
+    assert go_regexp.finds(expression, "aé") is None
+
+
+def test_does_not_judge_case_beyond_ascii():
+    """Go folds some letters that are not ASCII with ones that are."""
+    assert go_regexp.finds("(?i)k", "\N{KELVIN SIGN}") is None
+
+
+def test_gives_up_where_the_search_would_not_end(monkeypatch):
+    """Go's search is linear; an expression that costs ours more than its time has no answer."""
+    monkeypatch.setattr(go_regexp, "TIMEOUT_S", 0.01)
+
+    assert go_regexp.finds("(a|aa)+$", "a" * 40 + "b") is None
+
+
+def test_complement_has_everything_else():
+    """No character is in both, and none in neither."""
+    assert go_classes.complement([(5, 9), (7, 12), (0, 1)]) == ((2, 4), (13, go_classes.LAST))
+    assert go_classes.complement(go_classes.ANY) == ()
