@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi import nomad
+from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.deploy import claims
 
@@ -118,3 +118,23 @@ def test_secret_is_in_no_output(report):
     found = report()
 
     assert CANARY not in found.as_table() + str(found.as_json())
+
+
+def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
+    """The list counts them; who holds them is not known, and the exit code says so."""
+    cluster.replies["GET", "/v1/volumes"] = [
+        (200, [LISTED, LISTED | {"ID": "hidden", "Namespace": "secret"}, LISTED | {"ID": "too", "Namespace": "secret"}])
+    ]
+    cluster.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
+    cluster.reply("GET", "/v1/volume/csi/too", 403, "Permission denied")
+
+    found = report()
+
+    assert [item.key for item in found.volumes] == ["prod/mysql"]
+    assert (found.ok, found.exit_code) == (False, errors.EXIT_ERROR)
+    [unread] = found.as_json()["not_read"]
+    assert (unread["namespace"], unread["volume_ids"]) == ("secret", ["hidden", "too"])
+    assert unread["reason"].endswith("csi-read-volume in namespace secret")
+    shown = found.as_table()
+    assert "\nnot read: 2 volumes of namespace secret (hidden, too): GET /v1/volume/csi/hidden: status 403" in shown
+    assert shown.endswith("1 claim, no findings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n")

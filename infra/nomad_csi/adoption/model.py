@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 from nomad_csi.hcl import job as jobs
 
-Kind = Literal["missing", "wrong", "left out", "changed", "note"]
+Kind = Literal["missing", "wrong", "left out", "changed", "note", "not read"]
 """
 ``missing``: the spec needs it and no file says it; ``wrong``: a spec refuses what the file says; ``left out``: the file
-says it and the spec has no place for it; ``changed``: rendered otherwise than it was; ``note``: worth knowing.
+says it and the spec has no place for it; ``changed``: rendered otherwise than it was; ``note``: worth knowing;
+``not read``: the cluster has it, and the token may not read it.
 """
 
 OPEN: tuple[Kind, ...] = ("wrong", "missing")
@@ -73,3 +74,8 @@ class Adoption:
     def is_complete(self) -> bool:
         """Whether there is something, and nothing is missing or wrong in it."""
         return bool(self.document) and all(remark.kind not in OPEN for remark in self.remarks)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all that there is was read."""
+        return all(remark.kind != "not read" for remark in self.remarks)

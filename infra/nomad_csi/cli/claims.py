@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     else:
         print(found.as_table(), end="")
-    return 0 if found.ok else errors.EXIT_CHANGES
+    return found.exit_code
 
 
 def _repair(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,8 @@ ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
 out, what will be rendered otherwise, and what was found old, unsafe or wrong in the files. No
 secret is printed: hand them over as Pulumi config secrets. Exits 1 where something is missing.
-Nomad's own answers are read with --cluster; a token that may only read is enough.
+Nomad's own answers are read with --cluster; a token that may only read is enough. What it may not
+read is told, and the exit code is 2 then.
 """
 
 
@@ -70,7 +71,29 @@ def run(arguments: argparse.Namespace) -> int:
         if adoption.document:
             print(_yaml(adoption.document), end="")
         _tell(adoption.remarks, verdicts)
+    if not adoption.document:
+        print(f"error: {_nothing(arguments)}", file=sys.stderr)
+    return _exit_code(adoption)
+
+
+def _exit_code(adoption: model.Adoption) -> int:
+    """Return 1 where something is missing in the spec, 2 where nothing is and not everything was read."""
+    if adoption.document and not adoption.is_complete:
+        return errors.EXIT_CHANGES
+    if not adoption.is_all:
+        return errors.EXIT_ERROR
     return 0 if adoption.is_complete else errors.EXIT_CHANGES
+
+
+def _nothing(arguments: argparse.Namespace) -> str:
+    """Return where nothing was found, and what was looked for there."""
+    states = [str(path) for path in arguments.files if _is_state(path)]
+    files = [str(path) for path in arguments.files if not _is_state(path)]
+    looked = [f"{', '.join(states)}: {terraform.LOOKED_FOR}"] if states else []
+    looked += [f"{', '.join(files)}: jobs with a csi_plugin block, and CSI volumes"] if files else []
+    if arguments.cluster:
+        looked.append("the cluster: CSI plugins that are there, and CSI volumes, that the token may see")
+    return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
 def _tell(remarks: Sequence[model.Remark], verdicts: Sequence[object]) -> None:

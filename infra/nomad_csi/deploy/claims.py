@@ -1,13 +1,12 @@
 """Who holds volumes: asked of Nomad, and of EC2 where a region is named. Only reads."""
 
 import functools
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import nomad
 from nomad_csi.aws import attachments
 from nomad_csi.deploy import gather, probe_job
-from nomad_csi.nomad import namespaces, nodes, plugins, volumes
+from nomad_csi.nomad import namespaces, nodes, plugins, volume_reads, volumes
 from nomad_csi.verify import claim_model, claims, claims_report
 
 EVERYWHERE = "*"
@@ -26,7 +25,7 @@ def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_regi
 
     Raises:
         errors.SpecError: there is no such namespace or plugin.
-        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
         errors.AwsError: EC2 did not, or may not.
 
     """
@@ -36,8 +35,9 @@ def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_regi
     wanted = [
         item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
     ]
-    judged = claims.judge(look(client, _read(client, wanted), aws_region=aws_region))
-    return claims_report.Report(volumes=judged, asked_ec2=bool(aws_region))
+    found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
+    judged = claims.judge(look(client, found.volumes, aws_region=aws_region))
+    return claims_report.Report(volumes=judged, asked_ec2=bool(aws_region), unread=found.unread)
 
 
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
@@ -69,14 +69,6 @@ def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = ""
     """Return the verdict on *volume*. Raises what `report` raises."""
     [judged] = claims.judge(look(client, (volume,), aws_region=aws_region))
     return judged
-
-
-def _read(client: nomad.Nomad, wanted: Iterable[volumes.ListedVolume]) -> Iterator[volumes.Volume]:
-    """Yield the volumes; the list counts claims, and does not say whose they are."""
-    ordered = sorted((item.namespace, item.volume_id) for item in wanted)
-    for namespace, group in itertools.groupby(ordered, key=lambda key: key[0]):
-        found = volumes.get_many(client, namespace, [volume_id for _, volume_id in group])
-        yield from (volume for volume in found if volume is not None)
 
 
 def _plugin_reads(client: nomad.Nomad, plugin_ids: Sequence[str]) -> Iterator[functools.partial[plugins.Plugin | None]]:

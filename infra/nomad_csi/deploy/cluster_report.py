@@ -6,14 +6,13 @@ claimed volumes up to a bound. What cannot be read is said, and keeps nothing el
 """
 
 import dataclasses
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import claims, cluster_identity, doctor_aws, doctor_cluster, explaining, looking, verification
 from nomad_csi.doctor import judge
 from nomad_csi.doctor import model as doctor
-from nomad_csi.nomad import plugin_tasks, volumes
+from nomad_csi.nomad import plugin_tasks, volume_reads, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.plan import model as plans
 from nomad_csi.report import building, model, parts
@@ -157,12 +156,15 @@ def _claims(
         return (), len(claimed)
     wanted = claimed[: question.claimed_max]
     try:
-        seen = tuple(_read(client, wanted))
-        told = _of_ec2(client, seen, question.aws_region, unchecked) or _of_nomad(client, found, seen)
+        seen = volume_reads.read(client, (_key(volume) for volume in wanted))
+        held = seen.volumes
+        told = _of_ec2(client, held, question.aws_region, unchecked) or _of_nomad(client, found, held)
     except errors.NomadApiError as error:
         unchecked.append(doctor.Unchecked(check="who claims volumes", reason=str(error)))
         return (), len(claimed)
-    return claim_verdicts.judge(told), len(claimed) - len(wanted)
+    unchecked += (doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason) for item in seen.unread)
+    hidden = sum(len(item.volume_ids) for item in seen.unread)
+    return claim_verdicts.judge(told), len(claimed) - len(wanted) + hidden
 
 
 def _of_ec2(
@@ -190,8 +192,7 @@ def _of_nomad(client: nomad.Nomad, found: doctor.Found, seen: Sequence[volumes.V
     )
 
 
-def _read(client: nomad.Nomad, keys: Iterable[str]) -> Iterator[volumes.Volume]:
-    ordered = sorted(tuple(key.split("/", 1)) for key in keys)
-    for namespace, group in itertools.groupby(ordered, key=lambda key: key[0]):
-        found = volumes.get_many(client, namespace, [volume_id for _, volume_id in group])
-        yield from (volume for volume in found if volume is not None)
+def _key(shown: str) -> tuple[str, str]:
+    """Return namespace and id of ``namespace/volume_id``."""
+    namespace, _, volume_id = shown.partition("/")
+    return namespace, volume_id

@@ -4,15 +4,14 @@ Volumes and plugin jobs as a cluster holds them, in the shape of files. Only rea
 What Nomad shows to nobody, secrets and mount flags, is named and never made up.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.adoption import model, objects
 from nomad_csi.deploy import job_ownership, volume_document
 from nomad_csi.hcl import files as parsed
-from nomad_csi.nomad import plugin_jobs, plugins, volumes
+from nomad_csi.nomad import plugin_jobs, plugins, volume_reads, volumes
 
 EVERYWHERE = "*"
 """Namespace that stands for all that the token may read."""
@@ -43,7 +42,7 @@ def read(
     known: Sequence[parsed.File] = (),
 ) -> Live:
     """
-    Return plugin jobs and volumes.
+    Return plugin jobs and volumes; what the token may not read is remarked.
 
     Args:
         client: the cluster; a token that may only read is enough.
@@ -53,11 +52,11 @@ def read(
         known: files whose jobs and volumes are not read again: they may hold what Nomad hides.
 
     Raises:
-        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
 
     """
     in_files = _keys(known)
-    every = tuple(_volumes(client, namespace, plugin_id))
+    every = _volumes(client, namespace, plugin_id, remarks)
     found = tuple(volume for volume in every if ("volume", volume.namespace, volume.volume_id) not in in_files)
     if found:
         remarks.add("note", model.CLUSTER, 0, SECRETS)
@@ -71,7 +70,7 @@ def read(
     jobs = {
         (job.namespace, job.job_id): job  # one job may run two plugins
         for plugin in running.values()
-        for job in plugin_jobs.of_plugin(client, plugin)
+        for job in _jobs(client, plugin, remarks)
         if ("job", job.namespace, job.job_id) not in in_files
     }
     return Live(
@@ -92,18 +91,24 @@ def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
     }
 
 
-def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str) -> Iterator[volumes.Volume]:
-    by_namespace: dict[str, list[str]] = defaultdict(list)
-    for listed in volumes.list_volumes(client, namespace):
-        if plugin_id in ("", listed.plugin_id):
-            by_namespace[listed.namespace].append(listed.volume_id)
-    for each, ids in sorted(by_namespace.items()):
-        yield from _known(volumes.get_many(client, each, sorted(ids)))
+def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model.Remarks) -> tuple[volumes.Volume, ...]:
+    listed = volumes.list_volumes(client, namespace)
+    wanted = ((item.namespace, item.volume_id) for item in listed if plugin_id in ("", item.plugin_id))
+    found = volume_reads.read(client, wanted)
+    for unread in found.unread:
+        remarks.add("not read", model.CLUSTER, 0, str(unread))
+    return found.volumes
 
 
-def _known(found: Iterable[volumes.Volume | None]) -> Iterator[volumes.Volume]:
-    """Leave out what went away between the list and the look."""
-    return (volume for volume in found if volume is not None)
+def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
+    found = plugin_jobs.of_plugin(client, plugin)
+    if found.hidden:
+        text = (
+            f"the jobs of {len(found.hidden)} instances of plugin {plugin.plugin_id}: they run in a namespace where "
+            "the token lacks read-job"
+        )
+        remarks.add("not read", model.CLUSTER, 0, text)
+    return found.jobs
 
 
 def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:

@@ -7,6 +7,7 @@ and ``read-job`` in the namespaces of the jobs.
 """
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from nomad_csi import errors
@@ -26,18 +27,39 @@ class RunningJob:
     """The HCL2 that it was submitted as; empty where Nomad holds none, or one that is not whole without variables."""
 
 
-def of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> tuple[RunningJob, ...]:
+@dataclass(frozen=True, kw_only=True)
+class PluginJobs:
+    """The jobs of a plugin, as far as the token may see them."""
+
+    jobs: tuple[RunningJob, ...]
+
+    hidden: tuple[str, ...] = ()
+    """Ids of allocations in namespaces where the token may read no jobs."""
+
+
+_UNKNOWN_ALLOCATION = "Unknown allocation"
+"""What Nomad says of one that the token may not see (``nomad/alloc_endpoint.go``, ``GetAlloc``)."""
+
+
+def of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
     """
     Return the jobs whose allocations Nomad counts as instances of *plugin*, by namespace and id.
 
     A job of which no instance was ever healthy is not among them: Nomad does not know yet what it runs.
     """
+    hidden: list[str] = []
     left = dict.fromkeys(instance.alloc_id for instance in (*plugin.controllers, *plugin.nodes))
     running: dict[tuple[str, str], RunningJob] = {}
     while left:
         alloc_id = next(iter(left))
         del left[alloc_id]
-        allocation = replies.one(nomad, request.path_of("allocation", alloc_id), absent="alloc not found")
+        try:
+            allocation = replies.one(nomad, request.path_of("allocation", alloc_id), absent="alloc not found")
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN and _UNKNOWN_ALLOCATION not in error.message:
+                raise
+            hidden.append(alloc_id)
+            continue
         if allocation is None:
             continue
         key = (replies.text(allocation, "Namespace"), replies.text(allocation, "JobID"))
@@ -46,7 +68,7 @@ def of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> tuple[RunningJob,
         job = _read(nomad, *key)
         if job is not None:
             running[key] = job
-    return tuple(running[key] for key in sorted(running))
+    return PluginJobs(jobs=tuple(running[key] for key in sorted(running)), hidden=tuple(hidden))
 
 
 def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | None:

@@ -4,7 +4,9 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi.aws import attachments
+from nomad_csi.nomad import volume_reads
 from nomad_csi.verify import claim_model, findings, report, table
 
 _NS_IN_S = 1_000_000_000
@@ -19,6 +21,9 @@ class Report:
     asked_ec2: bool
     """Whether EC2 was asked where the EBS volumes are attached."""
 
+    unread: tuple[volume_reads.Unread, ...] = ()
+    """Claimed volumes that the token may not read."""
+
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
         """All findings, volume by volume."""
@@ -26,22 +31,34 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is stuck; warnings do not count."""
-        return not findings.errors_of(self.findings)
+        """Whether nothing is stuck, and all claims were seen; warnings do not count."""
+        return not self.exit_code
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is stuck. 1: something is. 2: nothing that was seen is, and not everything was."""
+        if findings.errors_of(self.findings):
+            return errors.EXIT_CHANGES
+        return errors.EXIT_ERROR if self.unread else 0
 
     def as_json(self) -> dict[str, Any]:
         """
         Return the report as JSON values. Keys are kept once released.
 
-        ``{"ok": bool, "asked_ec2": bool, "volumes": [...], "findings": [...]}``. A volume has ``namespace``,
-        ``volume_id``, ``plugin_id``, ``external_id``, ``claims`` and ``ebs``, which is null where EC2 was not asked
-        for it. ``since`` is the time in UTC at which the allocation was made; what is not known is an empty text.
+        ``{"ok": bool, "asked_ec2": bool, "volumes": [...], "findings": [...], "not_read": [...]}``. A volume has
+        ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``claims`` and ``ebs``, which is null where EC2
+        was not asked for it. ``since`` is the time in UTC at which the allocation was made; what is not known is an
+        empty text. What was not read has ``namespace``, ``volume_ids`` and ``reason``.
         """
         return {
             "ok": self.ok,
             "asked_ec2": self.asked_ec2,
             "volumes": [_volume_json(volume) for volume in self.volumes if volume.claims or volume.findings],
             "findings": [report.finding_json(finding) for finding in self.findings],
+            "not_read": [
+                {"namespace": item.namespace, "volume_ids": list(item.volume_ids), "reason": item.reason}
+                for item in self.unread
+            ],
         }
 
     def as_table(self, width: int = 120, *, colour: bool = False) -> str:
@@ -51,6 +68,7 @@ class Report:
         texts = [table.columns([head, *rows], width, colour=colour)] if rows else []
         if self.findings:
             texts.append("\n".join(report.finding_text(item, width, colour=colour) for item in self.findings))
+        texts += [f"not read: {item}" for item in self.unread]
         texts.append(self._sum())
         return "\n\n".join(texts) + "\n"
 
@@ -58,7 +76,10 @@ class Report:
         count = sum(len(volume.claims) for volume in self.volumes)
         stuck = len(findings.errors_of(self.findings))
         asked = "" if self.asked_ec2 else "; EC2 was not asked (--aws-region)"
-        return f"{count} claim{'' if count == 1 else 's'}, {stuck or 'no'} finding{'' if stuck == 1 else 's'}{asked}"
+        unread = sum(len(item.volume_ids) for item in self.unread)
+        also = f"; {unread} claimed volume{'' if unread == 1 else 's'} not read" if unread else ""
+        told = f"{count} claim{'' if count == 1 else 's'}, {stuck or 'no'} finding{'' if stuck == 1 else 's'}"
+        return f"{told}{also}{asked}"
 
 
 def time_text(time_ns: int) -> str:

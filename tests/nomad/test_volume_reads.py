@@ -1,0 +1,60 @@
+"""Volumes that a list names, read one by one: what the token may not read is left out and told."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import volume_reads
+
+
+def shown(volume_id, namespace):
+    """Return a volume as Nomad shows it."""
+    return json.dumps(
+        {"ID": volume_id, "Namespace": namespace, "Name": volume_id, "PluginID": "efs", "ExternalID": "fs-1"}
+    )
+
+
+def test_namespace_that_may_not_be_read_hides_no_other(client, agent):
+    """Its volumes are named, with the capability that lacks."""
+    agent.answer("GET", "/v1/volume/csi/a", shown("a", "default"))
+    agent.answer("GET", "/v1/volume/csi/b", "Permission denied", status=403)
+
+    found = volume_reads.read(client, [("secret", "b"), ("default", "a")])
+
+    assert [item.volume_id for item in found.volumes] == ["a"]
+    [unread] = found.unread
+    assert (unread.namespace, unread.volume_ids) == ("secret", ("b",))
+    assert str(unread) == (
+        "1 volume of namespace secret (b): GET /v1/volume/csi/b: status 403: Permission denied; the token needs "
+        "csi-read-volume in namespace secret"
+    )
+
+
+def test_many_that_may_not_be_read_are_counted(client, agent):
+    """Five of them are named."""
+    for number in range(7):
+        agent.answer("GET", f"/v1/volume/csi/v{number}", "Permission denied", status=403)
+
+    [unread] = volume_reads.read(client, [("secret", f"v{number}") for number in range(7)]).unread
+
+    assert unread.what == "7 volumes of namespace secret (v0, v1, v2, v3, v4 and 2 more)"
+
+
+def test_volume_that_went_away_meanwhile_is_no_volume(client, agent):
+    """Between the list and the look."""
+    agent.answer("GET", "/v1/volume/csi/a", "volume not found", status=404)
+    agent.answer("GET", "/v1/volume/csi/b", shown("b", "default"))
+
+    found = volume_reads.read(client, [("default", "a"), ("default", "b")])
+
+    assert ([item.volume_id for item in found.volumes], found.unread) == (["b"], ())
+
+
+@pytest.mark.parametrize("answer", [(500, "No cluster leader"), (404, "nobody is here")])
+def test_nomad_that_does_not_answer_is_an_error(client, agent, answer):
+    """Nothing is taken for absent or hidden."""
+    agent.answer("GET", "/v1/volume/csi/a", answer[1], status=answer[0])
+
+    with pytest.raises(errors.NomadApiError, match=answer[1]):
+        volume_reads.read(client, [("default", "a")])
