@@ -46,6 +46,10 @@ def wrong(arguments: argparse.Namespace) -> Mapping[str, str]:
     return found
 
 
+def _silent(_line: str) -> None:
+    """Say nothing: a watch says itself since when it asks, and may draw on the terminal."""
+
+
 def how(arguments: argparse.Namespace, place: Any) -> probe_job_plugins.OnNodes | None:
     """Return how instances are asked, in namespace and region of the connection *place*; ``None``: not by a job."""
     if not arguments.on_nodes:
@@ -53,5 +57,5 @@ def how(arguments: argparse.Namespace, place: Any) -> probe_job_plugins.OnNodes 
     return probe_job_plugins.OnNodes(
         job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
-        tell=lambda line: print(line, file=sys.stderr),
+        tell=_silent if arguments.watch else lambda line: print(line, file=sys.stderr),
     )

@@ -33,6 +33,12 @@ REMOVE_S = 10.0
 READERS = 16
 """Logs that are read at the same time: each is passed on to its client. Nomad refuses an address's 101st connection."""
 
+LOG_TIMEOUT_S = 10.0
+"""For one log: it comes from a client, which may have gone."""
+
+READ_S = 20.0
+"""All logs together may take as long as the probes; and this long at least, in seconds."""
+
 LOG_BYTES = 1 << 20
 """Far more than a client with fifty plugins writes."""
 
@@ -57,7 +63,7 @@ def answers(
         job: how the probe gets onto the clients; its id and clients are filled in here.
         wanted: ids of clients.
         known: the cluster's clients by id.
-        wait_s: seconds for all clients together.
+        wait_s: seconds for all clients together; their logs may take as long again.
         cancelled: set to end the wait; the job is purged all the same.
         tell: told what is being done.
 
@@ -106,7 +112,8 @@ def _run(
     """Run the job, and return what each of its clients answered."""
     with _running(client, job):
         ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
-        reads = (functools.partial(_read, client, job, item) for item in ran.values())
+        until = time.monotonic() + max(wait_s, READ_S)
+        reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
         read = dict(zip(ran, gather.in_parallel(reads, workers=READERS), strict=True))
     late = f"the probe was not placed there within {wait_s:g} s: compare the job's node pool, datacenters and room"
     return {node_id: read.get(node_id) or _nothing(late) for node_id in job.node_ids}
@@ -143,12 +150,28 @@ def _wait(
             raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
 
 
-def _read(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> probed.ClientAnswer:
-    """Return what the probe of one client printed. Raises `errors.NomadApiError` where no log may be read at all."""
+def _read(
+    client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation, until: float
+) -> probed.ClientAnswer:
+    """
+    Return what the probe of one client printed; it is not asked for after *until* on the monotonic clock.
+
+    Raises `errors.NomadApiError` where no log may be read at all.
+    """
     if allocation.client_status not in _ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
+    if time.monotonic() >= until:
+        return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout-s")
     try:
-        text = logs.tail(client, job.namespace, allocation.alloc_id, probe_job.TASK, stream="stdout", length=LOG_BYTES)
+        text = logs.tail(
+            client,
+            job.namespace,
+            allocation.alloc_id,
+            probe_job.TASK,
+            stream="stdout",
+            length=LOG_BYTES,
+            timeout_s=LOG_TIMEOUT_S,
+        )
     except errors.NomadApiError as error:
         if error.status == HTTPStatus.FORBIDDEN:
             raise
