@@ -1,0 +1,95 @@
+"""``nomad-csi verify --on-nodes``: what it asks, what it prints where, and how often it may."""
+
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.cli import verify_watch
+from nomad_csi.deploy import probe_job_plugins, verification
+from nomad_csi.verify import report
+
+NOBODY = "http://127.0.0.1:9"
+SPEC = {"plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]}
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _no_nomad(monkeypatch):
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """Verify nothing; return how it was to ask on clients."""
+    found = []
+
+    class Verifier:
+        def __init__(self, *_given, on_nodes=None, **_more):
+            found.append(on_nodes)
+
+        def verify(self, *, watch_s=0.0):
+            del watch_s
+            found[-1].tell("asking 2 clients with job x")
+            return report.Report(plugins=(), volumes=())
+
+    monkeypatch.setattr(verification, "Verifier", Verifier)
+    return found
+
+
+def test_options_make_the_job(spec, given, capsys):
+    """Namespace and region are the connection's; what is being done goes to standard error."""
+    words = ["--on-nodes", "--json", "--image", "x/y:1", "--state-dir", "/s", "--command", "/n", "--timeout-s", "9"]
+    place = ["--namespace", "storage", "--region", "eu", "--probe-timeout-s", "2.5"]
+
+    assert cli.main(["verify", spec, "--address", NOBODY, *words, *place]) == 0
+
+    [how] = given
+    assert isinstance(how, probe_job_plugins.OnNodes)
+    assert (how.timeout_s, how.job.timeout_s) == (9.0, 2.5)
+    assert (how.job.namespace, how.job.region, how.job.image) == ("storage", "eu", "x/y:1")
+    assert (how.job.state_dir, how.job.command) == ("/s", "/n")
+    out, err = capsys.readouterr()
+    assert json.loads(out)["ok"] is True
+    assert err == "asking 2 clients with job x\n"
+
+
+def test_namespace_and_region_come_from_the_environment_too(spec, given, monkeypatch):
+    """As for every other call."""
+    monkeypatch.setenv("NOMAD_NAMESPACE", "storage")
+    monkeypatch.setenv("NOMAD_REGION", "eu")
+
+    assert cli.main(["verify", spec, "--address", NOBODY, "--on-nodes"]) == 0
+
+    assert [(how.job.namespace, how.job.region) for how in given] == [("storage", "eu")]
+
+
+def test_without_instances_no_job_is_run(spec, empty_agent, capsys):
+    """There is nobody to ask."""
+    assert cli.main(["verify", spec, "--on-nodes", "--json", "--address", empty_agent()]) == 1
+
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["ok"], err) == (False, "")
+
+
+def test_rounds_keep_their_distance(spec, monkeypatch):
+    """Whatever Nomad tells meanwhile: each one runs a job on every client."""
+    waited = []
+
+    def wait(seconds):
+        waited.append(seconds)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify_watch.time, "sleep", wait)
+
+    assert cli.main(["verify", spec, "--on-nodes", "--watch", "--every-s", "90", "--address", NOBODY]) == 2
+
+    assert [round(seconds) for seconds in waited] == [90]
