@@ -87,7 +87,7 @@ def test_an_unknown_option_shows_the_usage_of_its_command(words, program, capsys
         (
             ["doctor", "--explain", "nomad-unmounts-in-us"],
             "there is no code 'nomad-unmounts-in-us'; the nearest is 'nomad-unmounts-in-use'; "
-            "`nomad-csi doctor --codes` lists all",
+            "`nomad-csi doctor --docs` lists all",
         ),
     ],
 )

@@ -321,7 +321,6 @@ def test_rejects_options_that_mean_nothing(words, said, capsys):
 @pytest.mark.parametrize(
     ("endpoint", "said"),
     [
-        ("", "--endpoint: expected unix:///run/csi.sock"),
         ("/nowhere/csi.sock", "no such socket"),
         ("/tmp", "the path exists and is not a socket"),
         ("ssh://host", "expected ssh://USER@HOST"),
@@ -333,6 +332,17 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     monkeypatch.setenv("CSI_ENDPOINT", endpoint)
 
     assert said in call("identity", "info", code=2)[1]
+
+
+def test_no_endpoint_at_all_is_typed_wrong(monkeypatch, capsys):
+    """The option and the variable that stands for it are named."""
+    monkeypatch.setenv("CSI_ENDPOINT", "")
+
+    assert cli.main(["csi", "identity", "info"]) == 64
+
+    said = capsys.readouterr().err
+    assert "--endpoint: expected unix:///run/csi.sock" in said
+    assert "got nothing; or set CSI_ENDPOINT" in said
 
 
 @pytest.mark.parametrize("name", ["publish", "unpublish"])

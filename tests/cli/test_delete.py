@@ -124,7 +124,7 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
 )
 def test_rejects_arguments_that_do_not_go_together(asked, capsys, words, text):
     """Before anything is asked."""
-    assert cli.main(["delete", "default/a", *words]) == 2
+    assert cli.main(["delete", "default/a", *words]) == 64
 
     assert text in capsys.readouterr().err
     assert asked.orders == ()

@@ -162,3 +162,27 @@ def test_help_says_what_goes_where(capsys):
     assert "standard output" in out
     assert "No\nsecret is printed" in out
     assert sys.modules["nomad_csi.cli.import_files"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "empty.tfstate",
+            '{"version": 4, "terraform_version": "1.9.0", "resources": []}',
+            "resources nomad_csi_volume, nomad_external_volume, nomad_csi_volume_registration, nomad_volume, and "
+            "nomad_job with a csi_plugin block",
+        ),
+        ("web.nomad.hcl", 'job "web" {}\n', "jobs with a csi_plugin block, and CSI volumes"),
+    ],
+)
+def test_file_with_nothing_to_import_is_named(tmp_path, capsys, name, text, told):
+    """And what was looked for in it."""
+    path = tmp_path / name
+    path.write_text(text)
+
+    assert cli.main(["import", str(path)]) == 1
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1] == f"error: nothing to import was found; looked for, in {path}: {told}"

@@ -143,10 +143,11 @@ def test_one_plugin_alone(client, capsys):
     """Another id gives nothing, which is no spec."""
     register(client, "shared")
 
-    nothing, _ = imported(capsys, "--plugin", "other", code=1)
+    nothing, said = imported(capsys, "--plugin", "other", code=1)
     spec, _ = imported(capsys, "--plugin", "efs")
 
     assert nothing is None
+    assert said[-1].startswith("error: nothing to import was found; looked for, in the cluster: CSI plugins that are ")
     assert [volume["id"] for volume in spec["volumes"]] == ["shared"]
 
 

@@ -34,6 +34,27 @@ def test_what_we_render_is_clean(folder, capsys):
     assert cli.main(["lint", *paths]) == 0, capsys.readouterr().out
 
 
+def test_file_that_is_not_there_is_told_with_its_argument(tmp_path, capsys):
+    """As in every command."""
+    path = tmp_path / "gone.hcl"
+
+    assert cli.main(["lint", str(path)]) == 2
+
+    assert capsys.readouterr().err == f"error: FILE: there is no file {str(path)!r}\n"
+
+
+def test_warnings_alone_are_no_reason_to_fail(capsys):
+    """Unless somebody says so; they are printed either way."""
+    path = str(CASES / "tutorial-ebs-nodes.nomad.hcl")
+
+    codes = [cli.main(["lint", path]), cli.main(["lint", path, "--strict"])]
+
+    assert codes == [0, 1]
+    assert capsys.readouterr().out.count("6 found in 1 file") == 2
+    assert cli.main(["lint", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+
+
 def test_findings_exit_1(capsys):
     """One line for each, and how to learn more."""
     path = CASES / "tutorial-volume.hcl"

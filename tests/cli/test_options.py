@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import waits
+from nomad_csi.cli import strict, waits
 
 TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|patience")
 
@@ -77,6 +77,39 @@ def test_options_of_one_word_say_one_meaning(timed):
             assert action.help.startswith(f"seconds that {meaning}")
             assert re.search(r"\(default: \d[^()]*\)$", action.help), action.help
             assert action.metavar == "S"
+
+
+def test_findings_are_counted_by_one_option():
+    """Where findings have severities, a warning is enough with it; nowhere is another one for that."""
+    found = {typed for typed, action in options() if {"--strict", "--fail-on"} & set(action.option_strings)}
+
+    assert found == {"lint", "verify", "doctor", "report", "probe"}
+
+
+def test_pages_of_reference_are_printed_by_one_option():
+    """Each says which page it is."""
+    words = {"--docs", "--codes", "--markdown"}
+    found = {typed: action for typed, action in options() if words & set(action.option_strings)}
+
+    assert set(found) == {"lint", "doctor", "drivers", "schema"}
+    assert all(action.option_strings == ["--docs"] and "docs/" in action.help for action in found.values())
+
+
+@pytest.mark.parametrize(
+    ("is_strict", "code", "findings", "expected"),
+    [
+        (False, 0, ["a warning"], 0),
+        (True, 0, ["a warning"], 1),
+        (True, 0, [], 0),
+        (True, 2, [], 2),
+        (True, 2, ["a warning"], 1),
+        (False, 2, ["a warning"], 2),
+        (False, 1, ["an error"], 1),
+    ],
+)
+def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expected):
+    """What was not found out stays so where nothing was found."""
+    assert strict.exit_code(argparse.Namespace(strict=is_strict), code, findings) == expected
 
 
 def test_no_option_speaks_of_time_without_a_unit(timed):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,20 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
     assert cli.main(["register", first, second]) == 2
 
     assert f"config.nomad-csi:address: expected the same as in {first}, got '{NOBODY}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "expected"),
+    [
+        ({"address": "http://10.0.0.1:4646"}, [], "http://10.0.0.1:4646"),
+        ({"address": "http://10.0.0.1:4646"}, ["--address", "http://10.0.0.2:4646"], "http://10.0.0.2:4646"),
+        ({}, [], "http://127.0.0.1:4646"),
+    ],
+)
+def test_job_that_verifies_asks_the_nomad_of_the_config(stack, monkeypatch, capsys, settings, words, expected):
+    """NOMAD_ADDR is where a person reaches it; the job's own agent is nearer, unless the config names one."""
+    monkeypatch.setenv("NOMAD_ADDR", NOBODY)
+
+    assert cli.main(["verify", stack(**settings), "--print-job", *words]) == 0
+
+    assert re.findall(r"NOMAD_ADDR\s*= \"(.*)\"", capsys.readouterr().out) == [expected]

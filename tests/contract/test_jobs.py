@@ -171,3 +171,31 @@ def test_list_of_jobs_covers_all_namespaces(agent, ran, waiting, fresh):
 
     agent.call("DELETE", f"/v1/job/{job_id}?namespace=storage&purge=true")
     assert (listed[job_id], listed["plugin-efs"]) == ("storage", "default")
+
+
+def test_job_whose_id_has_parts_is_a_job_like_others(agent, client, ran, waiting, fresh):
+    """Read, planned, listed with its allocations and its source, stopped: as a run of a periodic job is called."""
+    job_id = f"{fresh('parent')}/periodic-1767225600"
+    source = waiting(job_id)
+    ran(job_id, source)
+    document = jobs.parse(client, source)
+
+    found = jobs.get(client, "default", job_id)
+    planned = jobs.plan(client, document)
+    allocations = agent.until(lambda: agent.get(f"/v1/job/{job_id.replace('/', '%2F')}/summary"), bool)
+    jobs.stop(client, "default", job_id, purge=True)
+
+    assert (found.job_id, found.stopped) == (job_id, False)
+    assert planned.diff_type == "None"
+    assert allocations["JobID"] == job_id
+    assert jobs.allocations(client, "default", job_id) == ()
+    assert jobs.get(client, "default", job_id) is None
+
+
+def test_source_of_a_job_whose_id_has_parts(client, ran, waiting, fresh):
+    """The last word of its path is no part of the id."""
+    job_id = f"{fresh('parent')}/dispatch-1-a"
+    source = waiting(job_id)
+    ran(job_id, source)
+
+    assert jobs.source(client, "default", job_id, 0) == source

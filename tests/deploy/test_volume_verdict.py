@@ -246,3 +246,27 @@ def test_text_that_only_pulumi_can_read_is_not_compared():
     assert judge(given, {"context": {"tier": "fast", "key": CANARY}}).hidden == ("context",)
     assert judge(given, {"context": {"tier": "slow", "key": CANARY}}).kind == "hidden"
     assert judge(given, {"context": {"tier": "fast", "key": CANARY}}).kind == "changes"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "told"),
+    [
+        ({"capabilities": (SHARED, LONE)}, {}, "capability: added multi-node-multi-writer file-system"),
+        ({}, {"capabilities": (SHARED, LONE)}, "capability: removed multi-node-multi-writer file-system"),
+        (
+            {"capabilities": (SHARED,)},
+            {},
+            "capability: removed single-node-writer file-system; added multi-node-multi-writer file-system",
+        ),
+        (
+            {"required_topologies": (HERE,)},
+            {},
+            'topology_request: removed {"zone": "us-east-1b"}; Nomad never changes where a volume can be attached',
+        ),
+    ],
+)
+def test_items_that_go_and_come_are_told(wanted, found, told):
+    """Not the whole lists: what stays is no news."""
+    [difference] = judge(wanted, found).differences
+
+    assert str(difference) == told

@@ -106,7 +106,7 @@ def test_commands_run_as_written(capsys):
 
 
 def test_page_has_every_finding_as_the_rules_say_it():
-    """Whoever changes a rule writes the end of the page again: nomad-csi doctor --codes."""
+    """Whoever changes a rule writes the end of the page again: nomad-csi doctor --docs."""
     assert PAGE.endswith(f"edit those, not this. -->\n\n{describe.codes()}")
 
 

@@ -23,7 +23,7 @@ def test_page_is_made_from_the_models():
 
 def test_command_prints_the_page(capsys):
     """What goes into docs/spec.md."""
-    assert cli.main(["schema", "--markdown"]) == 0
+    assert cli.main(["schema", "--docs"]) == 0
 
     assert capsys.readouterr().out == PAGE.read_text()
 

@@ -68,9 +68,9 @@ CASES = {
         "controller validate --volume-id v0 --endpoint /nowhere/csi.sock --secrets PLAIN --show-request",
     ],
     "plugin": ["status --project PLACE"],
-    "schema": ["", "--markdown"],
+    "schema": ["", "--docs"],
     "eject": ["--out OUT --project PLACE --stack prod --dry-run"],
-    "drivers": ["show aws-efs", "docs", "--json"],
+    "drivers": ["show aws-efs", "--docs", "--json"],
     "sandbox": ["status"],
 }
 """Words of each command; those in capitals stand for files with the canary in them, and for folders."""

@@ -107,9 +107,52 @@ def test_secret_values_of_whole_objects_are_not_shown():
 
 def test_long_values_are_cut_and_on_one_line():
     """A change stays one line."""
-    [line] = job_plan.changes(in_task(field("args[0]", "a\n b", "x" * 100)))
+    fields = [field("User", "a\n b", "x" * 100), field("args[0]", "a\n b", "x" * 100)]
 
-    assert line == "group controller > task plugin > args[0]: a b -> " + "x" * 80 + "..."
+    alone, item = job_plan.changes(in_task(*fields))
+
+    assert alone == "group controller > task plugin > User: a b -> " + "x" * 80 + "..."
+    assert item == "group controller > task plugin > args: removed a b; added " + "x" * 80 + "..."
+
+
+def items(name, old, new):
+    """Return the fields by which Nomad tells of a list: place by place, the equal ones too."""
+    count = max(len(old), len(new))
+    for number, (before, after) in enumerate(zip([*old, *[""] * count], [*new, *[""] * count], strict=False)):
+        if number < count:
+            kind = "None" if before == after else "Added" if not before else "Deleted" if not after else "Edited"
+            yield field(f"{name}[{number}]", before, after, kind)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (["a", "b", "c"], ["x", "a", "b", "c"], "added x"),
+        (["a", "b", "c"], ["b", "c"], "removed a"),
+        (["--driver", "ebs", "node"], ["--driver=ebs", "node"], "removed --driver, ebs; added --driver=ebs"),
+        (["a", "a", "b"], ["a", "b"], "removed a"),
+        (["a", "b"], ["b", "a"], "the same in another order"),
+        (["--token=abc"], ["--token=abd", "-v"], "removed --token=[secret]; added --token=[secret], -v"),
+    ],
+)
+def test_items_of_a_list_are_told_by_what_they_are(old, new, told):
+    """Their places say nothing: one more at the head moves them all."""
+    config = {"Name": "Config", "Type": "Edited", "Fields": list(items("args", old, new))}
+
+    assert job_plan.changes(in_task(objects=[config])) == (f"group controller > task plugin > config.args: {told}",)
+
+
+def test_equal_lists_and_secret_ones():
+    """Nothing is told of the first, and no item of the second."""
+    config = {
+        "Name": "Config",
+        "Type": "Edited",
+        "Fields": [*items("args", ["a"], ["a"]), *items("auth_tokens", ["hunter2"], ["hunter3"])],
+    }
+
+    assert job_plan.changes(in_task(objects=[config])) == (
+        "group controller > task plugin > config.auth_tokens: changed",
+    )
 
 
 @pytest.mark.parametrize(

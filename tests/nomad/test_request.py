@@ -253,3 +253,35 @@ def test_client_is_usable_after_close(agent, client):
     client.close()
 
     assert client.request("GET", "/v1/nodes").data == []
+
+
+@pytest.mark.parametrize(
+    ("segments", "path"),
+    [
+        (("job", "backup/periodic-1767225600"), "/v1/job/backup%2Fperiodic-1767225600"),
+        (("job", "a/b c/dispatch-1", "allocations"), "/v1/job/a%2Fb%20c%2Fdispatch-1/allocations"),
+        (("job", "a/plan", "submission"), "/v1/job/a%2Fplan/submission"),
+        (("job", "plan"), "/v1/job/plan"),
+    ],
+)
+def test_job_id_may_have_parts(segments, path):
+    """A run of a periodic job is one; the slash is encoded, and Nomad puts it back."""
+    assert request.path_of(*segments) == path
+
+
+@pytest.mark.parametrize(
+    "segments",
+    [
+        ("job", "a//b"),
+        ("job", "/a"),
+        ("job", "a/"),
+        ("job", "a/../b"),
+        ("job", "a/plan"),
+        ("job", "a", "b/c"),
+        ("x", "a/b"),
+    ],
+)
+def test_rejects_a_job_id_that_would_be_another_path(segments):
+    """Nomad would take its end for a word of its own, or leave parts of it out."""
+    with pytest.raises(errors.SpecError, match="id: expected a"):
+        request.path_of(*segments)

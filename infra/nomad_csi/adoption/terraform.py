@@ -30,6 +30,9 @@ REDACTED = "[REDACTED]"
 JOB = "nomad_job"
 _DELETING = ("nomad_csi_volume", "nomad_external_volume")
 _FORGETTING = ("nomad_csi_volume_registration", "nomad_volume")
+LOOKED_FOR = f"resources {', '.join((*_DELETING, *_FORGETTING))}, and {JOB} with a csi_plugin block"
+"""What of a state can be imported, in words."""
+
 _AS_IN_A_FILE = (
     "namespace", "name", "plugin_id", "external_id", "capability", "mount_options", "topology_request", "parameters",
     "context", "secrets", "capacity_min", "capacity_max", "clone_id", "snapshot_id",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, file_errors
+from nomad_csi.cli import argument_secrets, file_errors, usage
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
@@ -75,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parse(words)
         return int(arguments.run(arguments))
+    except usage.UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return errors.EXIT_USAGE
     except errors.RefusedError as error:
         print(f"refused: {error}", file=sys.stderr)
         return errors.EXIT_CHANGES

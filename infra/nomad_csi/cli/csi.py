@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, waits
+from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, usage, waits
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"
@@ -59,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     request = rpc.request_of(command.rpc, document, str(arguments.request or ""))
     output = csi_output.Output(secrets=tuple(document.get(rpc.SECRETS, {}).values()), as_json=arguments.json)
     if not arguments.endpoint:
-        raise errors.CsiError("--endpoint", f"expected {endpoint.FORMS}, got nothing", advice=f"or set {ENDPOINT}")
+        fix = f"or set {ENDPOINT}"
+        usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)], "csi")
     if arguments.show_request:
         output.show(rpc.document_of(request), sys.stderr)
     if command.question and not confirm.agreed(command.question, is_agreed=arguments.yes):

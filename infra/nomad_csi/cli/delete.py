@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, documents, inputs, waits
+from nomad_csi.cli import claims, confirm, documents, inputs, usage, waits
 from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
 from nomad_csi.verify import table
 
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `errors.SpecError` for arguments that do not go together."""
+    """Raise `usage.UsageError` for arguments that do not go together."""
     keys = {"/".join(key) for key in arguments.volumes}
     problems = [
         errors.Problem(path="--yes-delete-data", got=word, allowed="one of the volumes named")
@@ -90,8 +90,7 @@ def _check(arguments: argparse.Namespace) -> None:
     ]
     if arguments.external_id and len(keys) > 1:
         problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
-    if problems:
-        raise errors.SpecError(tuple(problems), source="nomad-csi delete")
+    usage.refuse(problems, "delete")
 
 
 def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:

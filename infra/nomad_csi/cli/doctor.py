@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nomad_csi.cli import codes, confirm, inputs
+from nomad_csi.cli import codes, confirm, inputs, pages, strict
 from nomad_csi.deploy import doctor
 from nomad_csi.doctor import describe, report, table
 from nomad_csi.lint import describe as rules
@@ -21,12 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     inputs.add_nomad(parser)
     _add_aws(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    strict.add(parser)
     text = f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
     parser.add_argument("--fix", action="store_true", help=text)
     parser.add_argument("--yes", action="store_true", help="do not ask before a fix")
-    known = codes.one_of(table.RULES, "nomad-csi doctor --codes")
+    known = codes.one_of(table.RULES, "nomad-csi doctor --docs")
     parser.add_argument("--explain", type=known, metavar="CODE", help="explain one finding")
-    parser.add_argument("--codes", action="store_true", help="print all findings there are, as in docs/doctor.md")
+    pages.add(parser, "all findings there are, the end of docs/doctor.md")
     parser.set_defaults(run=run)
 
 
@@ -39,7 +40,7 @@ def _add_aws(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, and print what would hurt; fix what can be, after asking; or explain."""
-    if arguments.codes:
+    if arguments.docs:
         print(describe.codes(), end="")
         return 0
     if arguments.explain:
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table(), end="")
     if arguments.json:
         print()
-    return found.exit_code
+    return strict.exit_code(arguments, found.exit_code, found.findings)
 
 
 def _examine(arguments: argparse.Namespace) -> report.Report:

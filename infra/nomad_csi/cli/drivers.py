@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from nomad_csi.cli import pages
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.verify import table
 
@@ -10,6 +11,7 @@ from nomad_csi.verify import table
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--json", action="store_true", help="print the whole catalogue as JSON")
+    pages.add(parser, "docs/drivers.md")
     parser.set_defaults(run=_list)
     actions = parser.add_subparsers(metavar="ACTION")
     show = actions.add_parser("show", help="explain one driver")
@@ -17,12 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("name", choices=names, metavar="DRIVER", help=", ".join(names))
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print it as JSON")
     show.set_defaults(run=_show)
-    actions.add_parser("docs", help="print docs/drivers.md").set_defaults(run=_docs)
 
 
 def _list(arguments: argparse.Namespace) -> int:
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
-    if arguments.json:
+    if arguments.docs:
+        print(describe.page(drivers, unusable), end="")
+    elif arguments.json:
         whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
         print(json.dumps(whole, indent=2))
     else:
@@ -33,9 +36,4 @@ def _list(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace) -> int:
     driver = catalogue.DRIVERS.get(arguments.name) or catalogue.UNUSABLE[arguments.name]
     print(json.dumps(describe.as_json(driver), indent=2) if arguments.json else describe.as_text(driver).rstrip("\n"))
-    return 0
-
-
-def _docs(_: argparse.Namespace) -> int:
-    print(describe.page(catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()), end="")
     return 0

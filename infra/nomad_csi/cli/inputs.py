@@ -112,6 +112,12 @@ def _connection_of(path: Path) -> dict[str, Any]:
     return {name: value for name in STACK_SETTINGS if (value := config.get(f"nomad-csi:{name}"))}
 
 
+def address_of_stack(spec: Path) -> str:
+    """Return Nomad's address by *spec* where that is a stack config that names one in clear; else nothing."""
+    found = _connection_of(spec).get("address", "")
+    return found if isinstance(found, str) else ""
+
+
 def read_plan(path: Path) -> model.StoragePlan:
     """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
     return storage.plan_document(read_document(path), source=str(path))

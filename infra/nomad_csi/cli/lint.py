@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import codes, file_errors
+from nomad_csi.cli import codes, file_errors, pages, strict
 from nomad_csi.hcl import files
 from nomad_csi.lint import describe, judge, table
 
@@ -21,8 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("files", type=Path, nargs="*", default=[], metavar="FILE", help=text)
     known = codes.one_of(table.RULES, "nomad-csi lint --docs")
     what.add_argument("--explain", type=known, metavar="CODE", help="explain one verdict")
-    what.add_argument("--docs", action="store_true", help="print docs/lint.md")
+    pages.add(what, "docs/lint.md")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    strict.add(parser)
     parser.set_defaults(run=run)
 
 
@@ -47,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         _sum_up(len(verdicts), len(read))
     if broken:
         return errors.EXIT_ERROR
-    return errors.EXIT_CHANGES if verdicts else 0
+    code = errors.EXIT_CHANGES if any(verdict.severity == "error" for verdict in verdicts) else 0
+    return strict.exit_code(arguments, code, verdicts)
 
 
 def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
@@ -64,7 +66,7 @@ def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
             except errors.SpecError as error:
                 broken += [_of_yaml(file)] if file.suffix in YAML else _lines(error)
             except OSError as error:
-                broken.append(file_errors.describe(error))
+                broken.append(file_errors.describe(error, argparse.Namespace(file=list(paths))))
     return read, broken
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes, waits
+from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes, strict, usage, waits
 from nomad_csi.csi import forward, on_node, probe, report, validation
 
 TIMEOUT_S = 5.0
@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
     parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
     parser.add_argument("--json", action="store_true", help="print all answers as JSON")
+    strict.add(parser)
     text = (
         "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each"
     )
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `errors.SpecError` for options that would be ignored."""
+    """Raise `usage.UsageError` for options that would be ignored."""
     given = {name: getattr(arguments, name.replace("-", "_")) for name in ("expect-name", "role", "plugin", "secrets")}
     wrong = {name: "an ENDPOINT" for name, value in given.items() if value and not arguments.endpoint}
     if arguments.secrets and not arguments.plugin:
@@ -65,8 +66,7 @@ def _check(arguments: argparse.Namespace) -> None:
         )
         for name, with_what in wrong.items()
     ]
-    if problems:
-        raise errors.SpecError(tuple(problems), "nomad-csi probe")
+    usage.refuse(problems, "probe")
 
 
 def _one(arguments: argparse.Namespace) -> int:
@@ -83,8 +83,9 @@ def _one(arguments: argparse.Namespace) -> int:
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
     told = "".join(f"\n{item.severity}: {item}" for item in compared.findings) if compared else ""
     print(json.dumps(document, indent=2, ensure_ascii=False) if arguments.json else f"{found.as_line()}{told}")
-    is_good = found.ready and not (compared and any(item.severity == "error" for item in compared.findings))
-    return 0 if is_good else errors.EXIT_CHANGES
+    findings = compared.findings if compared else ()
+    is_good = found.ready and all(item.severity != "error" for item in findings)
+    return strict.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
 
 
 def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> Any:

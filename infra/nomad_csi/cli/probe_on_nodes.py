@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, waits
+from nomad_csi.cli import inputs, strict, usage, waits
 from nomad_csi.plan import probe_job
 
 DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "timeout-s": probe_job.WAIT_S, "print-job": False}
@@ -50,20 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
             tell=lambda line: print(line, file=sys.stderr),
         )
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
-    return 0 if found.ok else errors.EXIT_CHANGES
+    return strict.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 
 
 def job_of(arguments: argparse.Namespace, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:
     """
     Return the job that *arguments* describe, in namespace and region of the connection *place*.
 
-    *timeout_s* is for all questions to one plugin. Raises `errors.SpecError` where sockets could not be found.
+    *timeout_s* is for all questions to one plugin. Raises `usage.UsageError` where sockets could not be found.
     """
     if arguments.image and not arguments.state_dir:
         problem = errors.Problem(
             path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
         )
-        raise errors.SpecError((problem,), "the probe job")
+        usage.refuse([problem], "probe")
     return probe_job.ProbeJob(
         namespace=place.namespace,
         region=place.region,

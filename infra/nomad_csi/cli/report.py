@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli import inputs, strict
 from nomad_csi.deploy import cluster_report, sandbox
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     inputs.add_nomad(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument("--json", action="store_true", help="write the same as JSON")
+    strict.add(parser)
     text = "output of `nomad-csi smoke --json`, to tell what it proved; may be repeated"
     parser.add_argument("--smoke", type=Path, action="append", default=[], metavar="FILE", help=text)
     text = "ask AWS in this region too, with the AWS SDK's usual credentials (default: not)"
@@ -53,9 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
         found = cluster_report.look(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])
-    if found.errors:
-        return errors.EXIT_CHANGES
-    return errors.EXIT_ERROR if found.unexpected else 0
+    code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
+    return strict.exit_code(arguments, code, found.findings)
 
 
 def _text(found: model.Report, *, as_data: bool) -> str:

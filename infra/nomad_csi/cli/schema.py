@@ -3,17 +3,18 @@
 import argparse
 import json
 
+from nomad_csi.cli import pages
 from nomad_csi.spec import reference, schema
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("--markdown", action="store_true", help="print docs/spec.md: every key in tables, and examples")
+    pages.add(parser, "docs/spec.md: every key in tables, and examples")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the JSON schema, or the page."""
-    text = reference.page() if arguments.markdown else json.dumps(schema.document(), indent=2, ensure_ascii=False)
+    text = reference.page() if arguments.docs else json.dumps(schema.document(), indent=2, ensure_ascii=False)
     print(text.rstrip("\n"))
     return 0

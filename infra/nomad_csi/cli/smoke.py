@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
             tell=lambda line: print(line, file=sys.stderr),
         )
     print(json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) if arguments.json else _as_text(outcome))
-    return errors.EXIT_CHANGES if outcome.verdict == "failed" or outcome.left_behind else 0
+    if outcome.verdict == "failed" or outcome.left_behind:
+        return errors.EXIT_CHANGES
+    return 0 if outcome.verdict == "proven" else errors.EXIT_ERROR
 
 
 def _as_text(outcome: smoke_outcome.Outcome) -> str:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, verify_job, verify_on_nodes, verify_watch, waits
+from nomad_csi.cli import inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
 from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
@@ -13,6 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     inputs.add_spec(parser)
     inputs.add_nomad(parser)
+    strict.add(parser)
     waits.add(parser, "stable", told="0, one look", default=0.0)
     waits.add(parser, "probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S)
     parser.add_argument("--json", action="store_true", help="print the report as JSON; with --watch a line each round")
@@ -61,7 +62,7 @@ def _once(arguments: argparse.Namespace, verifier: verification.Verifier) -> int
         raise done.outcome
     if file != verify_watch.STDOUT:
         print(json.dumps(done.outcome.as_json(), indent=2) if arguments.json else done.outcome.as_table())
-    return done.exit_code
+    return strict.exit_code(arguments, done.exit_code, done.outcome.findings)
 
 
 def _metrics_file(given: str) -> Path:
@@ -73,7 +74,7 @@ def _metrics_file(given: str) -> Path:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise `errors.SpecError` for options that do not go together."""
+    """Raise `usage.UsageError` for options that do not go together."""
     file: Path | None = arguments.prometheus
     is_printed = file == verify_watch.STDOUT
     wrong: dict[str, str] = {
@@ -92,6 +93,4 @@ def _check(arguments: argparse.Namespace) -> None:
         else "",
     }
     wrong |= {**verify_on_nodes.wrong(arguments), **verify_job.wrong(arguments)}
-    problems = tuple(errors.Problem(path=name, got="", allowed=allowed) for name, allowed in wrong.items() if allowed)
-    if problems:
-        raise errors.SpecError(problems, "nomad-csi verify")
+    usage.refuse((errors.Problem(path=name, got="", allowed=each) for name, each in wrong.items() if each), "verify")

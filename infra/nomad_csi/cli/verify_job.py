@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         cron=arguments.cron,
         command=arguments.command,
         image=arguments.image,
-        environment={"NOMAD_ADDR": arguments.address or _ADDRESS}
+        environment={"NOMAD_ADDR": arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS}
         | {variable: value for name, variable in _FILES.items() if (value := getattr(arguments, name))},
         token_variable=arguments.token_variable,
         options=tuple(_passed_on(arguments)),
@@ -95,6 +95,8 @@ def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
         yield from ("--stable-s", f"{arguments.stable_s:g}")
     if arguments.probe_timeout_s != gather.PROBE_TIMEOUT_S:
         yield from ("--probe-timeout-s", f"{arguments.probe_timeout_s:g}")
+    if arguments.strict:
+        yield "--strict"
     if arguments.json:
         yield "--json"
 

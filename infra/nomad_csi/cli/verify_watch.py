@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from nomad_csi import errors
-from nomad_csi.cli import verify_screen, waits
+from nomad_csi.cli import strict, verify_screen, waits
 from nomad_csi.deploy import metrics_file, rounds, verification
 from nomad_csi.verify import prometheus
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
             done = going.run()
             if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
                 raise done.error  # no waiting heals a wrong token; once it answered, it may again
-            code = done.exit_code
+            code = strict.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
             if file:
                 metrics_file.write(file, done.metrics)
             shown.show(done)

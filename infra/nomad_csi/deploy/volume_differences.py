@@ -41,8 +41,15 @@ class Difference:
     """What to do about it, as an imperative phrase."""
 
     def __str__(self) -> str:
-        """Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not."""
-        told = f"{self.name}: Nomad has {_shown(self.found)}, wanted {_shown(self.wanted)}"
+        """
+        Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not.
+
+        Of lists, the items that go and come: ``capability: removed single-node-writer file-system``.
+        """
+        if self.found and self.wanted and isinstance(self.found, list) and isinstance(self.wanted, list):
+            told = f"{self.name}: {'; '.join(_moved(self.found, self.wanted))}"
+        else:
+            told = f"{self.name}: Nomad has {_shown(self.found)}, wanted {_shown(self.wanted)}"
         return f"{told}; {self.why}" if self.why else told
 
 
@@ -186,6 +193,14 @@ def _mounted(fs_type: str, *, has_flags: bool) -> dict[str, Any]:
 
 def _filled(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
+
+
+def _moved(found: list[Any], wanted: list[Any]) -> Iterator[str]:
+    """Yield which items are *found* and not *wanted*, and the other way round."""
+    for word, one, other in (("removed", found, wanted), ("added", wanted, found)):
+        items = [item if isinstance(item, str) else _shown(item) for item in one if item not in other]
+        if items:
+            yield f"{word} {', '.join(items)}"
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ _LABEL_WIDTH = 23
 _LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
 """Labels of what stands in a job file as it is."""
 
-_MADE_BY = "nomad-csi drivers docs > docs/drivers.md"
+_MADE_BY = "nomad-csi drivers --docs > docs/drivers.md"
 _INTRODUCTION = (
     "What each driver needs on Nomad, how it surprises people there, and how far it was proven on a machine without an "
     f"AWS account. Tiers of proof: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "

@@ -15,9 +15,9 @@ _MADE_BY = "nomad-csi lint --docs > docs/lint.md"
 _INTRODUCTION = (
     "`nomad-csi lint FILE...` reads job files, volume files and IAM policies, in HCL or JSON, and prints these "
     "verdicts with file and line. An *error* does not work, or loses something; a *warning* works until something else "
-    "happens. Files given together are compared with each other. It exits with 0 when there is nothing to say, 1 when "
-    "there is, 2 when a file cannot be read, 64 when it was typed wrong. What a driver takes stands in "
-    "[its row](drivers.md)."
+    "happens. Files given together are compared with each other. It exits with 0 when there is no error, 1 when there "
+    "is one (with `--strict` a warning is enough), 2 when a file cannot be read, 64 when it was typed wrong. What a "
+    "driver takes stands in [its row](drivers.md)."
 )
 
 
@@ -46,7 +46,7 @@ def as_json(verdicts: Iterable[Verdict]) -> dict[str, Any]:
     ``found`` and ``fix``.
     """
     found = [dataclasses.asdict(verdict) for verdict in verdicts]
-    return {"ok": not found, "findings": found}
+    return {"ok": all(item["severity"] != "error" for item in found), "findings": found}
 
 
 def rule_as_json(rule: Rule) -> Mapping[str, str]:

@@ -6,8 +6,10 @@ Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/str
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
+from nomad_csi.hcl import secrets
 from nomad_csi.nomad import replies
 
 VALUE_LIMIT = 80
@@ -18,9 +20,16 @@ _WORDS = {"Added": "added", "Deleted": "removed"}
 _SECRET = re.compile(r"Env\[.*|EmbeddedTmpl|.*(secret|password|passwd|token|credential|private|auth).*", re.IGNORECASE)
 """Names of fields whose values are not shown: a plan ends in logs."""
 
+_ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
+"""Name of a field that is an item of a list."""
+
 
 def changes(diff: replies.Node) -> tuple[str, ...]:
-    """Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
+    """
+    Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``.
+
+    Of a list, such as arguments, one for all of it: ``config.args: removed --v=2; added --v=4``.
+    """
     kind = replies.text(diff, "Type")
     return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
 
@@ -33,14 +42,54 @@ def failed_groups(plan: replies.Node) -> dict[str, str]:
 
 def _edited(node: replies.Node, where: str, prefix: str) -> Iterator[str]:
     """Yield the changes inside *node*; *where* leads to its task or group, *prefix* to the object within."""
-    for field in _changed(node, "Fields"):
-        yield f"{where}{prefix}{_field(field)}"
+    single, lists = _parted(replies.rows(node, "Fields"))
+    for field in single:
+        if replies.text(field, "Type") != "None":
+            yield f"{where}{prefix}{_field(field)}"
+    for name, fields in lists.items():
+        if told := _items(name, fields):
+            yield f"{where}{prefix}{told}"
     for item in _changed(node, "Objects"):
         name = replies.text(item, "Name")
         yield from _object(item, where, f"{prefix}{name[:1].lower()}{name[1:]}")
     for key, word in (("TaskGroups", "group"), ("Tasks", "task")):
         for item in _changed(node, key):
             yield from _part(item, f"{where}{word} {replies.text(item, 'Name')}")
+
+
+def _parted(fields: Iterable[replies.Node]) -> tuple[list[replies.Node], dict[str, list[replies.Node]]]:
+    """Return the fields that stand alone, and by the list's name those that are its items, such as ``args[0]``."""
+    single: list[replies.Node] = []
+    lists: dict[str, list[replies.Node]] = {}
+    for field in fields:
+        item = _ITEM.fullmatch(replies.text(field, "Name"))
+        if item:
+            lists.setdefault(item["list"], []).append(field)
+        else:
+            single.append(field)
+    return single, lists
+
+
+def _items(name: str, fields: Sequence[replies.Node]) -> str:
+    """Return which items of a list go and come: its places say nothing, as one more moves all behind it."""
+    changed = [field for field in fields if replies.text(field, "Type") != "None"]
+    before, after = (
+        Counter(replies.text(field, key) for field in changed if replies.text(field, "Type") != absent)
+        for key, absent in (("Old", "Added"), ("New", "Deleted"))
+    )
+    if not changed:
+        return ""
+    if _SECRET.fullmatch(name):
+        return f"{name}: changed"
+    words = (("removed", before - after), ("added", after - before))
+    told = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
+    return f"{name}: {'; '.join(told) or 'the same in another order'}"
+
+
+def _item(text: str) -> str:
+    if secrets.in_argument(text):
+        return f"{text.partition('=')[0]}=[secret]" if text.startswith("-") else "[secret]"
+    return _cut(text)
 
 
 def _object(item: replies.Node, where: str, path: str) -> Iterator[str]:
@@ -82,9 +131,12 @@ def _added_or_removed(field: replies.Node) -> str:
 
 
 def _value(field: replies.Node, key: str) -> str:
-    value = " ".join(replies.text(field, key).split())
-    shown = value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
-    return shown or "unset"
+    return _cut(replies.text(field, key)) or "unset"
+
+
+def _cut(text: str) -> str:
+    value = " ".join(text.split())
+    return value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
 
 
 def _reasons(metric: replies.Node) -> str:

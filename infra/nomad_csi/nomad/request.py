@@ -20,6 +20,16 @@ TIMEOUT_S = 30.0
 
 _NS_IN_S = 1_000_000_000
 
+JOB_ROUTES = frozenset(
+    {
+        "action", "actions", "allocations", "deployment", "deployments", "dispatch", "evaluate", "evaluations", "force",
+        "payload", "plan", "revert", "scale", "services", "stable", "submission", "summary", "tag", "versions",
+    }
+)  # fmt: skip
+"""Last words of a path below ``/v1/job/`` that are not part of the job's id."""
+
+_ALLOWED_JOB = "a job id without empty parts, '.' and '..', whose part behind a '/' is no route of Nomad's, as plan is"
+
 _PATH_POSITION_OF_VERB = 3
 """In ``volume/csi/ID/delete``, counted from ``volume``."""
 
@@ -192,11 +202,18 @@ def path_of(*segments: str) -> str:
     """
     Return the path of *segments*: ``path_of("volume", "csi", "data[0]")`` is ``/v1/volume/csi/data%5B0%5D``.
 
-    Raises `errors.SpecError` for a segment that would become another path at Nomad, which splits paths after decoding.
+    The id of a job may hold ``/``, as that of a run of a periodic job does: ``path_of("job", "backup/periodic-1")`` is
+    ``/v1/job/backup%2Fperiodic-1``. Nomad takes all between ``/v1/job/`` and the last word for it; every other path it
+    splits after decoding. Raises `errors.SpecError` for a segment that would become another path there.
+    Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``JobSpecificRequest``), 2026-08-21.
     """
-    for segment in segments:
-        if segment in {"", ".", ".."} or "/" in segment:
-            problem = errors.Problem(path="id", got=repr(segment), allowed="an id without '/', and not '.' or '..'")
+    for position, segment in enumerate(segments):
+        is_job = position == 1 and segments[0] == "job"
+        parts = segment.split("/") if is_job else [segment]
+        is_route = len(parts) > 1 and position == len(segments) - 1 and parts[-1] in JOB_ROUTES
+        if is_route or any(part in {"", ".", ".."} or "/" in part for part in parts):
+            allowed = _ALLOWED_JOB if is_job else "an id without '/', and not '.' or '..'"
+            problem = errors.Problem(path="id", got=repr(segment), allowed=allowed)
             raise errors.SpecError((problem,), source=f"a request to /v1/{segments[0]}")
     return "/v1/" + "/".join(parse.quote(segment, safe="") for segment in segments)
 

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi.spec import examples, schema
 
 HEAD = """\
-<!-- Made by `nomad-csi schema --markdown > docs/spec.md` from the models in infra/nomad_csi/spec: edit those. -->
+<!-- Made by `nomad-csi schema --docs > docs/spec.md` from the models in infra/nomad_csi/spec: edit those. -->
 
 # The storage spec
 

@@ -56,7 +56,7 @@ def _add_checks(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
             "Warnings": "",
         }
 
-    @routes.route("/v1/job/<job_id>/plan", methods=WRITE)
+    @routes.route("/v1/job/<path:job_id>/plan", methods=WRITE)
     def plan_job(job_id: str) -> flask.Response:
         body = answers.body()
         given = body.get("Job") or {}
@@ -90,7 +90,7 @@ def _add_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     known = cluster.state
 
     @routes.route("/v1/jobs", methods=WRITE)
-    @routes.route("/v1/job/<job_id>", methods=WRITE)
+    @routes.route("/v1/job/<path:job_id>", methods=WRITE)
     def register(job_id: str = "") -> flask.Response:
         body = answers.body()
         job = body.get("Job") or {}
@@ -100,7 +100,7 @@ def _add_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
         cluster.evaluate_soon(job.get("Namespace") or "default", job["ID"])
         return answers.written(reply, reply["Index"])
 
-    @routes.delete("/v1/job/<job_id>")
+    @routes.delete("/v1/job/<path:job_id>")
     def deregister(job_id: str) -> flask.Response:
         reply = job_store.deregister(known, answers.namespace(), job_id, purge=answers.flag("purge"))
         cluster.evaluate_soon(answers.namespace(), job_id)
@@ -116,19 +116,19 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
             stubs = [documents.job_stub(known.jobs[key], known.allocs_of(*key)) for key in keys]
             return answers.read(stubs, known.table_index["jobs"])
 
-    @routes.get("/v1/job/<job_id>")
+    @routes.get("/v1/job/<path:job_id>")
     def get_job(job_id: str) -> flask.Response:
         with known.lock:
             record = _record_of(known, job_id)
             return answers.missing("job") if record is None else answers.read(record.spec, record.spec["ModifyIndex"])
 
-    @routes.get("/v1/job/<job_id>/allocations")
+    @routes.get("/v1/job/<path:job_id>/allocations")
     def allocations(job_id: str) -> flask.Response:
         with known.lock:
             found = known.allocs_of(answers.namespace(), job_id)
             return answers.read([documents.alloc_stub(alloc) for alloc in found], known.table_index["allocs"])
 
-    @routes.get("/v1/job/<job_id>/summary")
+    @routes.get("/v1/job/<path:job_id>/summary")
     def summary(job_id: str) -> flask.Response:
         with known.lock:
             record = _record_of(known, job_id)
@@ -139,7 +139,7 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
 
 
 def _add_sources(routes: flask.Blueprint, known: state.State) -> None:
-    @routes.get("/v1/job/<job_id>/submission")
+    @routes.get("/v1/job/<path:job_id>/submission")
     def submission(job_id: str) -> flask.Response:
         version = flask.request.args.get("version", "")
         if not version.isdigit():
