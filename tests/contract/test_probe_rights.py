@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import probe_deep
+from nomad_csi.deploy import gate, probe_deep, probe_job_plugins
 from nomad_csi.deploy import probe_job as asking
-from nomad_csi.plan import probe_job
+from nomad_csi.plan import model, probe_job
 
 pytestmark = pytest.mark.real_nomad
 
@@ -110,3 +110,30 @@ def test_volumes_that_may_not_be_read_are_told(as_token):
     assert ([row.verdict for row in found.rows], found.ok) == (["ready"], True)
     assert [item.code for item in found.findings] == ["volumes-unread"]
     assert "csi-list-volume" in found.findings[0].advice
+
+
+@pytest.mark.parametrize("right", ["submit-job", "read-logs"])
+def test_a_right_that_lacks_is_a_finding_of_the_verdict(as_token, left, right):
+    """What Nomad says of the plugin stands; that no socket was heard is an error that names the right."""
+    expectation = model.PluginExpectation(
+        plugin_id="efs",
+        provider="efs.csi.aws.com",
+        version="",
+        namespace="default",
+        controllers=0,
+        datacenters=("*",),
+        node_pool="default",
+        task_driver="raw_exec",
+        client_data_dir="",
+        proof="nomad",
+        timeout_s=30.0,
+        stable_s=1.0,
+    )
+    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
+
+    verdict = gate.look(as_token(JOB - {right}), expectation, (), on_nodes=how).verdict
+
+    assert (verdict.verdict, verdict.counts) == ("unproven", "1/1 nodes")
+    assert [(item.severity, item.code) for item in verdict.findings] == [("error", "socket-not-asked")]
+    assert f"the token needs {right} in namespace default" in verdict.findings[0].advice
+    assert left() == []
