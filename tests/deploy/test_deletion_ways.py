@@ -1,6 +1,8 @@
 """Storage that plugins made is deleted by their controllers, and only where that cannot hurt, or somebody accepts it."""
 
+import os
 import shutil
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -140,3 +142,22 @@ def test_plugin_out_of_reach_is_no_answer(way):
 def test_secrets_are_shown_nowhere(way):
     """Not in the object's own text."""
     assert "hunter2" not in repr(way(secrets={"key": "hunter2"}))
+
+
+def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, monkeypatch, tmp_path):
+    """Each call has a connection of its own, which ends with it; an error names the endpoint as it was written."""
+    program = tmp_path / "ssh"
+    stand_in = Path(__file__).parents[1] / "csi/ssh_stand_in.py"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{stand_in}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_STAND_IN_LOG", str(tmp_path / "calls"))
+    far = way(endpoint=f"ssh://client-1{socket}", accepts_unguarded=True)
+
+    far.check(with_snapshot=False)
+    was_there = far.is_there(made)
+    far.delete(made, looked)
+
+    assert (was_there, far.is_there(made)) == (True, False)
+    with pytest.raises(errors.CsiError, match=f"^ssh://client-1{socket}.gone: "):
+        way(endpoint=f"ssh://client-1{socket}.gone").is_there(made)
