@@ -95,3 +95,23 @@ def test_a_path_too_long_for_a_socket_is_a_result(plugins):
 
     assert found.verdict == "error"
     assert "the system allows 107" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("latencies_ms", "verdict"),
+    [([5000], "silent"), ([6000, 5000], "silent"), ([6000, 20], "ready"), ([6000, 6000, 6000], "silent")],
+)
+def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, verdict):
+    """Who learns of its own deadline late had no processor to listen with, and asks again, twice at most."""
+    (tmp_path / "a-1").mkdir()
+    left = list(latencies_ms)
+
+    def answer(*_given, timeout_s):
+        assert timeout_s == 5.0
+        took_ms = left.pop(0)
+        said = "ready" if took_ms < 1000 else "silent"
+        return report.ProbeReport(endpoint="", verdict=said, detail="", latency_ms=took_ms)
+
+    monkeypatch.setattr(on_node.probe, "probe", answer)
+
+    assert (on_node.ask_all(tmp_path, timeout_s=5.0).reports["a-1"].verdict, left) == (verdict, [])

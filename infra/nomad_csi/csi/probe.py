@@ -20,6 +20,15 @@ ProbeReport = report.ProbeReport
 REFUSED_CHECK_S = 0.5
 """How long the second look at a broken connection may take, in seconds: a local socket refuses at once."""
 
+LATE = 0.1
+"""
+Part of the deadline that answers may come after it. Every question is cancelled at its deadline; who learns of that
+much later had no processor to listen with, and asks those again that seemed to be silent.
+"""
+
+AGAIN = 2
+"""So often at most."""
+
 ATTEMPT_MARGIN_S = 0.5
 """How much longer than the probe an attempt to connect may take, in seconds, so that silence is seen as silence."""
 
