@@ -31,15 +31,6 @@ WORKERS = 8
 PROBES = 128
 """Sockets that are asked at the same time: those that hang cost one deadline together, not one each."""
 
-LATE = 0.1
-"""
-Part of the deadline that answers may come after it. Every question is cancelled at its deadline; who learns of that
-much later had no processor to listen with, and asks those again that seemed to be silent.
-"""
-
-AGAIN = 2
-"""So often at most."""
-
 NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
@@ -94,9 +85,9 @@ def probe_all(
     ]
     wanted = [(expectation, item) for _, expectation, item in asked]
     answers, late_s = _ask(wanted, timeout_s, event)
-    for _ in range(AGAIN):
+    for _ in range(probe.AGAIN):
         silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
-        if not silent or late_s <= LATE * timeout_s:
+        if not silent or late_s <= probe.LATE * timeout_s:
             break
         again, late_s = _ask([wanted[at] for at in silent], timeout_s, event)
         for at, answer in zip(silent, again, strict=True):
