@@ -2,14 +2,15 @@
 The real EBS driver under a real agent, run by our jobs as processes, with moto as EC2.
 
 Proven here is what the catalogue says of the driver's roles. Not proven: EC2 itself, a disk that EC2 attaches (where one
-is needed, a loop device has its name), the driver's own image under Docker, an instance role's permissions.
+is needed, a loop device has its name), an instance role's permissions. Its jobs in containers are in drivers/docker/.
 """
 
 import dataclasses
 import json
 import os
+import runpy
 import shutil
-import subprocess
+import types
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +24,15 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.aws import account, session
-from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.imds import documents as metadata
-from nomad_csi_sandbox.imds import server as imds
+from nomad_csi_sandbox.aws import account
 
 COMMAND = shutil.which("aws-ebs-csi-driver")
 DRIVER = catalogue.DRIVERS["aws-ebs"]
 PLUGIN_ID = "aws-ebs0"
-REGION = "us-east-1"
-ZONE = "us-east-1a"
-DISK_TOOLS = ("blkid", "losetup", "mkfs.ext4")
+WORLD = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("ebs_world.py"))))
+REGION, ZONE = WORLD.REGION, WORLD.ZONE
+cloud, disk = WORLD.cloud, WORLD.disk
+run, mounted = WORLD.run, WORLD.mounted
 MISSING_ID = "vol-0123456789abcdef0"
 USE_S = 60.0
 
@@ -44,38 +43,6 @@ pytestmark = [
         reason="needs `nomad` and `aws-ebs-csi-driver` on PATH, and root to start a Nomad client",
     ),
 ]
-
-
-@dataclass
-class Cloud:
-    """What the driver takes for AWS."""
-
-    ec2: Any
-    ec2_url: str
-    metadata_url: str
-    instance_id: str
-
-    def create_volume(self):
-        return self.ec2.create_volume(AvailabilityZone=ZONE, Size=1)["VolumeId"]
-
-    def attached(self, external_id):
-        """Return the state of a volume, and the instances that it is attached to."""
-        [volume] = self.ec2.describe_volumes(VolumeIds=[external_id])["Volumes"]
-        return volume["State"], [item["InstanceId"] for item in volume["Attachments"]]
-
-
-@pytest.fixture(scope="module")
-def cloud():
-    """An account with one instance, which is this machine."""
-    with moto.Moto() as server:
-        server.wait_until_it_answers()
-        instance_id = account.seed(server.url, REGION, zones=(ZONE,)).instances[ZONE]
-        instance = metadata.Instance(instance_id=instance_id, availability_zone=ZONE)
-        keys = session.isolated(account.CREDENTIAL, account.CREDENTIAL)
-        with imds.Server(instance) as service:
-            client = keys.client("ec2", region_name=REGION, endpoint_url=server.url)
-            yield Cloud(ec2=client, ec2_url=server.url, metadata_url=service.url, instance_id=instance_id)
-            client.close()
 
 
 def _with_keys(planned):
@@ -265,41 +232,6 @@ def consume(agent, until):
             return consumer
 
         yield start
-
-
-@pytest.fixture
-def disk(tmp_path):
-    """Give a volume a disk on this machine: a loop device, under the name that the disks of EC2 have."""
-    if not all(shutil.which(tool) for tool in DISK_TOOLS) or not Path("/dev/loop-control").exists():
-        pytest.skip(f"needs {', '.join(DISK_TOOLS)} and loop devices, to have a disk to mount")
-    with ExitStack() as stack:
-
-        def give(external_id):
-            image = tmp_path / "disk.img"
-            image.touch()
-            os.truncate(image, 64 * 2**20)
-            device = run("losetup", "--find", "--show", image)
-            stack.callback(run, "losetup", "--detach", device)
-            link = Path("/dev/disk/by-id") / f"nvme-Amazon_Elastic_Block_Store_{external_id.replace('-', '')}"
-            for folder in (link.parent.parent, link.parent):
-                if not folder.exists():
-                    folder.mkdir()
-                    stack.callback(folder.rmdir)
-            link.symlink_to(Path("../..") / Path(device).name)
-            stack.callback(link.unlink)
-            return device
-
-        yield give
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
-
-
-def mounted(device):
-    """Return where *device* is mounted."""
-    lines = [line.split() for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
-    return [place for source, place, *_ in lines if source == device]
 
 
 def test_both_roles_prove_themselves_over_their_sockets(health):

@@ -69,9 +69,14 @@ _SIZES = tuple(
 _FS_TYPE = "mount_options.fs_type names the file system; here the key is taken out by a helper of Kubernetes only"
 
 _AS_OF = "2026-11-21"
-_VERSIONS = ("Nomad 2.0.6-dev", "aws-ebs-csi-driver v1.64.0 (commit 429e202e)", "moto 5.2.5 as EC2")
+_VERSIONS = (
+    "Nomad 2.0.6-dev",
+    "aws-ebs-csi-driver v1.64.0 (commit 429e202e)",
+    "moto 5.2.5 as EC2",
+    "Docker 20.10.24",
+)
 _NOT_PROVEN = (
-    "the driver's own image under Docker, with its privileges and its way to the metadata service",
+    "the image that its project publishes, and the way through Docker's bridge to the metadata service",
     "EC2 itself: how long it takes, its limits, and the permissions of an instance role",
 )
 
@@ -84,7 +89,7 @@ DRIVER = model.Driver(
     as_of="2026-08-23",
     sources=(
         "kubernetes-sigs/aws-ebs-csi-driver v1.64.0: cmd/main.go, pkg/driver, docs/parameters.md",
-        "run with Nomad 2.0.6-dev under raw_exec, with moto as EC2, 2026-08 and 2026-11",
+        "run with Nomad 2.0.6-dev under raw_exec, with moto as EC2, 2026-08 and 2026-11; in Docker 20.10.24, 2026-11",
     ),
     credentials=(
         "the instance role of the clients that may run the controller (iam attaches the policy): no secret anywhere",
@@ -131,6 +136,8 @@ DRIVER = model.Driver(
                     "Probe, name and version, asked over its socket by our gate",
                     "registration: a volume that exists is validated, one that EC2 does not know is refused",
                     "attachment to the node's instance, detachment when the consumer has gone, and both again",
+                    "the rendered job under Docker on the host's network, with keys of a Nomad variable, in an image "
+                    "that holds the driver's program: Probe, registration, attachment, detachment",
                 ),
                 not_proven=(*_NOT_PROVEN, "two controllers at once, and what happens when one of them fails"),
             ),
@@ -170,6 +177,9 @@ DRIVER = model.Driver(
                     "ext4 made and mounted on a disk found by its volume id (a loop device), used by a task of the "
                     "exec driver, unmounted, and mounted again with its data",
                     "an attachment that brings no disk: the task fails with the driver's words, the claim is freed",
+                    "the rendered job under Docker, privileged, on the host's network, in an image that holds the "
+                    "driver's program and what it calls: a disk that comes after the container has started is found, "
+                    "formatted and mounted, and what is mounted is seen by another container",
                 ),
                 not_proven=(*_NOT_PROVEN, "an NVMe disk that EC2 attaches, xfs, block devices, expansion"),
             ),

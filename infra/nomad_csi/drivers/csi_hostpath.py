@@ -49,7 +49,7 @@ DRIVER = model.Driver(
     sources=(
         "kubernetes-csi/csi-driver-host-path v1.18.0: cmd/hostpathplugin/main.go, pkg/hostpath, "
         "deploy/kubernetes-1.35/hostpath/csi-hostpath-plugin.yaml",
-        "run with Nomad 2.0.6-dev under raw_exec, 2026-11",
+        "run with Nomad 2.0.6-dev under raw_exec, and in Docker 20.10.24, 2026-11",
     ),
     credentials=("none: it has no storage system behind it",),
     roles={
@@ -75,16 +75,19 @@ DRIVER = model.Driver(
             proof=model.Proof(
                 tier="run",
                 as_of="2026-11-21",
-                versions=("Nomad 2.0.6-dev", "csi-driver-host-path v1.18.0 (commit cc78ee78)"),
+                versions=("Nomad 2.0.6-dev", "csi-driver-host-path v1.18.0 (commit cc78ee78)", "Docker 20.10.24"),
                 proven=(
                     "the rendered arguments, under raw_exec, and the folder where Nomad and it meet",
                     "Probe, name and version, asked over its socket by our gate; its topology key, as Nomad has it",
                     "volumes made through Nomad in all ten modes, found as planned, deregistered",
                     "a volume written by one task of the exec driver and read by the next",
                     "a volume that exists registered under another id; one that it does not know refused",
+                    "the rendered job under Docker, privileged, with its folder of the client, in an image that holds "
+                    "the driver's program, mount and umount: its mounts are seen by tasks of docker and exec",
+                    "without privileges there: healthy, and the first mount fails with `permission denied`",
                 ),
                 not_proven=(
-                    "the driver's own image under Docker, with its privileges and its folder of the client",
+                    "the image that its project publishes",
                     "block devices in use, snapshots, copies",
                 ),
             ),

@@ -1,7 +1,7 @@
 """
 The real hostpath driver under a real agent, run by our job as a process.
 
-Proven here is what the catalogue says of it. Not proven: its image under Docker.
+Proven here is what the catalogue says of it; its job in a container is in docker/.
 """
 
 import os

@@ -57,15 +57,6 @@ def docker_settings(images):
 
 
 @pytest.fixture(scope="session")
-def containers(images):
-    """Fail when a container of Nomad's is left of these tests."""
-    words = ("ps", "--all", "--quiet", "--filter", "label=com.hashicorp.nomad.alloc_id")
-    before = set(images.docker(*words).stdout.split())
-    yield
-    assert set(images.docker(*words).stdout.split()) - before == set()
-
-
-@pytest.fixture(scope="session")
 def agent(docker_agent):
     """An agent that runs containers, on a mount that shares what is mounted below it."""
     with docker_agent("shared") as started:
@@ -73,17 +64,26 @@ def agent(docker_agent):
 
 
 @pytest.fixture(scope="session")
-def docker_agent(run_agent, until, docker_settings, containers):
+def docker_agent(run_agent, until, docker_settings, images):
     """Run an agent on a mount of a kind, whose driver has other settings: ``"private", allow_privileged=False``."""
-    del containers
 
     @contextlib.contextmanager
     def run(propagation, **settings):
+        ran = []
         with run_agent(lambda folder: mount(folder, propagation), docker=docker_settings | settings) as started:
             until(lambda: has_docker(started.client), READY_S, "the agent has found the engine")
             yield started
+            found = started.client.request("GET", "/v1/allocations", query={"namespace": "*"}).data
+            ran += [item["ID"] for item in found]
+        assert [alloc_id for alloc_id in ran if containers(images, alloc_id)] == []
 
     return run
+
+
+def containers(images, alloc_id):
+    """Return the containers of an allocation, running or not."""
+    words = ("ps", "--all", "--quiet", "--filter", f"label=com.hashicorp.nomad.alloc_id={alloc_id}")
+    return images.docker(*words).stdout.split()
 
 
 def has_docker(client):

@@ -1,0 +1,96 @@
+"""
+The EBS driver in containers, by our jobs as they are rendered by default, with moto as EC2 and a loop device as disk.
+
+The containers are on the host's network, because moto and the stand-in for instance metadata listen on loopback.
+"""
+
+import os
+import runpy
+import shutil
+import types
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.deploy import smoke
+from nomad_csi.drivers import catalogue
+from nomad_csi.plan import smoke as plan
+from nomad_csi_sandbox.aws import account
+
+COMMAND = shutil.which("aws-ebs-csi-driver")
+DRIVER = catalogue.DRIVERS["aws-ebs"]
+WORLD = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "ebs_world.py")))
+cloud, disk = WORLD.cloud, WORLD.disk
+DRIVER_PATH = "/bin/aws-ebs-csi-driver"
+MKFS_FILES = ("/etc/mke2fs.conf",)
+TOOLS = (
+    "blkid",
+    "blockdev",
+    "dumpe2fs",
+    "e2fsck",
+    "fsck",
+    "fsck.ext4",
+    "mkfs.ext4",
+    "mount",
+    "resize2fs",
+    "umount",
+)
+VARIABLE = "nomad/jobs/plugin-aws-ebs0-controller"
+USE_S = 60.0
+
+pytestmark = [
+    pytest.mark.real_nomad,
+    pytest.mark.skipif(not COMMAND or os.geteuid() != 0, reason="needs `aws-ebs-csi-driver` on PATH, and root"),
+]
+
+
+@pytest.fixture(scope="module")
+def document(agent, image, images, cloud):
+    """The plugin with keys from a Nomad variable, which moto takes any of."""
+    programs = {DRIVER_PATH: COMMAND} | images.on_path(*TOOLS)
+    image(DRIVER.image, [DRIVER_PATH], programs, files=[file for file in MKFS_FILES if Path(file).exists()])
+    keys = dict.fromkeys(("access_key_id", "secret_access_key"), account.CREDENTIAL)
+    agent.client.request("PUT", f"/v1/var/{VARIABLE}", body={"Items": keys})
+    plugin = {
+        "id": "aws-ebs0",
+        "driver": "aws-ebs",
+        "aws_region": WORLD.REGION,
+        "controller": {"count": 1},
+        "host_network": True,
+        "credentials": {"nomad_variable": VARIABLE},
+        "environment": {
+            "AWS_EC2_ENDPOINT": cloud.ec2_url,
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.metadata_url,
+        },
+    }
+    return {"plugins": [plugin]}
+
+
+def test_both_roles_prove_themselves_over_their_sockets(stack):
+    """The controller has its keys through the template and reaches EC2; the node knows its zone."""
+    health = stack.health["aws-ebs0"]
+    counted = {name: health[name] for name in ("healthyControllers", "healthyNodes", "expectedNodes")}
+
+    [node] = stack.plugin("aws-ebs0").nodes
+
+    assert counted == {"healthyControllers": 1, "healthyNodes": 1, "expectedNodes": 1}
+    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert node.segments[DRIVER.topology_key] == WORLD.ZONE
+
+
+def test_volume_is_attached_formatted_and_mounted_for_another_container(stack, cloud, disk, register, image, images):
+    """The disk comes after the container of the plugin has started; what is mounted from it is seen beside it."""
+    image(plan.IMAGE, [], images.on_path("sh", "grep", "head", "rm", "sha256sum", "sync", "yes"))
+    external_id = cloud.create_volume()
+    device = disk(external_id)
+    existing = {"external_id": external_id, "availability_zone": WORLD.ZONE}
+    register({"id": "data", "plugin_id": "aws-ebs0", "existing": existing})
+
+    outcome = smoke.try_out(
+        stack.agent.client, ("default", "data"), wish=plan.Wish(task_driver="docker"), timeout_s=USE_S
+    )
+
+    assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
+    assert WORLD.run("blkid", "--output", "value", "--match-tag", "TYPE", device) == "ext4"
+    stack.until(lambda: cloud.attached(external_id) == ("available", []), USE_S, "EC2 has detached the volume")
+    assert WORLD.mounted(device) == []
