@@ -1,12 +1,16 @@
 """``nomad-csi sandbox`` where it cannot run, or cannot run what it is asked to."""
 
+import json
+
 import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi_sandbox.session import folder, session
 
 
-@pytest.mark.parametrize("action", [["up"], ["preview"], ["refresh"], ["down"], ["status"], ["exec", "--", "true"]])
+@pytest.mark.parametrize(
+    "action", [["up"], ["preview"], ["refresh"], ["down"], ["status"], ["output"], ["exec", "--", "true"]]
+)
 @pytest.mark.parametrize("system", ["Darwin", "Windows"])
 def test_rejects_other_systems_than_linux(tmp_path, monkeypatch, capsys, system, action):
     """One sentence, before anything is started, whatever is asked for."""
@@ -57,3 +61,66 @@ def test_exec_names_a_command_that_is_not_there(tmp_path, monkeypatch, engine, c
         here.execute([command, "up"])
 
     assert str(caught.value) == said
+
+
+SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
+OUTPUTS = {
+    "externalIds": {"default/mysql": "vol-1"},
+    "endpoint": "fs-1.efs.us-east-1.amazonaws.com",
+    "keys": [SECRET | {"ciphertext": "v1:canary-9d2c"}, {"inner": SECRET | {"plaintext": '"canary-9d2c"'}}],
+}
+
+
+@pytest.fixture
+def output(monkeypatch, tmp_path, capsys):
+    """Run ``sandbox output`` for a stack with `OUTPUTS`; return its exit code, what it printed, and its complaint."""
+    monkeypatch.setattr(session.Session, "outputs", lambda _: OUTPUTS)
+
+    def run(*words):
+        code = cli.main(["sandbox", "--project", str(tmp_path), "output", *words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_outputs_of_the_stack_are_printed_without_secrets(output):
+    """A table for people; JSON for programs."""
+    code, table, _ = output()
+
+    assert code == 0
+    assert table.splitlines() == [
+        "output       value",
+        "endpoint     fs-1.efs.us-east-1.amazonaws.com",
+        'externalIds  {"default/mysql": "vol-1"}',
+        'keys         ["[secret]", {"inner": "[secret]"}]',
+    ]
+    code, document, _ = output("--json")
+    assert (code, json.loads(document)) == (0, OUTPUTS | {"keys": ["[secret]", {"inner": "[secret]"}]})
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (["endpoint"], "fs-1.efs.us-east-1.amazonaws.com\n"),
+        (["endpoint", "--json"], '"fs-1.efs.us-east-1.amazonaws.com"\n'),
+        (["externalIds"], '{"default/mysql": "vol-1"}\n'),
+    ],
+)
+def test_one_output_is_its_value_alone(output, words, printed):
+    """For a variable of a shell."""
+    assert output(*words) == (0, printed, "")
+
+
+def test_output_that_there_is_not_is_answered_by_those_there_are(output):
+    """Exit code 2, as for whatever was not found out."""
+    code, out, said = output("endpiont")
+
+    assert (code, out) == (2, "")
+    assert said == "error: NAME: expected an output of the stack (endpoint, externalIds, keys), got 'endpiont'\n"
+
+
+def test_exec_of_nothing_is_typed_wrong(tmp_path, capsys):
+    """As any word that lacks."""
+    assert cli.main(["sandbox", "--project", str(tmp_path), "exec"]) == 64
+
+    assert "COMMAND: expected a command to run, got nothing; type it behind --" in capsys.readouterr().err

@@ -1,10 +1,12 @@
 """``nomad-csi sandbox``: the only door from the product to its stand-ins."""
 
 import argparse
+import json
 import platform
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.cli import usage
 
 Raw = argparse.RawDescriptionHelpFormatter
 
@@ -35,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "status": "show what runs, what was made and what is proven",
     }.items():
         actions.add_parser(name, help=summary).set_defaults(run=_action, action=name)
+    text = "print the outputs of the stack, as `pulumi stack output` does; secrets read [secret]"
+    output = actions.add_parser("output", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    output.add_argument("name", nargs="?", default="", metavar="NAME", help="this one alone (default: all)")
+    output.add_argument("--json", action="store_true", help="print JSON; --stack-output of other commands reads it")
+    output.set_defaults(run=_output)
     execute = actions.add_parser(
         "exec", help="run a command in the sandbox's environment", description=EXEC, formatter_class=Raw
     )
@@ -71,8 +78,23 @@ def _action(arguments: argparse.Namespace) -> int:
     return int(getattr(session, arguments.action)())
 
 
+def _output(arguments: argparse.Namespace) -> int:
+    session = _session(arguments)
+    from nomad_csi_sandbox.session import outputs  # noqa: PLC0415  # as above
+
+    found = outputs.shown(session.outputs())
+    if arguments.json:
+        print(
+            json.dumps(outputs.chosen(found, arguments.name) if arguments.name else found, ensure_ascii=False, indent=2)
+        )
+    else:
+        print(outputs.as_text(found, arguments.name))
+    return 0
+
+
 def _execute(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
-        raise errors.NomadCsiError("nothing to run; type a command behind --")
+        problem = errors.Problem(path="COMMAND", got="nothing", allowed="a command to run", fix="type it behind --")
+        usage.refuse([problem], "sandbox exec")
     return int(_session(arguments).execute(command))

@@ -97,11 +97,14 @@ class Session:
         """Return the resources in the state."""
         return self._state(self._up())
 
+    def outputs(self) -> dict[str, Any]:
+        """Return the outputs of the stack as they stand in its state, secrets encrypted."""
+        record = self._up()
+        return engine.outputs(self.place, self.environment(), real=record.parts["engine"] == "real")
+
     def external_ids(self) -> dict[str, str]:
         """Return the external ids that the stack gave out, by ``namespace/volume_id``."""
-        record = self._up()
-        found = engine.outputs(self.place, self.environment(), real=record.parts["engine"] == "real")
-        return dict(found.get("externalIds") or {})
+        return dict(self.outputs().get("externalIds") or {})
 
     def _state(self, record: folder.Record) -> list[dict[str, Any]]:
         real = record.parts["engine"] == "real"
