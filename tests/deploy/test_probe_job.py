@@ -132,9 +132,26 @@ def test_a_client_on_which_nothing_was_placed_is_named(cluster, ask):
     """No room, or another pool."""
     cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
 
+    metric = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
+    cluster.reply("POST", f"/v1/job/{JOB}/plan", 200, {"FailedTGAllocs": {"probe": metric}})
+
     found = ask(wait_s=0.05)
 
-    assert found.rows[0].detail.startswith("the probe was not placed there within 0.05 s")
+    assert found.rows[0].detail == (
+        "the probe was not placed there within 0.05 s (Nomad's reason: memory exhausted (1 node)): compare the job's "
+        "node pool, datacenters and room"
+    )
+    assert purged(cluster)
+
+
+def test_a_place_that_nomad_does_not_explain_is_named_all_the_same(cluster, ask):
+    """The token may run jobs, and the plan is refused."""
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
+    cluster.reply("POST", f"/v1/job/{JOB}/plan", 403, "Permission denied")
+
+    found = ask(wait_s=0.05)
+
+    assert "(Nomad's reason: not told, Permission denied)" in found.rows[0].detail
     assert purged(cluster)
 
 

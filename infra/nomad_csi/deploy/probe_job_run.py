@@ -110,18 +110,29 @@ def _run(
     client: nomad.Nomad, job: probe_job.ProbeJob, wait_s: float, cancelled: threading.Event
 ) -> Mapping[str, probed.ClientAnswer]:
     """Run the job, and return what each of its clients answered."""
-    with _running(client, job):
+    with _running(client, job) as parsed:
         ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
         until = time.monotonic() + max(wait_s, READ_S)
         reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
         read = dict(zip(ran, gather.in_parallel(reads, workers=READERS), strict=True))
-    late = f"the probe was not placed there within {wait_s:g} s: compare the job's node pool, datacenters and room"
+        late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
     return {node_id: read.get(node_id) or _nothing(late) for node_id in job.node_ids}
 
 
+def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> str:
+    """Return why clients got no task; Nomad's reason is that of a plan, which tells no client by name."""
+    late = f"the probe was not placed there within {wait_s:g} s"
+    try:
+        reason = jobs.plan(client, parsed).failed_groups.get(probe_job.TASK, "")
+    except errors.NomadApiError as error:
+        reason = f"not told, {error.message}"
+    told = f" (Nomad's reason: {reason})" if reason else ""
+    return f"{late}{told}: compare the job's node pool, datacenters and room"
+
+
 @contextlib.contextmanager
-def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[None]:
-    """Hold the job in the cluster for as long as the block runs."""
+def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
+    """Hold the job in the cluster for as long as the block runs; give it as Nomad has it."""
     source = documents.probe_job_file(job)
     parsed = jobs.parse(client, source, namespace=job.namespace)
     try:
@@ -131,7 +142,7 @@ def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[None]:
             _remove(client, job)
         raise
     try:
-        yield
+        yield parsed
     finally:
         _remove(client, job)
 
