@@ -120,6 +120,30 @@ def test_record_goes_with_its_purged_job(agent, client, ran, job, fresh):
     agent.until(lambda: plugins.get(client, job_id), lambda found: found is None)
 
 
+def test_plugin_that_runs_twice_on_a_client_is_known_by_its_last(agent, client, ran, plugin_writer, fresh):
+    """The other one is not asked while both run, and again when that is gone: up to 30 s later."""
+    plugin_id = fresh("twice")
+    words = ["--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"]
+    jobs_of_both = [f"plugin-{plugin_id}-{number}" for number in range(2)]
+    known = []
+    for job_id in jobs_of_both:
+        ran(job_id, plugin_writer(agent, job_id, plugin_id, "node", words, kind="system", timeout="2m"))
+        [alloc] = agent.until_status(job_id, "running")
+        known.append(agent.until(lambda: known_by(client, plugin_id), lambda found, own=alloc["ID"]: found == own))
+
+    seen = {known_by(client, plugin_id) for _ in range(100)}
+    agent.call("DELETE", f"/v1/job/{jobs_of_both[1]}?purge=true")
+    agent.until(lambda: known_by(client, plugin_id), lambda found: found == known[0])
+
+    assert seen == {known[1]}
+
+
+def known_by(client, plugin_id):
+    """Return the allocation by which Nomad knows the only instance of a plugin; empty while there is none."""
+    found = plugins.get(client, plugin_id)
+    return found.nodes[0].alloc_id if found and found.nodes else ""
+
+
 @pytest.mark.parametrize("query", ["index=999999&wait=50ms", "index=0"])
 def test_query_with_an_index_comes_back(agent, query):
     """One that waits does so for as long as it says."""

@@ -107,7 +107,9 @@ class Supervisor:
         except csi_client.CsiCallError as error:
             return str(error)
         if not self._stop.is_set():
-            self._record(events.plugin_healthy(self._watched.config["ID"]))
+            watched = self._watched
+            plugins.note_ready(self._known, watched.config["ID"], watched.node_id, watched.alloc_id)
+            self._record(events.plugin_healthy(watched.config["ID"]))
         return ""
 
     def _watch(self) -> None:
