@@ -32,6 +32,65 @@ def test_finds_record_allocations_and_job_type(context, plugin_cluster, expectat
     assert seen.missing_jobs == ()
 
 
+OTHER = {
+    "ID": "old",
+    "TaskGroups": [
+        {"Tasks": [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "monolith"}}, {"CSIPluginConfig": None}]},
+        {"Tasks": [{"CSIPluginConfig": {"ID": "another", "Type": "node"}}]},
+    ],
+}
+
+
+def with_other_job(scripted, plugin_cluster):
+    """Queue a record that has a job beside the plan's, in another namespace."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    _, record = scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
+    jobs = {"default": {"plugin-aws-ebs0-nodes": {}}, "storage": {"old": {}}}
+    scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, record | {"NodeJobs": jobs})]
+
+
+def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expectation):
+    """What it serves by its blocks, and where it runs."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 200, OTHER)
+    scripted.reply("GET", "/v1/job/old/allocations", 200, [{"ID": "alloc-x", "NodeID": "id-a"}])
+
+    [other] = collect(context, expectation, plugin_cluster).others
+
+    assert (other.namespace, other.job_id, other.roles, other.unread) == ("storage", "old", {"controller", "node"}, "")
+    assert [item.alloc_id for item in other.allocations] == ["alloc-x"]
+    assert "/v1/job/old?namespace=storage" in [path for path, _ in scripted.sent("GET")]
+
+
+def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, plugin_cluster, expectation):
+    """The plugin's own jobs are looked at all the same."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 403, "Permission denied")
+
+    seen = collect(context, expectation, plugin_cluster)
+
+    [other] = seen.others
+    assert other.unread.startswith("GET /v1/job/old: status 403: Permission denied")
+    assert len(seen.ran) == 1
+
+
+def test_other_job_that_is_gone_meanwhile_is_none(context, scripted, plugin_cluster, expectation):
+    """The record is a moment older."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 404, "job not found")
+    scripted.reply("GET", "/v1/job/old/allocations", 200, [])
+
+    assert collect(context, expectation, plugin_cluster).others == ()
+
+
+def test_other_jobs_are_not_looked_for_where_the_own_ones_are_not_known(context, scripted, plugin_cluster, expectation):
+    """Nobody could tell them apart."""
+    with_other_job(scripted, plugin_cluster)
+
+    assert gather.gather_plugin(context.connect(), expectation, ()).others == ()
+
+
 def test_old_version_of_a_job_is_outdated(context, plugin_cluster, expectation):
     """During a rolling update a healthy instance may still be the one before it."""
     plugin_cluster.plugin()

@@ -268,6 +268,21 @@ def test_duplicate_on_one_client(shared):
     assert "runs another one there" in seen.verdict.instances[0].detail
 
 
+def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
+    """The job that was there before goes on unseen; Nomad lists the instances that came last."""
+    before = shared.run("again", job_id="plugin-again-before")
+    before.until("healthy", "healthy", "healthy")
+    plugin = shared.run("again")
+
+    seen = plugin.until("healthy", "healthy", "healthy")
+
+    assert [str(item) for item in seen.verdict.findings] == [
+        "job-duplicate: plugin again: expected job plugin-again-before not beside those of the plan, found it runs the "
+        "plugin on one, two too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one "
+        "that came last"
+    ]
+
+
 def test_drained_and_lost_clients_need_no_instance(own):
     """What remains is all there must be; without any client it is not 0 of 0."""
     plugin = own.run("efs0")

@@ -125,10 +125,11 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     plugin = cluster.plugins["twice"]
     plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
     own = {name: plugin.allocation(name).alloc_id[:8] for name in two_clients.ZONES}
-    cluster.hostpath("twice", job_id="plugin-again")
+    other = cluster.hostpath("twice", job_id="plugin-again")
 
     seen = plugin.until("duplicate", *["duplicate"] * 4, **two_clients.HOSTPATH)
     explained = [str(cause) for cause in plugin.explained(seen) if cause.kind == "job"]
+    by_the_other = other.look(**two_clients.HOSTPATH)
     jobs.stop(cluster.client, "default", "plugin-again", purge=True)
 
     assert told(seen) == [
@@ -143,5 +144,14 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     ]
     assert explained == [
         "job (job plugin-again, plugin-twice): job plugin-again beside job plugin-twice of job plugin-twice"
+    ]
+    assert by_the_other.verdict.verdict == "healthy"
+    assert told(by_the_other) == [
+        (
+            "warning",
+            "job-duplicate: plugin twice: expected job plugin-twice not beside those of the plan, found it runs the plugin "
+            "on c1, c2 too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one that came "
+            "last",
+        )
     ]
     plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import endpoint, probe
+from nomad_csi.deploy import other_jobs
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import found, instances
@@ -55,17 +56,20 @@ def gather_plugin(
 
 def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
     """Return what Nomad knows of a plugin: two calls for each job and one more, however many instances there are."""
+    own = tuple(job_ids)
     ran: list[found.Ran] = []
     missing: list[str] = []
-    for job_id in job_ids:
+    for job_id in own:
         job = jobs.get(client, expectation.namespace, job_id)
         if job is None or job.stopped:
             missing.append(job_id)
         ran.extend(_ran(client, expectation.namespace, job_id, job))
+    plugin = plugins.get(client, expectation.plugin_id)
     return found.PluginFound(
-        plugin=plugins.get(client, expectation.plugin_id),
+        plugin=plugin,
         ran=tuple(ran),
         missing_jobs=tuple(missing),
+        others=other_jobs.of(client, expectation, own, plugin),
         seen_ns=client.now_ns,
     )
 

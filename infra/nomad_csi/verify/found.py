@@ -59,6 +59,18 @@ class Ran:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherJob:
+    """A job that is none of the plan's, and runs the same plugin."""
+
+    namespace: str
+    job_id: str
+    roles: frozenset[Role] = frozenset()
+    allocations: tuple[jobs.Allocation, ...] = ()
+    unread: str = ""
+    """Why it could not be read, with what to do; empty: it was."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PluginFound:
     """All that was found of one plugin at one moment."""
 
@@ -70,6 +82,9 @@ class PluginFound:
 
     missing_jobs: tuple[str, ...] = ()
     """Ids of jobs that should run the plugin and do not exist, or are stopped."""
+
+    others: tuple[OtherJob, ...] = ()
+    """Jobs beside those of the plan; none where these are not known."""
 
     probed: Mapping[tuple[str, Role], Probed] = field(default_factory=dict)
     """By allocation id and role; instances that are not in it could not be asked."""

@@ -101,7 +101,8 @@ def _subject(
 ) -> troubles.Subject:
     ran = plugin_found.of_allocation(instance.alloc_id)
     own = plugin_found.wanted_on(instance.node_id, role=instance.role, monolith=expectation.monolith)
-    rivals = [item for item in own if item is not ran and item.allocation.client_status == "running"]
+    live = {"running"} if ran else {"pending", "running"}
+    rivals = [item for item in own if item is not ran and item.allocation.client_status in live]
     return troubles.Subject(
         expectation=expectation,
         instance=instance,

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from nomad_csi.plan import model
-from nomad_csi.verify import events, findings, found, instances, policy, states
+from nomad_csi.verify import events, findings, found, instances, other_jobs, policy, states
 
 
 def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
-    """Yield jobs that are not there, and a record that is missing or another driver's."""
+    """Yield jobs that are not there or not the plan's, and a record that is missing or another driver's."""
     subject = f"plugin {expectation.plugin_id}"
     for job_id in plugin_found.missing_jobs:
         yield findings.Finding(
@@ -37,6 +37,7 @@ def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFo
             found=findings.foreign(record.provider),
             advice="another driver answers under this plugin id: correct the image or command, or choose another id",
         )
+    yield from other_jobs.check(expectation, plugin_found)
 
 
 def of_controllers(
