@@ -59,5 +59,5 @@ def test_container_sees_what_the_task_names():
         metrics_file="/var/lib/node_exporter/nomad_csi.prom",
     )
 
-    assert job.binds == ("/etc/nomad/ca.pem:/etc/nomad/ca.pem:ro", "/var/lib/node_exporter:/var/lib/node_exporter")
+    assert job.mounts == {"/etc/nomad/ca.pem": True, "/var/lib/node_exporter": False}
     assert job.arguments == ("verify", "${NOMAD_TASK_DIR}/storage.json", "--prometheus", job.metrics_file)

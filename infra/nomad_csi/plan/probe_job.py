@@ -66,9 +66,9 @@ class ProbeJob:
         return f"{self.state_dir.rstrip('/')}/csi/plugins" if self.state_dir else PLUGINS_FOLDER
 
     @property
-    def bind(self) -> str:
-        """The folder for Docker, as ``FROM:TO``."""
-        return f"{self.state_dir.rstrip('/')}/csi/plugins:{MOUNTED}"
+    def sockets(self) -> str:
+        """The folder on the client that Docker shows the container as `MOUNTED`."""
+        return f"{self.state_dir.rstrip('/')}/csi/plugins"
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -87,13 +87,16 @@ class VerifyJob:
         return {SPEC_FILE: self.spec} | ({EXTERNAL_IDS_FILE: self.external_ids} if self.external_ids else {})
 
     @property
-    def binds(self) -> tuple[str, ...]:
-        """What Docker shows the container at the same place, as ``FROM:TO``: certificates, the folder of metrics."""
-        files = [
-            self.environment[name] for name in sorted(self.environment) if name not in {"NOMAD_ADDR", "NOMAD_REGION"}
-        ]
+    def mounts(self) -> Mapping[str, bool]:
+        """
+        What Docker shows the container at the same place: certificates, the folder of metrics.
+
+        Path on the client -> whether it is for reading only.
+        """
+        without_file = {"NOMAD_ADDR", "NOMAD_REGION"}
+        found = {self.environment[name]: True for name in sorted(self.environment) if name not in without_file}
         folder = self.metrics_file.rpartition("/")[0]
-        return (*(f"{path}:{path}:ro" for path in files), *([f"{folder}:{folder}"] if folder else []))
+        return found | ({folder: False} if folder else {})
 
     @property
     def credentials(self) -> str:
