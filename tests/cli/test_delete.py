@@ -20,6 +20,7 @@ STATE = {
                     "volumeId": "scratch",
                     "externalId": "ext-9",
                     "madeStorage": "ext-1",
+                    "cluster": "cluster-1",
                 },
             },
             {
@@ -158,6 +159,7 @@ def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
     cli.main(["delete", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"])
 
     assert asked.manner.made == {"default/scratch": "ext-1"}
+    assert asked.manner.clusters == {"default/scratch": "cluster-1"}
     assert asked.manner.secrets == {"default/scratch": {"key": "s3"}}
     assert (asked.manner.endpoint, asked.manner.with_snapshot) == ("/run/csi.sock", False)
     assert "s3" not in repr(asked.manner)
@@ -175,8 +177,19 @@ def test_rejects_what_is_no_state(tmp_path, capsys, text):
 
 
 def test_made_volumes_are_those_of_the_resource():
-    """By namespace and id."""
+    """By namespace and id, with the clusters they were made in."""
     assert deletion_state.made(STATE, "s") == {"default/scratch": "ext-1"}
+    assert deletion_state.clusters(STATE, "s") == {"default/scratch": "cluster-1"}
+
+
+@pytest.mark.usefixtures("no_terminal")
+def test_storage_is_named_and_accepted(asked):
+    """Two words, for what nothing shows to be of this cluster."""
+    cli.main(["delete", "default/a"])
+    assert (asked.orders[0].external_id, asked.manner.accepts_unregistered) == ("", False)
+
+    cli.main(["delete", "default/a", "--external-id", "vol-1", "--accept-unregistered"])
+    assert (asked.orders[0].external_id, asked.manner.accepts_unregistered) == ("vol-1", True)
 
 
 @pytest.mark.parametrize("command", ["delete", "register"])

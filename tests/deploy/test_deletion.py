@@ -11,7 +11,16 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking, final_snapshot
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deploy import deletion, deletion_guards, deletion_order, deletion_ways, registration_ownership
+from nomad_csi.deploy import (
+    cluster_identity,
+    deletion,
+    deletion_guards,
+    deletion_order,
+    deletion_ways,
+    registration_marks,
+    registration_ownership,
+    registration_pages,
+)
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
@@ -22,6 +31,7 @@ REGION = "us-east-1"
 ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
+PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
 PLUGIN = """job "plugin" {
   group "g" {
     task "t" {
@@ -95,6 +105,10 @@ class Agent:
         )
         volumes.register(self.client, [document])
 
+    def holds(self, volume_id):
+        """Return whether it holds the volume."""
+        return volumes.get(self.client, "default", volume_id) is not None
+
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""
         with self.cluster.state.lock:
@@ -118,11 +132,17 @@ def running(tmp_path):
 
 
 @pytest.fixture
-def made(ec2):
+def here(running):
+    """The cluster's id."""
+    return cluster_identity.of(running.client, make=True)
+
+
+@pytest.fixture
+def made(ec2, here):
     """Make an EBS volume with the tags of the components: ``made(KEY)``."""
 
-    def make(key=KEY, owner=OWNER, **more):
-        tags = {"nomad-csi:volume": key, "nomad-csi:owner": owner, "Name": "mysql"} | more
+    def make(key=KEY, owner=OWNER, of=here):
+        tags = {"nomad-csi:volume": key, "nomad-csi:owner": owner, "nomad-csi:cluster": of, "Name": "mysql"}
         listed = [{"Key": name, "Value": value} for name, value in tags.items() if value]
         spec = [{"ResourceType": "volume", "Tags": listed}]
         return ec2.create_volume(AvailabilityZone=ZONE, Size=1, TagSpecifications=spec)["VolumeId"]
@@ -132,7 +152,7 @@ def made(ec2):
 
 @pytest.fixture
 def run(running):
-    """Delete one volume: ``run(external_id="...")``; return status and reason."""
+    """Delete one volume for its stack: ``run(external_id="...")``; return status and reason."""
 
     def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **manner):
         key = f"default/{volume_id}"
@@ -143,7 +163,8 @@ def run(running):
             external_id=external_id,
             plugin_id=plugin_id,
         )
-        [found] = deletion.delete(running.client, [order], deletion_order.Manner(**{"aws_region": REGION} | manner))
+        manner = {"aws_region": REGION, "owner": OWNER} | manner
+        [found] = deletion.delete(running.client, [order], deletion_order.Manner(**manner))
         delete.last = found
         return found.status, found.reason
 
@@ -155,8 +176,12 @@ def exists(ec2, external_id):
     return bool(ec2.describe_volumes(Filters=[{"Name": "volume-id", "Values": [external_id]}])["Volumes"])
 
 
-def test_volume_and_data_are_deleted(run, running, made, ec2):
-    """Deregistered by one request; never by Nomad's delete; the data stands in a last snapshot with the tags."""
+def test_volume_and_data_are_deleted(run, running, made, ec2, here):
+    """
+    Deregistered by one request; never by Nomad's delete; the data stands in a last snapshot with the tags.
+
+    Until its storage is gone it has its stack's mark.
+    """
     external_id = made()
     running.register("mysql", external_id)
     running.sent.clear()
@@ -165,11 +190,16 @@ def test_volume_and_data_are_deleted(run, running, made, ec2):
 
     assert volumes.get(running.client, "default", "mysql") is None
     assert not exists(ec2, external_id)
-    assert {item for item in running.sent if item[0] != "GET"} == {("DELETE", "/v1/volume/csi/mysql")}
+    assert [item for item in running.sent if item[0] != "GET"] == [
+        ("DELETE", "/v1/volume/csi/mysql"),
+        ("PUT", PAGE),
+        ("DELETE", PAGE),
+    ]
     [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
     assert (snapshot["VolumeId"], snapshot["State"]) == (external_id, "completed")
     assert {tag["Key"]: tag["Value"] for tag in snapshot["Tags"]} == {
         "Name": "mysql",
+        "nomad-csi:cluster": here,
         "nomad-csi:final-snapshot-of": external_id,
         "nomad-csi:owner": OWNER,
         "nomad-csi:volume": KEY,
@@ -241,39 +271,159 @@ def test_rejects_storage_that_nothing_proves_to_be_ours(run, running, made, ec2,
     assert volumes.get(running.client, "default", "mysql") is not None
 
 
-def test_rejects_storage_of_another_owner(run, running, made):
-    """Where one is named."""
-    running.register("mysql", made())
-
-    status, reason = run(owner="shop/test")
-
-    assert status == "refused"
-    assert "nomad-csi:owner=shop/test (found nomad-csi:volume=default/mysql, nomad-csi:owner=shop/prod)" in reason
-
-
-def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, ec2):
-    """One who does not say whom he acts for is nobody. The mark goes with the volume."""
+@pytest.mark.parametrize("owner", ["", "shop/test"])
+def test_rejects_storage_of_another_owner(run, running, made, ec2, owner):
+    """Whoever does not act for the stack in its tag; without a name one acts for nobody."""
     external_id = made()
+    running.register("mysql", external_id)
+
+    assert run(owner=owner) == (
+        "refused",
+        f"default/mysql belongs to stack shop/prod by the tag nomad-csi:owner of {external_id}: delete it there, or act "
+        "for that stack with --owner shop/prod; nothing was changed",
+    )
+    assert (exists(ec2, external_id), volumes.get(running.client, "default", "mysql") is not None) == (True, True)
+
+
+@pytest.mark.parametrize("is_registered", [True, False], ids=["registered", "deregistered by hand"])
+def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, ec2, is_registered):
+    """Also where somebody deregistered it by hand: its stack will have it back. The mark goes with the volume."""
+    external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
     marks = registration_ownership.of(running.client)
     marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+    if not is_registered:
+        volumes.deregister(running.client, "default", "mysql")
+    proof = {"made": {KEY: external_id}, "with_snapshot": False}
+
+    for owner in ("", "shop/test"):
+        assert run(owner=owner, **proof) == (
+            "refused",
+            "default/mysql belongs to stack shop/prod by its mark: delete it there, or act for that stack with --owner "
+            "shop/prod; nothing was changed",
+        )
+    assert (marks.owners([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
+    assert run(**proof) == ("deleted", "")
+    assert marks.owners([("default", "mysql")]) == {}
+
+
+def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
+    """Nobody can act for both."""
+    external_id = made()
+    running.register("mysql", external_id)
+    adopting = registration_ownership.Claimant(owner="bank/prod")
+    registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+
+    status, reason = run(owner="bank/prod")
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert reason.startswith(
+        f"default/mysql belongs to stack bank/prod by its mark, and {external_id} to stack shop/prod by its tag"
+    )
+
+
+def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
+    """A token that may not read whose a volume is deletes none."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(registration_pages.Pages, "read", lambda *_: None)
+    order = deletion_order.Order(namespace="default", volume_id="mysql", word=KEY)
+
+    [found] = deletion.delete(running.client, [order], deletion_order.Manner(aws_region=REGION, owner=OWNER))
+
+    assert (found.status, exists(ec2, external_id)) == ("refused", True)
+    assert found.reason.startswith("volume default/mysql: whose it is was not read: the token lacks variables")
+
+
+@pytest.fixture
+def elsewhere(tmp_path_factory):
+    """Another cluster, with an id of its own."""
+    specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
+    folder = tmp_path_factory.mktemp("elsewhere")
+    made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        cluster_identity.of(client, make=True)
+        yield Agent(client=client, cluster=made, sent=[])
+
+
+@pytest.mark.parametrize("words", [{}, {"with_snapshot": False, "accepts_unregistered": True}])
+def test_storage_of_another_cluster_is_kept(run, running, elsewhere, made, ec2, here, words):
+    """The same stack has the same id there, and nobody claims it at the moment. No word makes it ours."""
+    external_id = made(of=cluster_identity.of(elsewhere.client))
+    elsewhere.register("mysql", external_id)
+
+    for named in ("", external_id):
+        assert run(external_id=named, **words) == (
+            "refused",
+            f"{external_id} is storage of cluster {cluster_identity.of(elsewhere.client)}, and the one that answers is "
+            f"{here}: delete it there; nothing was changed",
+        )
+    running.register("mysql", external_id)
+    assert run(**words)[0] == "refused"
+    assert (exists(ec2, external_id), elsewhere.holds("mysql"), running.holds("mysql")) == (True, True, True)
+
+
+def test_storage_without_a_cluster_tag_that_is_not_held_here_wants_two_words(run, elsewhere, made, ec2):
+    """It may be another cluster's, which nobody can ask."""
+    external_id = made(of="")
+    elsewhere.register("mysql", external_id)
+    refusal = (
+        f"{external_id} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is, and this cluster "
+        "holds neither a registration of default/mysql nor its mark; see that no other has it registered, and say so: "
+    )
+
+    seen = [run(with_snapshot=False), run(external_id=external_id), run(accepts_unregistered=True)]
+
+    assert seen == [
+        ("refused", f"{refusal}--external-id {external_id} --accept-unregistered; nothing was changed"),
+        ("refused", f"{refusal}--accept-unregistered; nothing was changed"),
+        ("refused", f"{refusal}--external-id {external_id}; nothing was changed"),
+    ]
+    assert exists(ec2, external_id)
+    assert run(external_id=external_id, accepts_unregistered=True) == ("deleted", "")
+
+
+@pytest.mark.parametrize("held", ["tag", "registration", "mark"])
+def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running, made, ec2, here, held):
+    """Two of them say that it is this cluster's; with one its id is wanted once more."""
+    external_id = made(of=here if held == "tag" else "")
+    if held == "registration":
+        running.register("mysql", external_id)
+    if held == "mark":
+        marks = registration_ownership.of(running.client)
+        marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
 
     status, reason = run(with_snapshot=False)
 
     assert (status, exists(ec2, external_id)) == ("refused", True)
-    assert reason == f"belongs to stack {OWNER}: remove it there, or act for that stack with --owner {OWNER}"
-    assert run(with_snapshot=False, owner=OWNER) == ("deleted", "")
-    assert marks.owners([("default", "mysql")]) == {}
+    assert reason.endswith(
+        f"; see that no other has it registered, and say so: --external-id {external_id}; nothing was changed"
+    )
+    assert run(external_id=external_id, with_snapshot=False) == ("deleted", "")
+
+
+def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, made, ec2):
+    """Both are tagged as the volume; ours was deregistered by hand."""
+    theirs, ours = made(of=cluster_identity.of(elsewhere.client)), made()
+    marks = registration_ownership.of(running.client)
+    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
 
 
 def test_state_of_a_stack_is_proof(run, running, made, ec2):
     """Of what it had made, and of nothing else."""
-    external_id = made(key="", owner="")
+    external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
 
     status, reason = run(made={KEY: "vol-0123456789abcdef0"})
     assert (status, "there default/mysql is vol-0123456789abcdef0" in reason) == ("refused", True)
 
+    assert run(made={KEY: external_id}, clusters={KEY: "another"})[1].startswith(
+        f"{external_id} is storage of cluster another, and the one that answers is "
+    )
     assert run(made={KEY: external_id}) == ("deleted", "")
     assert not exists(ec2, external_id)
 
@@ -308,7 +458,7 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
     orders = [deletion_order.Order(namespace="default", volume_id=each, word=f"default/{each}") for each in waited]
 
-    found = deletion.delete(running.client, orders, deletion_order.Manner(wait_s=45.0, aws_region=REGION))
+    found = deletion.delete(running.client, orders, deletion_order.Manner(wait_s=45.0, aws_region=REGION, owner=OWNER))
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
     assert [outcome.status for outcome in found] == ["claimed"] * 3
@@ -532,10 +682,11 @@ def test_rejects_what_cannot_be_deleted_here(run, running, external_id, manner, 
     assert volumes.get(running.client, "default", "mysql") is not None
 
 
-def test_access_point_goes_and_its_file_system_stays(run, running, aws):
+def test_access_point_goes_and_its_file_system_stays(run, running, aws, here):
     """No data is deleted with a door, so no snapshot is taken."""
     efs = aws["efs"]
-    tags = [{"Key": "nomad-csi:volume", "Value": KEY}, {"Key": "nomad-csi:owner", "Value": OWNER}]
+    named = {"nomad-csi:volume": KEY, "nomad-csi:owner": OWNER, "nomad-csi:cluster": here}
+    tags = [{"Key": name, "Value": value} for name, value in named.items()]
     system = efs.create_file_system(CreationToken="t")["FileSystemId"]
     point = efs.create_access_point(FileSystemId=system, ClientToken="c", Tags=tags)["AccessPointId"]
     running.register("mysql", f"{system}::{point}")

@@ -22,7 +22,7 @@ from botocore import exceptions
 
 from nomad_csi import nomad
 from nomad_csi.aws import asking
-from nomad_csi.deploy import deletion, deletion_order
+from nomad_csi.deploy import cluster_identity, deletion, deletion_order
 from nomad_csi.nomad import jobs
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import claims, cluster, nodes, refusals, volume_store
@@ -32,6 +32,7 @@ ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "200"))
 FIRST = int(os.environ.get("SOAK_FIRST_INTERLEAVING", "0"))
 REGION = "us-east-1"
 ZONE = "us-east-1a"
+OWNER = "shop/prod"
 MODE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
 SEND = "the order is on its way"
 PLUGIN = """job "plugin" {
@@ -80,9 +81,10 @@ class World:
 
     def begin(self, seed):
         """Make a volume, registered and with data on it."""
-        tags = [{"Key": "nomad-csi:volume", "Value": "default/v"}, {"Key": "nomad-csi:owner", "Value": "p/s"}]
-        spec = [{"ResourceType": "volume", "Tags": tags}]
         self.schedule = None
+        named = {"nomad-csi:volume": "default/v", "nomad-csi:owner": OWNER}
+        named["nomad-csi:cluster"] = cluster_identity.of(self.client, make=True)
+        spec = [{"ResourceType": "volume", "Tags": [{"Key": key, "Value": value} for key, value in named.items()]}]
         self.external_id = self.ec2.create_volume(AvailabilityZone=ZONE, Size=1, TagSpecifications=spec)["VolumeId"]
         self.data, self.agreed, self.saved = 1, 0, 0
         self.is_deleted = False
@@ -114,9 +116,12 @@ class World:
         volume_store.register(self.known, [item | {"RequestedCapabilities": [MODE]}], "default")
 
     def forget(self):
-        """Deregister what is left."""
+        """Deregister what is left, and forget whose it was."""
         for key in list(self.known.volumes):
             volume_store.deregister(self.known, *key)
+        with self.known.lock:
+            for key in [key for key in self.known.variables if "/volumes/" in key[1]]:
+                del self.known.variables[key]
 
     def _saved(self):
         self.saved = self.data
@@ -174,8 +179,10 @@ class World:
         self.holders.add(name)
         return True
 
-    def come_back(self, volume_id):
-        """Register the storage again, under its own id as soon as that is free, and run a job on it."""
+    def come_back(self, volume_id, later):
+        """Register the storage again, *later* turns later, and run a job on it."""
+        for _ in range(later):
+            self.step("not yet")
         self.step("register")
         try:
             self.register(volume_id)
@@ -236,12 +243,12 @@ def _run(world, seed):
     comes_back = bool(seed % 2)
     world.begin(seed)
     order = deletion_order.Order(namespace="default", volume_id="v", word="default/v")
-    manner = deletion_order.Manner(aws_region=REGION, with_snapshot=comes_back)
+    manner = deletion_order.Manner(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
     world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], manner)))
     world.schedule.add("job", lambda: world.job("job", "v"))
     if comes_back:
-        world.schedule.add("return", lambda: world.come_back("again" if seed % 4 == 1 else "v"))
+        world.schedule.add("return", lambda: world.come_back("again" if seed % 4 == 1 else "v", seed // 4 % 16))
     world.schedule.run()
     world.taken, world.schedule = world.schedule.taken, None
     return outcomes[0]

@@ -1,5 +1,6 @@
 """The commands of docs/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
 
+import contextlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import boto3
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import created_volume, deletion_outcome, resource, volume_snapshots
+from nomad_csi.deploy import cluster_identity, created_volume, deletion_outcome, resource, volume_snapshots
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.spec import draft
@@ -79,7 +80,7 @@ def ebs_volume(monkeypatch):
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
             monkeypatch.setenv(f"AWS_{name}", value)
         ec2 = boto3.client("ec2", region_name="us-east-1")  # more patient with moto, which loads EC2 when it is asked
-        tags = [{"Key": "nomad-csi:volume", "Value": "default/mysql"}, {"Key": "nomad-csi:owner", "Value": "p/s"}]
+        tags = [{"Key": "nomad-csi:volume", "Value": "default/mysql"}, {"Key": "nomad-csi:owner", "Value": "shop/prod"}]
         spec = [{"ResourceType": "volume", "Tags": tags}]
         yield ec2.create_volume(AvailabilityZone="us-east-1a", Size=1, TagSpecifications=spec)["VolumeId"]
         ec2.close()
@@ -103,9 +104,16 @@ def client(short_folder, ebs_volume, monkeypatch):
         for source in (EBS, HOSTPATH):
             jobs.register(found, jobs.parse(found, source), source=source, enforce_index=None)
         volumes.register(found, [document])
+        _tag(ebs_volume, cluster_identity.of(found, make=True))
         assert made.state.wait_for(lambda: _is_healthy(made.state), 60)
         yield found
     serving.close()
+
+
+def _tag(ebs_volume, cluster_id):
+    """Say of which cluster the volume is, as the components do."""
+    with contextlib.closing(boto3.client("ec2", region_name="us-east-1")) as ec2:
+        ec2.create_tags(Resources=[ebs_volume], Tags=[{"Key": "nomad-csi:cluster", "Value": cluster_id}])
 
 
 def _is_healthy(known):

@@ -55,10 +55,15 @@ def look(external_id: str, aws_region: str) -> Found | None:
         return _volume(external_id, aws_region)
 
 
-def find(key: str, aws_region: str) -> tuple[str, ...]:
-    """Return the external ids of what has the volume *key* (``namespace/volume_id``) in its tag. Raises `AwsError`."""
+def find(key: str, aws_region: str) -> tuple[Found, ...]:
+    """
+    Return what has the volume *key* (``namespace/volume_id``) in its tag, in whatever cluster, by external id.
+
+    Raises `errors.AwsError`.
+    """
     with asking.told(aws_region):
-        return tuple(sorted([*_tagged_volumes(key, aws_region), *_tagged_access_points(key, aws_region)]))
+        found = (*_tagged_volumes(key, aws_region), *_tagged_access_points(key, aws_region))
+    return tuple(sorted(found, key=lambda item: item.external_id))
 
 
 def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) -> None:
@@ -109,17 +114,21 @@ def _access_point(external_id: str, aws_region: str) -> Found | None:
     return None if state in _LEAVING else Found(external_id=external_id, state=state, tags=tagged.tags_of(point))
 
 
-def _tagged_volumes(key: str, aws_region: str) -> Iterator[str]:
+def _tagged_volumes(key: str, aws_region: str) -> Iterator[Found]:
     chosen = [{"Name": f"tag:{volumes.VOLUME_TAG}", "Values": [key]}]
     for page in asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=chosen):
-        yield from (item["VolumeId"] for item in page["Volumes"] if item["State"] not in _LEAVING)
+        for item in page["Volumes"]:
+            if item["State"] not in _LEAVING:
+                yield Found(external_id=item["VolumeId"], state=item["State"], tags=tagged.tags_of(item))
 
 
-def _tagged_access_points(key: str, aws_region: str) -> Iterator[str]:
+def _tagged_access_points(key: str, aws_region: str) -> Iterator[Found]:
     for page in asking.client("efs", aws_region).get_paginator("describe_access_points").paginate():
         for point in page["AccessPoints"]:
-            if tagged.tags_of(point).get(volumes.VOLUME_TAG) == key and _state(point) not in _LEAVING:
-                yield volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
+            tags, state = tagged.tags_of(point), _state(point)
+            if tags.get(volumes.VOLUME_TAG) == key and state not in _LEAVING:
+                external_id = volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
+                yield Found(external_id=external_id, state=state, tags=tags)
 
 
 def _state(point: Mapping[str, Any]) -> str:

@@ -39,13 +39,19 @@ def _add_storage(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--endpoint", default="", metavar="ENDPOINT", help=text)
     documents.add_secrets(parser)
-    text = "the storage's id, for one volume that is not registered any more (default: found by its tag, or in --state)"
+    text = (
+        "the storage's id, for one volume: wanted where its tags do not name this cluster, or that does not hold it "
+        "any more (default: what is registered, or found by its tag, or in --state)"
+    )
     parser.add_argument("--external-id", default="", metavar="ID", help=text)
     text = "plugin of volumes that are not registered any more, with --endpoint"
     parser.add_argument("--plugin", default="", metavar="ID", help=text)
     text = "output of `pulumi stack export`: proof of what a stack had plugins make. May be repeated"
     parser.add_argument("--state", type=Path, action="append", default=[], metavar="FILE", help=text)
-    parser.add_argument("--owner", default="", metavar="PROJECT/STACK", help="the owner that tags must name")
+    text = "the stack that the volume belongs to, where its tags or its mark name one"
+    parser.add_argument("--owner", default="", metavar="PROJECT/STACK", help=text)
+    text = "delete what --external-id names, although nothing shows it to be this cluster's; see that no other has it"
+    parser.add_argument("--accept-unregistered", action="store_true", help=text)
     text = "let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile"
     parser.add_argument("--accept-unguarded", action="store_true", help=text)
 
@@ -95,8 +101,11 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:
     made: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for path in arguments.state:
-        made |= deletion_state.made(_json(path), str(path))
+        state = _json(path)
+        made |= deletion_state.made(state, str(path))
+        clusters |= deletion_state.clusters(state, str(path))
     return deletion_order.Manner(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
@@ -106,7 +115,9 @@ def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:
         snapshot_wait_s=arguments.snapshot_timeout_s,
         owner=arguments.owner,
         made=made,
+        clusters=clusters,
         accepts_unguarded=arguments.accept_unguarded,
+        accepts_unregistered=arguments.accept_unregistered,
         tell=lambda line: print(line, file=sys.stderr),
     )
 

@@ -83,6 +83,9 @@ def manner(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_o
         snapshot_wait_s=context.timeout_s or deletion_order.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
         made={key: recorded[created_properties.MADE]},
+        clusters={key: str(recorded.get("cluster", ""))},
+        # A state of a token that may not read the cluster's id has none: then the provider's address is all there is.
+        accepts_unregistered=not recorded.get("cluster"),
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
         tell=context.status,
         cancelled=context.cancelled,

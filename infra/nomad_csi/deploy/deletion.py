@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deploy import (
+    cluster_identity,
     controller_endpoint,
     deletion_guards,
     deletion_order,
@@ -23,9 +24,11 @@ from nomad_csi.deploy import (
     deletion_proof,
     deletion_ways,
     deregistration,
+    mark_upkeep,
     registration_ownership,
 )
 from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import volumes as planned
 
 FRESH_S = 1.0
 """
@@ -85,7 +88,9 @@ class _Deletion:
     def __init__(self, client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> None:
         self._client = client
         self._order = order
+        self._key = (order.namespace, order.volume_id)
         self._manner = manner
+        self._claimant = registration_ownership.Claimant(owner=manner.owner)
         self._external_id = ""
         self._plugin_id = order.plugin_id
         self._tags: dict[str, str] = {}
@@ -104,6 +109,7 @@ class _Deletion:
             return self._outcome("kept" if self._is_forgotten else "refused", str(refused))
         except errors.NomadCsiError as error:
             return self._outcome("kept" if self._is_forgotten else "failed", str(error))
+        self._let_go()
         return self._outcome("deleted", self._registered_meanwhile())
 
     def is_there(self) -> bool:
@@ -116,14 +122,16 @@ class _Deletion:
     def _go(self) -> None:
         is_registered = self._find()
         way = self._way()
-        self._prove()
+        self._look()
         way.check(with_snapshot=self._with_snapshot)
-        own = (self._order.namespace, self._order.volume_id)
-        deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own if is_registered else None)
         self._see_that_it_is_there(way, is_registered=is_registered)
+        self._prove(is_registered=is_registered)
+        own = self._key if is_registered else None
+        deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own)
         if is_registered:
             self._deregister()
         self._is_forgotten = True
+        self._hold()
         if self._with_snapshot:
             patience = deletion_ways.Patience(
                 wait_s=self._manner.snapshot_wait_s, cancelled=self._manner.cancelled, tell=self._manner.tell
@@ -154,7 +162,12 @@ class _Deletion:
         region = self._manner.aws_region
         if not region:
             raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
-        found = aws_deletion.find(self._order.key, region)
+        tagged = {
+            item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "")
+            for item in aws_deletion.find(self._order.key, region)
+        }
+        here = cluster_identity.of(self._client)
+        found = [item for item, of in tagged.items() if not cluster_identity.is_another(of, here)] or list(tagged)
         if len(found) > 1:
             raise errors.RefusedError(
                 f"{', '.join(found)} are all tagged as {self._order.key}; name one: --external-id"
@@ -192,16 +205,34 @@ class _Deletion:
             raise errors.RefusedError(f"Nomad has seen no plugin {self._plugin_id}: run its job first")
         return plugin
 
-    def _prove(self) -> None:
+    def _look(self) -> None:
+        """Look at its tags, where a cloud is asked."""
         manner = self._manner
         if manner.aws_region and aws_deletion.kind_of(self._external_id):
             found = aws_deletion.look(self._external_id, manner.aws_region)
             self._tags = dict(found.tags) if found else {}
             if found is None:
                 self._missing(f"{self._external_id} is not in {manner.aws_region}")
-        key = self._order.key
-        why = deletion_proof.objection(key, self._external_id, tags=self._tags, made=manner.made, owner=manner.owner)
-        if why:
+
+    def _prove(self, *, is_registered: bool) -> None:
+        """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
+        manner = self._manner
+        seen = deletion_proof.Seen(
+            key=self._order.key,
+            external_id=self._external_id,
+            tags=self._tags,
+            made=manner.made,
+            recorded_cluster=manner.clusters.get(self._order.key, ""),
+            cluster=cluster_identity.of(self._client),
+            is_registered=is_registered,
+            mark=registration_ownership.of(self._client).owners([self._key]).get(self._key, ""),
+        )
+        said = deletion_proof.Said(
+            owner=manner.owner,
+            external_id=self._order.external_id,
+            accepts_unregistered=manner.accepts_unregistered,
+        )
+        if why := deletion_proof.objection(seen, said):
             raise errors.RefusedError(f"{why}; nothing was changed")
 
     def _see_that_it_is_there(self, way: deletion_ways.Way, *, is_registered: bool) -> None:
@@ -221,12 +252,12 @@ class _Deletion:
     def _deregister(self) -> None:
         """Have Nomad forget the volume, which it refuses while one claims it."""
         region = self._manner.aws_region
-        claimant = registration_ownership.Claimant(owner=self._manner.owner)
-        manner = deregistration.Manner(wait_s=self._manner.wait_s, aws_region=region, claimant=claimant)
-        key = (self._order.namespace, self._order.volume_id)
+        manner = deregistration.Manner(
+            wait_s=self._manner.wait_s, aws_region=region, claimant=self._claimant, keeps_marks=True
+        )
         began = time.monotonic()
         [done] = deregistration.deregister(
-            self._client, [key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled
+            self._client, [self._key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled
         )
         self.waited_s = time.monotonic() - began
         if not done.is_done:
@@ -234,6 +265,25 @@ class _Deletion:
             refusals: dict[str, deletion_outcome.Status] = {"claimed": "claimed", "attached": "attached"}
             broken: deletion_outcome.Status = "refused" if done.status == "refused" else "failed"
             raise _StoppedError(refusals.get(done.status, broken), reason)
+
+    def _hold(self) -> None:
+        """
+        Keep the id for its stack until the storage is gone.
+
+        No other stack registers it meanwhile, and a second run knows by the mark that the volume was this cluster's.
+        """
+        if self._claimant.owner:
+            taken = registration_ownership.of(self._client).take([self._key], self._claimant, self._manner.tell)
+            if owner := taken.refused.get(self._key):
+                raise errors.RefusedError(f"{registration_ownership.sentence(self._key, owner)} by now")
+
+    def _let_go(self) -> None:
+        """Remove the mark of what is deleted."""
+        if self._claimant.owner:
+            try:
+                mark_upkeep.release(self._client, [self._key], self._claimant, self._manner.tell)
+            except errors.NomadApiError as error:
+                self._manner.tell(f"{error}; the owner mark of {self._order.key} stays")
 
     def _end(self, way: deletion_ways.Way) -> None:
         """Look a last time, and delete."""

@@ -23,7 +23,10 @@ class Order:
     """What the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
 
     external_id: str = ""
-    """Its storage, where Nomad does not hold it any more; empty: looked for by its tag, and in ``made``."""
+    """
+    Its storage, named by the user; empty: what is registered, else looked for by its tag, and in ``made``. Wanted where
+    its tags do not say of which cluster it is, and where that cluster does not hold it (`deletion_proof`).
+    """
 
     plugin_id: str = ""
     """Its plugin, where Nomad does not hold it any more and its controller is to delete it."""
@@ -56,13 +59,19 @@ class Manner:
     snapshot_wait_s: float = SNAPSHOT_WAIT_S
 
     owner: str = ""
-    """The owner that tags must name, ``project/stack``; empty: any."""
+    """For which stack, ``project/stack``; must be the one that tag and mark name, where they name one."""
 
     made: Mapping[str, str] = field(default_factory=dict)
     """What stacks had plugins make, ``{"namespace/volume_id": external_id}``."""
 
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """In which clusters they had it made, as their states say, ``{"namespace/volume_id": cluster}``."""
+
     accepts_unguarded: bool = False
     """Whether a plugin may delete whose storage does not refuse what is in use."""
+
+    accepts_unregistered: bool = False
+    """Whether storage may be deleted although nothing shows that it is of this cluster."""
 
     tell: Callable[[str], None] = _silent
     """Told what is waited for."""

@@ -31,6 +31,9 @@ class Manner:
     claimant: registration_ownership.Claimant = registration_ownership.ANYBODY
     """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
 
+    keeps_marks: bool = False
+    """Whether marks stay, because their volumes are not done with."""
+
 
 def deregister(
     client: nomad.Nomad,
@@ -89,7 +92,8 @@ class _Run:
             held = self._look_again(held)
         for volume in held:
             self._end(volume)
-        self._unmark()
+        if not self._manner.keeps_marks:
+            self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
     def _look(self, keys: Iterable[batch_look.Key]) -> list[volumes.Volume]:

@@ -19,6 +19,9 @@ OWNER_TAG = "nomad-csi:owner"
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
 
+CLUSTER_ID_TAG = "nomad-csi:cluster"
+"""AWS tag that names the cluster which the storage is for, by our own id of it (`deploy.cluster_identity`)."""
+
 
 def plan_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, *, protect: bool = True, owner: str = ""
