@@ -29,6 +29,17 @@ def release(
     A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
     `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
     """
+    if kept := _settled(client, keys, claimant, tell):
+        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
+
+
+def _settled(
+    client: nomad.Nomad,
+    keys: Iterable[batch_look.Key],
+    claimant: registration_ownership.Claimant,
+    tell: registration_ownership.Tell,
+) -> list[batch_look.Key]:
+    """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
     marks = registration_ownership.of(client)
     is_marked = dict.fromkeys(keys, True)
     removed: dict[batch_look.Key, str] = {}
@@ -42,8 +53,7 @@ def release(
                 marks.take([key], registration_ownership.Claimant(owner=removed[key]), tell)
         removed |= marks.give_up([key for key in wrong if is_marked[key]], claimant, tell)
         is_marked |= {key: is_registered[key] for key in wrong}
-    if kept := [key for key, has_mark in is_marked.items() if has_mark]:
-        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
+    return [key for key, has_mark in is_marked.items() if has_mark]
 
 
 def confirm(
@@ -62,7 +72,10 @@ def confirm(
         return {}
     try:
         who = dataclasses.replace(claimant, adopts=False)
-        return registration_ownership.of(client).take(wanted, who, tell).refused
+        taken = registration_ownership.of(client).take(wanted, who, tell)
+        if taken.fresh:  # it was removed, and so may the registration be
+            _settled(client, taken.fresh, who, tell)
     except errors.NomadApiError as error:
         tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, wanted))} are still there")
         return {}
+    return taken.refused
