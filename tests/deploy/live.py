@@ -97,6 +97,19 @@ class Live:
         self.job_ids.append(job_id)
         return Plugin(self, plugin_id, job_id, folder)
 
+    def hold_volume(self, volume_id, plugin_id):
+        """Register a volume of a plugin for one writer."""
+        use = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+        document = {
+            "ID": volume_id,
+            "Name": volume_id,
+            "Namespace": "default",
+            "ExternalID": f"fs-0123456789abcdef0:/{volume_id}",
+            "PluginID": plugin_id,
+            "RequestedCapabilities": [use],
+        }
+        self.client.request("PUT", f"/v1/volume/csi/{volume_id}", body={"Volumes": [document]})
+
     def stop_all(self):
         """Stop what runs, and forget it."""
         while self.job_ids:

@@ -2,7 +2,7 @@
 The command ``nomad-csi``: parse, call one function, print. One file for each command.
 
 Exit codes: 0 done, 1 the answer is no (findings, stale files, a refused step), 2 it could not be found out,
-64 typed wrong, 130 interrupted.
+64 typed wrong, 130 interrupted, 143 ended by SIGTERM, which is an interrupt, too.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, file_errors, usage
+from nomad_csi.cli import argument_secrets, file_errors, signals, usage
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
@@ -42,6 +42,8 @@ MODULES = {"import": "import_files"}
 """Modules of commands whose name is a word of Python."""
 
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+"""128 and the number of the signal, as shells have it."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -73,8 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     arguments: argparse.Namespace | None = None
     try:
-        arguments = _parse(words)
-        return int(arguments.run(arguments))
+        with signals.terminated():
+            arguments = _parse(words)
+            return int(arguments.run(arguments))
     except usage.UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_USAGE
@@ -87,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"error: {file_errors.describe(error, arguments, words)}", file=sys.stderr)
         return errors.EXIT_ERROR
+    except signals.Terminated:
+        print("ended by SIGTERM; run it again and it goes on", file=sys.stderr)
+        return EXIT_TERMINATED
     except KeyboardInterrupt:
         print("interrupted; run it again and it goes on", file=sys.stderr)
         return EXIT_INTERRUPTED

@@ -135,16 +135,17 @@ def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[s
     """Hold the job in the cluster for as long as the block runs; give it as Nomad has it."""
     source = documents.probe_job_file(job)
     parsed = jobs.parse(client, source, namespace=job.namespace)
+    may_be_there = True  # also where an interrupt comes before the reply
     try:
-        jobs.register(client, parsed, source=source, enforce_index=0)
-    except errors.NomadApiError as error:
-        if error.kind == "ambiguous":  # it may be there
-            _remove(client, job)
-        raise
-    try:
+        try:
+            jobs.register(client, parsed, source=source, enforce_index=0)
+        except errors.NomadApiError as error:
+            may_be_there = error.kind == "ambiguous"
+            raise
         yield parsed
     finally:
-        _remove(client, job)
+        if may_be_there:
+            _remove(client, job)
 
 
 def _wait(

@@ -1,8 +1,9 @@
-"""Running a command that answers Ctrl-C itself: the sandbox waits for it, however long that takes."""
+"""Running a command that answers Ctrl-C and SIGTERM itself: the sandbox waits for it, however long that takes."""
 
+import contextlib
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,26 @@ def run(command: Sequence[str], environment: Mapping[str, str], folder: Path | N
 
     A terminal sends Ctrl-C to this process and to the command. Only the command answers: `subprocess` alone would kill
     it a quarter of a second later, and an engine would have no time to record what it has made.
+    SIGTERM comes to this process alone, and is passed on.
     """
     # A handler and not SIG_IGN, which the command would inherit.
     before = signal.signal(signal.SIGINT, _leave_it_to_the_command)
     try:
-        code = subprocess.run(command, env=dict(environment), cwd=folder, check=False).returncode
+        with subprocess.Popen(command, env=dict(environment), cwd=folder) as process, _passing_on(process):
+            code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
+
+
+@contextlib.contextmanager
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Send SIGTERM to *process* when this process gets it."""
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: process.send_signal(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _leave_it_to_the_command(_number: int, _frame: Any) -> None:

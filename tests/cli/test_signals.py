@@ -1,0 +1,64 @@
+"""SIGTERM is an interrupt with an exit code of its own."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from nomad_csi.cli import signals
+
+
+def test_sigterm_raises_in_the_block_and_nowhere_else():
+    """Afterwards it is as it was before."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    with pytest.raises(signals.Terminated), signals.terminated():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert before is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("first", [KeyboardInterrupt, signals.Terminated])
+def test_sigterm_does_not_end_what_an_interrupt_has_begun(first):
+    """Nor where that handles an error of its own."""
+    done = []
+
+    def remove():
+        try:
+            int("no number")
+        except ValueError:
+            os.kill(os.getpid(), signal.SIGTERM)
+            done.append("removed")
+
+    def interrupted():
+        try:
+            raise first
+        finally:
+            remove()
+
+    with pytest.raises(first), signals.terminated():
+        interrupted()
+
+    assert done == ["removed"]
+
+
+def test_other_threads_and_handlers_are_left_alone():
+    """Only the main thread may set a handler, and one that is set stays."""
+
+    def in_block():
+        with signals.terminated():
+            return signal.getsignal(signal.SIGTERM)
+
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(in_block()))
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        seen.append(in_block())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+    assert seen == [signal.SIG_DFL, signal.SIG_IGN]
