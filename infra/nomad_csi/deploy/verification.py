@@ -110,10 +110,13 @@ class Verifier:
 
     def _there(self) -> list[volumes.Volume | None]:
         """Return what Nomad holds of each volume of the plan."""
-        wanted = [item.registration for item in self._plan.volumes]
-        return gather.in_parallel(
-            functools.partial(volumes.get, self._client, document.namespace, document.volume_id) for document in wanted
-        )
+        keys = [(item.registration.namespace, item.registration.volume_id) for item in self._plan.volumes]
+        found: dict[tuple[str, str], volumes.Volume | None] = {}
+        for namespace in dict.fromkeys(namespace for namespace, _ in keys):
+            ids = [volume_id for place, volume_id in keys if place == namespace]
+            there = volumes.get_many(self._client, namespace, ids)
+            found |= {(namespace, volume_id): item for volume_id, item in zip(ids, there, strict=True)}
+        return [found[key] for key in keys]
 
     def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_volumes.Needs:
         """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
