@@ -39,10 +39,23 @@ def exists(name):
     return docker("image", "inspect", name, check=False).returncode == 0
 
 
-def make(name, entrypoint, programs, files=()):
-    """Make the image *name*: *programs* as their places say (path in the image -> file here), and *files* as they are."""
+def make(name, entrypoint, programs, files=(), linked=(), environment=None):
+    """
+    Make the image *name*.
+
+    Args:
+        name: with its tag.
+        entrypoint: words; empty: none.
+        programs: place in the image -> file here.
+        files: files and folders that keep their places.
+        linked: more files here whose libraries are needed.
+        environment: variables of all that runs in it.
+
+    """
     changes = [f"--change=ENTRYPOINT {json.dumps(entrypoint)}"] if entrypoint else []
-    docker("import", *changes, "-", name, data=_root({**programs, **_libraries(programs.values())}, files))
+    changes += [f"--change=ENV {key}={value}" for key, value in (environment or {}).items()]
+    libraries = _libraries([*programs.values(), *linked])
+    docker("import", *changes, "-", name, data=_root({**libraries, **programs}, files))
 
 
 def remove(name):
@@ -70,5 +83,11 @@ def _root(placed, files):
         for place, source in placed.items():
             archive.add(Path(source).resolve(), arcname=place.lstrip("/"))
         for path in files:
-            archive.add(path, arcname=str(path).lstrip("/"))
+            archive.add(path, arcname=str(path).lstrip("/"), filter=_without_bulk)
     return data.getvalue()
+
+
+def _without_bulk(entry):
+    """Leave out what no program of ours loads: compiled again there, tests, and packages of the machine's Python."""
+    is_bulk = {"__pycache__", "test", "idlelib", "site-packages", "dist-packages"} & set(Path(entry.name).parts)
+    return None if is_bulk else entry

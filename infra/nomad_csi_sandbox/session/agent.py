@@ -98,7 +98,12 @@ def _remove_cgroups(data_dir: Path) -> None:
 
 
 def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str, Any]:
-    """Return the agent's configuration file; Nomad takes JSON too."""
+    """
+    Return the agent's configuration file; Nomad takes JSON too.
+
+    Containers that this client did not start stay: those of another client on this machine would be removed after five
+    minutes. Source: hashicorp/nomad, ``drivers/docker/reconcile_dangling.go`` (``untrackedContainers``), 2026-11-21.
+    """
     return {
         "data_dir": str(data_dir),
         "bind_addr": "127.0.0.1",
@@ -110,6 +115,7 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
             "chroot_env": chroot.contents(),
             "options": {"fingerprint.denylist": NOT_LOOKED_FOR},
         },
+        "plugin": {"docker": {"config": {"gc": {"dangling_containers": {"enabled": False}}}}},
     }
 
 

@@ -40,6 +40,7 @@ USE_S = 60.0
 
 pytestmark = [
     pytest.mark.real_nomad,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not COMMAND or os.geteuid() != 0, reason="needs `aws-ebs-csi-driver` on PATH, and root"),
 ]
 

@@ -20,6 +20,7 @@ USE_S = 60.0
 
 pytestmark = [
     pytest.mark.real_nomad,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not COMMAND or os.geteuid() != 0, reason="needs `hostpathplugin` on PATH, and root"),
 ]
 
