@@ -24,6 +24,9 @@ ZONE = "us-east-1a"
 REGION = "us-east-1"
 START_TIMEOUT_S = 60.0
 WAIT_S = 45.0
+NO_DOCKER = {"endpoint": "unix:///dev/null"}
+"""No engine, as the stand-in has none, whatever this machine happens to have."""
+
 DATA_DIR_LENGTH = 40
 """Characters that a data directory may have at most, because the path of a socket below it may have 107 bytes."""
 
@@ -160,7 +163,8 @@ class Real(Agent):
         ports = _free_ports(3)
         settings = session_agent.configuration(data_dir, http=ports[0], rpc=ports[1], serf=ports[2])
         config = folder / "agent.json"
-        config.write_text(json.dumps(settings | {"name": NODE, "acl": {"enabled": with_acl}}), encoding="utf-8")
+        own = {"name": NODE, "acl": {"enabled": with_acl}, "plugin": {"docker": {"config": NO_DOCKER}}}
+        config.write_text(json.dumps(settings | own), encoding="utf-8")
         self._with_acl = with_acl
         self._log = folder / "agent.log"
         command = ["nomad", "agent", "-dev", f"-config={config}"]
