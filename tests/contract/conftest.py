@@ -424,9 +424,9 @@ LIMITED = {"blind": (), "writer": ("write",), "editor": ("read", "write"), "owne
 
 @pytest.fixture(scope="session")
 def real_tokens(real_acl):
-    """Tokens of the real agent, for those of `LIMITED`."""
+    """Tokens of the real agent, for those of `LIMITED`, and for ``root``."""
     root = {"X-Nomad-Token": real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
-    found = {}
+    found = {"root": root["X-Nomad-Token"]}
     for name, rights in LIMITED.items():
         below = f'variables {{ path "nomad-csi/*" {{ capabilities = {json.dumps(list(rights))} }} }}' if rights else ""
         rules = {
@@ -441,10 +441,10 @@ def real_tokens(real_acl):
 
 @pytest.fixture
 def token_of(request, acl_agent):
-    """Return the token of one of `LIMITED` at `acl_agent`."""
+    """Return the token of one of `LIMITED` at `acl_agent`, or of ``root``, which may do anything."""
     if acl_agent.kind == "real":
         return request.getfixturevalue("real_tokens").__getitem__
-    return "token-{}".format
+    return lambda name: "right" if name == "root" else f"token-{name}"
 
 
 @pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.deploy import deletion_guards
 from nomad_csi.nomad import plugins
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
@@ -36,3 +37,23 @@ def test_refusal_names_the_missing_right(acl_agent):
         plugins.get(client, "efs")
 
     assert (caught.value.status, caught.value.kind) == (403, "refused")
+
+
+def test_who_may_list_the_volumes_of_one_namespace_is_shown_those_of_all(acl_agent, token_of, waiting, volume):
+    """So nothing hides from who looks, before storage is deleted, whether anybody has it."""
+    root = {"X-Nomad-Token": token_of("root")}
+    plugin = 'csi_plugin {\n id = "efs"\n type = "node"\n }'
+    _, job, _ = acl_agent.call(
+        "POST", "/v1/jobs/parse", {"JobHCL": waiting("hidden-plugin", task=plugin), "Canonicalize": True}, root
+    )
+    acl_agent.call("PUT", "/v1/jobs", {"Job": job}, root)
+    acl_agent.call("PUT", "/v1/namespace", {"Name": "other"}, root)
+    hidden = volume("hidden", Namespace="other", ExternalID="fs-0fedcba9876543210")
+    assert acl_agent.call("PUT", "/v1/volumes?namespace=other", {"Volumes": [hidden]}, root)[0] == 200
+
+    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("blind"))) as client:
+        held = deletion_guards.registered_as(client, "fs-0fedcba9876543210")
+    acl_agent.call("DELETE", "/v1/volume/csi/hidden?namespace=other", None, root)
+    acl_agent.call("DELETE", "/v1/job/hidden-plugin?purge=true", None, root)
+
+    assert held == (("other", "hidden"),)

@@ -23,7 +23,7 @@ def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_
     Raise `errors.RefusedError` where the storage *external_id* must not be deleted.
 
     Args:
-        client: the cluster. Its token must see the volumes of every namespace: Nomad leaves out what it may not see.
+        client: the cluster. A token that may list the volumes of one namespace is shown those of all.
         external_id: the storage provider's id of the volume.
         word: what the user typed, or gave with ``--yes-delete-data``: the external id once more.
         aws_region: where EC2 is asked whether an EBS volume is attached; empty: it is not.
@@ -60,7 +60,12 @@ def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tupl
 
 
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
-    """Return namespace and id of every volume that Nomad shows with this storage, whatever its plugin."""
+    """
+    Return namespace and id of every volume that Nomad holds with this storage, whatever its plugin.
+
+    Nomad shows the volumes of all namespaces to whoever may list those of one, and refuses others. Source:
+    hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List``), 2026-08-21.
+    """
     listed = volumes.list_volumes(client, EVERYWHERE)
     return tuple((item.namespace, item.volume_id) for item in listed if is_same(item.external_id, external_id))
 
