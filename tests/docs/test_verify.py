@@ -151,6 +151,7 @@ def test_alerts_of_the_page_are_rules():
     "option",
     [
         "--stable-s",
+        "--strict",
         "--json",
         "--probe-timeout-s",
         "--watch",
