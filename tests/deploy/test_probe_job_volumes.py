@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.deploy import probe_job_plugins, probe_job_run, probe_job_volumes, verification
+from nomad_csi.deploy import probe_deep, probe_job_plugins, probe_job_run, probe_job_volumes, verification
 from nomad_csi.nomad import nodes, plugins, volume_records
 from nomad_csi.plan import model, probe_job, registration
 from nomad_csi.verify import probed
@@ -216,3 +216,33 @@ def test_two_looks_run_one_job(verify):
     _, sources = verify([], watch_s=0.01)
 
     assert len(sources) == 1
+
+
+def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
+    """Its volumes are named, and those of the others are compared."""
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    far = {"Topologies": [{"Segments": {"zone": "z"}}], "RequestedCapabilities": uses}
+    open_one = {"ID": "mysql", "Namespace": "default", "ExternalID": "vol-1", "PluginID": "p"} | far
+    listed = [open_one, {"ID": "hidden", "Namespace": "secret", "PluginID": "p"}, {"ID": "x", "PluginID": "other"}]
+    scripted.reply("GET", "/v1/volumes", 200, listed)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, open_one)
+    scripted.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
+    row = probed.Row(
+        role="node",
+        node_id="id-a",
+        node_name="a",
+        alloc_id="alloc-a",
+        verdict="ready",
+        detail="",
+        report=READY,
+        instance=instance("a", role="node"),
+    )
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=5.0) as asking:
+        found = probe_deep.completed(asking, probed.Picture(plugin_id="p", rows=(row,)))
+
+    assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [
+        ("volumes-unread", "1 volume of namespace secret (hidden)")
+    ]
+    assert "csi-read-volume in namespace secret" in found.findings[0].advice
+    assert "volume default/mysql" in {item.subject for item in found.findings}

@@ -1,7 +1,6 @@
 """The deep probe: what a plugin answers, compared with what Nomad has registered of it. Only reads."""
 
 import dataclasses
-import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
@@ -9,7 +8,7 @@ from http import HTTPStatus
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.deploy import probe_job, probe_job_volumes
-from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.nomad import nodes, plugins, volume_reads, volumes
 from nomad_csi.plan import probe_job as plan_probe_job
 from nomad_csi.verify import findings, probed, probed_needs, volume_answers
 
@@ -120,27 +119,25 @@ def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
 
 
 def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:
-    """Return the volumes that are registered for the plugin, and a finding where they may not be read."""
+    """Return the volumes that are registered for the plugin, and a finding for those that may not be read."""
     try:
         listed = [item for item in volumes.list_volumes(client, EVERYWHERE) if item.plugin_id == plugin_id]
-        ordered = sorted((item.namespace, item.volume_id) for item in listed)
-        groups = itertools.groupby(ordered, key=lambda key: key[0])
-        found = [volumes.get_many(client, name, [volume_id for _, volume_id in group]) for name, group in groups]
-        return tuple(item for part in found for item in part if item is not None), ()
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return (), (_unread(plugin_id, error),)
+        return (), (_unread(plugin_id, error.message, error.advice),)
+    read = volume_reads.read(client, ((item.namespace, item.volume_id) for item in listed))
+    return read.volumes, tuple(_unread(plugin_id, item.what, item.reason) for item in read.unread)
 
 
-def _unread(plugin_id: str, error: errors.NomadApiError) -> findings.Finding:
+def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
     return findings.Finding(
         code="volumes-unread",
         subject=f"plugin {plugin_id}",
         severity="warning",
         expected="a token that may list and read its volumes",
-        found=error.message,
-        advice=error.advice,
+        found=what,
+        advice=advice,
     )
 
 
