@@ -131,7 +131,7 @@ class StandIn(Agent):
 
     kind = "stand-in"
 
-    def __init__(self, folder, environment, token="", limited_tokens=None):
+    def __init__(self, folder, environment, token="", limited_tokens=None, reading_tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])
         pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.2)
         settings = cluster.Settings(
@@ -141,6 +141,7 @@ class StandIn(Agent):
             pace=pace,
             token=token,
             limited_tokens=limited_tokens or {},
+            reading_tokens=reading_tokens or {},
         )
         self._server = server.Server(cluster.Cluster(settings))
         super().__init__(self._server.url, folder)

@@ -364,6 +364,12 @@ def volume_writer():
     return write_volume
 
 
+@pytest.fixture(scope="session")
+def consumer_writer():
+    """Write a job that holds a volume."""
+    return write_consumer
+
+
 @pytest.fixture
 def consumer():
     """Write a job that holds a volume: ``consumer("c", "volume-id")``."""

@@ -487,3 +487,19 @@ def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         run(volume(0))
     assert len(scripted.sent("GET")) == batch_register.ATTEMPTS
+
+
+def test_plugin_that_could_not_be_looked_at_is_told(run, scripted):
+    """Once; its volumes go in small requests, which are right whether it has a controller or not."""
+    scripted.reply("GET", "/v1/plugin/csi/efs", 403, "Permission denied")
+    for number in range(20):
+        scripted.reply("GET", path(number), 404, "volume not found")
+    scripted.reply("PUT", PLURAL, 200, {})
+
+    outcomes, told = run(*(volume(number) for number in range(20)))
+
+    assert {item.status for item in outcomes} == {"registered"}
+    assert sorted(len(ids) for ids in sent(scripted)) == [2] * 10
+    [line] = told
+    assert line.startswith("GET /v1/plugin/csi/efs: status 403: Permission denied; ")
+    assert line.endswith("; whether plugin efs has a controller is not known: small requests are sent")

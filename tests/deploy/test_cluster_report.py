@@ -208,3 +208,24 @@ def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(demo, tm
     )
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>\n")
     assert "✕" not in capsys.readouterr().out  # signs are the style's, not text
+
+
+def _failing(status):
+    """Return a client that Nomad answers with *status* where it is asked for variables."""
+
+    class Failing(nomad.Nomad):
+        def request(self, method, path, **more):
+            if path == "/v1/var/nomad-csi/cluster":
+                raise errors.NomadApiError(method, path, "so it is", status=status, kind="refused")
+            return super().request(method, path, **more)
+
+    return Failing
+
+
+@pytest.mark.parametrize(("status", "told"), [(500, ["the cluster's identity"]), (403, [])])
+def test_identity_that_could_not_be_read_is_said(ask, status, told):
+    """Who may not read it need not; any other reason is told."""
+    found, _ = ask(1, 1, kind=_failing(status))
+
+    assert found.cluster.identity == ""
+    assert [item.check for item in found.unexpected] == told

@@ -412,3 +412,27 @@ MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
 def test_propagation_of_a_mount(path, found):
     """The deepest mount above the path counts, and of two at one place the later."""
     assert doctor_mounts.propagation(MOUNTS, path) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "is_expected"), [(403, "Permission denied", True), (500, "No cluster leader", False)]
+)
+def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_expected):
+    """Who may not ask it need not; any other reason keeps the doctor from saying that all was looked at."""
+    scripted.reply("GET", "/v1/agent/self", status, text)
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+        found = doctor_mounts.seen_here(client)
+
+    assert (text in found.reason, found.is_expected) == (True, is_expected)
+
+
+def test_mounts_of_this_machine_that_cannot_be_read_are_told(scripted, monkeypatch, tmp_path):
+    """With the file that could not be."""
+    scripted.reply("GET", "/v1/agent/self", 200, {"stats": {}, "config": {}})
+    monkeypatch.setattr(doctor_mounts, "MOUNTS", tmp_path / "none")
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+        found = doctor_mounts.seen_here(client)
+
+    assert found.reason == f"{tmp_path}/none cannot be read: No such file or directory"

@@ -198,6 +198,29 @@ def test_constraint_that_only_nomad_can_judge_is_said(make):
     assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
 
 
+def test_mounts_that_could_not_be_looked_at_are_said(make):
+    """With the reason, besides that they are seen nowhere."""
+    found = make.found(mounts=model.Unknown(reason="GET /v1/agent/self: status 500: No cluster leader"))
+
+    told = {item.check: item.reason for item in judge.judge(found).unchecked if not item.is_expected}
+
+    assert told == {
+        "mount propagation, by the agent on this machine": "GET /v1/agent/self: status 500: No cluster leader"
+    }
+
+
+def test_job_that_the_token_may_not_read_is_said(make):
+    """By its name."""
+    found = make.found(hidden_jobs={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"})
+
+    assert (
+        model.Unchecked(
+            check="how plugins are run by job secret/plugin", reason="GET /v1/job/plugin: status 403: Permission denied"
+        )
+        in judge.judge(found).unchecked
+    )
+
+
 def test_mounts_that_are_nowhere_seen_are_said(make):
     """Where the plugin is healthy in a container, Docker has found the mount shared."""
     found = make.found(plugins={"ebs": make.plugin(nodes=())})

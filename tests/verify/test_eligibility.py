@@ -84,3 +84,8 @@ def test_recorded_client_is_eligible_for_raw_exec_only(expected, recorded):
 
     assert [node.name for node in eligibility.eligible_nodes(expected(task_driver="raw_exec"), found)] == ["vm"]
     assert eligibility.why_not(expected(), found[0]) == "task driver docker not healthy"
+
+
+def test_task_driver_that_is_not_known_is_not_asked_for(expected, node):
+    """A token that may not read the plugin's jobs sees no fault in the clients."""
+    assert eligibility.why_not(expected(task_driver=""), node("a", drivers={})) == ""

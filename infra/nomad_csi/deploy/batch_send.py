@@ -69,7 +69,7 @@ def send(
     *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
     """
     all_of_them = tuple(documents)
-    batches = batch_plan.batches(all_of_them, _Asked(client) if len(all_of_them) > 1 else _nobody)
+    batches = batch_plan.batches(all_of_them, _Asked(client, patience.tell) if len(all_of_them) > 1 else _nobody)
     sender = _Sender(client, patience, new)
     for is_asked, workers in ((False, batch_plan.PARALLEL), (True, batch_plan.PARALLEL_ASKED)):
         chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
@@ -84,16 +84,22 @@ def _nobody(_plugin_id: str) -> bool:
 class _Asked:
     """Whether a plugin has a controller that is asked; looked up once for each."""
 
-    def __init__(self, client: nomad.Nomad) -> None:
+    def __init__(self, client: nomad.Nomad, tell: Callable[[str], None]) -> None:
         self._client = client
+        self._tell = tell
         self._known: dict[str, bool] = {}
 
     def __call__(self, plugin_id: str) -> bool:
         if plugin_id not in self._known:
             try:
                 plugin = plugins.get(self._client, plugin_id)
-            except errors.NomadApiError:
-                return True  # small requests are right for both, and the registration itself will tell what is wrong
+            except errors.NomadApiError as error:
+                # Small requests are right for both, and the registration itself will tell what is wrong.
+                self._tell(
+                    f"{error}; whether plugin {plugin_id} has a controller is not known: small requests are sent"
+                )
+                self._known[plugin_id] = True
+                return True
             self._known[plugin_id] = plugin is not None and plugin.controller_required
         return self._known[plugin_id]
 

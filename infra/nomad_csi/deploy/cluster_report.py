@@ -63,7 +63,7 @@ def look(client: nomad.Nomad, question: Question) -> model.Report:
     held, unread = _claims(client, found, question, unchecked)
     return building.build(
         parts.Parts(
-            cluster=_cluster(client, found, question),
+            cluster=_cluster(client, found, question, unchecked),
             spec=question.spec,
             found=complete,
             doctor=judge.judge(complete),
@@ -78,24 +78,28 @@ def look(client: nomad.Nomad, question: Question) -> model.Report:
     )
 
 
-def _cluster(client: nomad.Nomad, found: doctor.Found, question: Question) -> model.Cluster:
+def _cluster(
+    client: nomad.Nomad, found: doctor.Found, question: Question, unchecked: list[doctor.Unchecked]
+) -> model.Cluster:
     known = () if isinstance(found.servers, doctor.Unknown) else found.servers
     of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
     return model.Cluster(
         address=client.connection.address,
         region=client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-        identity=_identity(client),
+        identity=_identity(client, unchecked),
         servers=known,
         asked_ns=client.now_ns,
         sandbox=question.sandbox,
     )
 
 
-def _identity(client: nomad.Nomad) -> str:
+def _identity(client: nomad.Nomad, unchecked: list[doctor.Unchecked]) -> str:
+    """Return the cluster's identity; empty where it has none, or the token may not read it, which is no fault."""
     try:
         return cluster_identity.of(client)
-    except errors.NomadApiError:
-        return ""  # a name for people; who asked is in the address
+    except errors.NomadApiError as error:
+        unchecked.append(doctor.Unchecked(check="the cluster's identity", reason=str(error)))
+        return ""
 
 
 def _verified(client: nomad.Nomad, question: Question, unchecked: list[doctor.Unchecked]) -> report.Report | None:

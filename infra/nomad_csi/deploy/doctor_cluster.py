@@ -46,12 +46,14 @@ def look(
     if len(failed) == _LISTS and all(error.status is None for error in failed):
         raise failed[0]
     found_plugins, held = running.result(), registered.result()
-    tasks = _tasks(client, found_plugins, plan)
+    hidden: dict[str, str] = {}
+    tasks = _tasks(client, found_plugins, plan, hidden)
     found = model.Found(
         servers=on_servers.result(),
         clients=listed.result(),
         plugins=found_plugins,
         tasks=tasks,
+        hidden_jobs=hidden,
         volumes=held if isinstance(held, model.Unknown) else tuple(_volumes(held, plan, external_ids)),
         token=token.result(),
         account=None,
@@ -95,14 +97,17 @@ def _plugins(client: nomad.Nomad) -> dict[str, plugins.Plugin]:
 
 
 def _tasks(
-    client: nomad.Nomad, found: Mapping[str, plugins.Plugin] | model.Unknown, plan: plans.StoragePlan | None
+    client: nomad.Nomad,
+    found: Mapping[str, plugins.Plugin] | model.Unknown,
+    plan: plans.StoragePlan | None,
+    hidden: dict[str, str],
 ) -> tuple[plugin_tasks.PluginTask, ...] | model.Unknown:
-    """Return the plugin tasks of jobs that run, and those of the spec's jobs that do not."""
+    """Return the plugin tasks of jobs that run, and of the spec's that do not; why some are unread goes to *hidden*."""
     running = {} if isinstance(found, model.Unknown) else found
     planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
     keys = sorted({key for plugin in running.values() for key in plugin.jobs} | set(planned))
     try:
-        answers = gather.in_parallel(functools.partial(plugin_tasks.of_job, client, *key) for key in keys)
+        answers = gather.in_parallel(functools.partial(_tasks_of, client, key, hidden) for key in keys)
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error))
     if isinstance(found, model.Unknown) and not planned:
@@ -110,6 +115,17 @@ def _tasks(
     by_key = dict(zip(keys, answers, strict=True))
     own = (plugin_tasks.of_plan(job) for key, job in planned.items() if not by_key[key])
     return (*(task for answer in answers for task in answer), *own)
+
+
+def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_tasks.PluginTask, ...]:
+    """Return the plugin tasks of a job; of one in a namespace that the token may not read none, which is told."""
+    try:
+        return plugin_tasks.of_job(client, *key)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        hidden["/".join(key)] = str(error)
+        return ()
 
 
 def _volumes(

@@ -5,10 +5,12 @@ Source: proc(5), ``/proc/pid/mountinfo``: a field ``shared:N`` before the dash; 
 """
 
 import re
+from http import HTTPStatus
 from pathlib import Path
 from urllib import parse
 
 from nomad_csi import errors, nomad
+from nomad_csi.doctor import model
 from nomad_csi.nomad import replies, request
 
 MOUNTS = Path("/proc/self/mountinfo")
@@ -18,16 +20,22 @@ _FIELDS = 6
 """Fixed fields of a line: mount point is the fifth, options of the mount the sixth."""
 
 
-def seen_here(client: nomad.Nomad) -> dict[str, str]:
-    """Return ``shared`` or ``private`` by node id for the client on this machine; nothing where there is none."""
+def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
+    """
+    Return ``shared`` or ``private`` by node id for the client on this machine; nothing where there is none.
+
+    Who may not ask the agent of itself need not: it is one of several ways to see it.
+    """
     if parse.urlsplit(client.connection.address).hostname not in _LOOPBACK:
         return {}
     path = request.path_of("agent", "self")
     try:
         item = replies.checked("GET", path, client.request("GET", path))
         text = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
-    except (errors.NomadApiError, OSError):
-        return {}  # one of many ways to see it: who is not seen is said to be not seen
+    except errors.NomadApiError as error:
+        return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
+    except OSError as error:
+        return model.Unknown(reason=f"{MOUNTS} cannot be read: {error.strerror}")
     node_id = replies.text(replies.table(replies.table(item, "stats"), "client"), "node_id")
     data_dir = replies.text(replies.table(item, "config"), "DataDir")
     if not node_id or not data_dir or not Path(data_dir).is_dir():

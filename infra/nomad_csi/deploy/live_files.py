@@ -103,10 +103,8 @@ def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model
 def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
     found = plugin_jobs.of_plugin(client, plugin)
     if found.hidden:
-        text = (
-            f"the jobs of {len(found.hidden)} instances of plugin {plugin.plugin_id}: they run in a namespace where "
-            "the token lacks read-job"
-        )
+        count = f"{len(found.hidden)} instance{'' if len(found.hidden) == 1 else 's'}"
+        text = f"the jobs of {count} of plugin {plugin.plugin_id}: the token lacks read-job in their namespace"
         remarks.add("not read", model.CLUSTER, 0, text)
     return found.jobs
 

@@ -162,10 +162,11 @@ def _mounts(
     found: model.Found, tasks: Iterable[plugin_tasks.PluginTask], clients: tuple[nodes.Node, ...]
 ) -> Iterator[model.Outcome]:
     """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
-    seen = {} if isinstance(found.mounts, model.Unknown) else found.mounts
-    for task in tasks:
-        if task.role not in _MOUNTING or task.task_driver not in _CONTAINERS:
-            continue
+    mounts, unchecked = model.known(found.mounts, "mount propagation, by the agent on this machine")
+    asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in _CONTAINERS]
+    yield from unchecked if asked else ()
+    seen = mounts or {}
+    for task in asked:
         places = runs_on(task, clients)
         private = [node.name for node in places if seen.get(node.node_id) == "private"]
         if private:

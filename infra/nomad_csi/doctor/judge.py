@@ -29,6 +29,8 @@ def judge(found: model.Found) -> report.Report:
 def _outcomes(found: model.Found) -> Iterator[model.Outcome]:
     for check in (versions.check, clients.check, token.check, plugin_state.check, marks.check, places.check):
         yield from check(found)
+    for job, reason in sorted(found.hidden_jobs.items()):
+        yield model.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
     if found.account is None:
         return
     if isinstance(found.account, model.Unknown):

@@ -127,6 +127,9 @@ class Found:
     tasks: tuple[plugin_tasks.PluginTask, ...] | Unknown
     """Of the plugin jobs that run; of the spec's where they do not yet."""
 
+    hidden_jobs: Mapping[str, str] = field(default_factory=dict)
+    """Why they were not read: plugin jobs, as ``namespace/job_id``, in namespaces that the token may not read."""
+
     volumes: tuple[Volume, ...] | Unknown
     """Registered ones, and those of the spec that are not."""
 

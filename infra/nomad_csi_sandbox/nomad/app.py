@@ -3,7 +3,7 @@
 import flask
 from werkzeug import exceptions
 
-from nomad_csi_sandbox.nomad import answers, refusals
+from nomad_csi_sandbox.nomad import answers, readers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
 from nomad_csi_sandbox.nomad.routes import acl, agent, files, jobs, sandbox, storage, variables
 
@@ -26,11 +26,21 @@ def create_app(cluster: clusters.Cluster) -> flask.Flask:
     def note_and_authorize() -> None:
         _note(cluster)
         settings = cluster.settings
-        is_known = answers.token() in {settings.token, *settings.limited_tokens}
+        is_known = answers.token() in {settings.token, *settings.limited_tokens, *settings.reading_tokens}
         if settings.token and flask.request.path not in OPEN_PATHS and not is_known:
             raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
+        own = settings.reading_tokens.get(answers.token())
+        if own is not None and flask.request.path not in OPEN_PATHS:
+            call = f"{flask.request.method} {flask.request.path}"
+            readers.refuse(call, answers.namespace(), own, _of_allocation(cluster))
 
     return app
+
+
+def _of_allocation(cluster: clusters.Cluster) -> str:
+    """Return the namespace of the allocation that the request names; empty where it names none."""
+    found = cluster.state.allocs.get((flask.request.view_args or {}).get("alloc_id", ""))
+    return str(found.job["Namespace"]) if found else ""
 
 
 def _note(cluster: clusters.Cluster) -> None:

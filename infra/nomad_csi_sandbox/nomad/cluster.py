@@ -50,6 +50,9 @@ class Settings:
     those of ``default``: ``read``, ``write``, ``destroy``. With those of other namespaces they may do nothing.
     """
 
+    reading_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Tokens with policy ``read`` in the namespace of this name, and over plugins and nodes."""
+
     pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
 
 

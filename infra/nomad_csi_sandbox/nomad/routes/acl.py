@@ -1,18 +1,23 @@
 """
 ``/v1/acl`` and ``/v1/agent/members``: who asks, and which servers there are. Part of the stand-in for Nomad.
 
-Shape: what Nomad 2.0.6-dev answered, 2026-11. The stand-in has no policies: its one token may do everything.
+Shape: what Nomad 2.0.6-dev answered, 2026-11. The stand-in has one policy, that of tokens which may
+only read; its own token may do everything.
 """
 
 from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, nodes, refusals
+from nomad_csi_sandbox.nomad import answers, nodes, readers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
 
 Json = dict[str, Any]
 
+POLICY = "reader"
+"""The one policy of the tokens that may only read."""
+
+_READER = "00000000-0000-0000-0000-000000000002"
 _NEVER = "0001-01-01T00:00:00Z"
 
 
@@ -22,6 +27,9 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
 
     @routes.get("/v1/acl/token/self")
     def self() -> Json:
+        asked = answers.token()
+        if asked in cluster.settings.reading_tokens:
+            return _token(AccessorID=_READER, Name=POLICY, SecretID=asked, Type="client", Policies=[POLICY])
         return _management(cluster.settings.token) if cluster.settings.token else _acls_off()
 
     @routes.get("/v1/acl/policies")
@@ -32,6 +40,9 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     @routes.get("/v1/acl/policy/<_name>")
     def policy(_name: str) -> flask.Response:
         _must_be_on(cluster)
+        own = cluster.settings.reading_tokens.get(answers.token())
+        if own is not None and _name == POLICY:
+            return flask.jsonify({"Name": POLICY, "RulesJSON": readers.rules(own)})
         return answers.missing("ACL policy")
 
     @routes.get("/v1/agent/members")

@@ -89,6 +89,9 @@ def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     known = cluster.state
 
     def is_seen(name: str) -> bool:
+        own = cluster.settings.reading_tokens.get(answers.token())
+        if own is not None:
+            return name == own
         return name == "default" or answers.token() not in cluster.settings.limited_tokens
 
     @routes.get("/v1/node/pools")

@@ -1,0 +1,271 @@
+"""Every command that only reads, with a token that may only read, and in one namespace only."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+
+SECRET = "secret"
+READER = "reader"
+RULES = """
+namespace "default" { policy = "read" }
+plugin { policy = "read" }
+node { policy = "read" }
+"""
+SPEC = """
+plugins: [{id: efs, driver: aws-efs, aws_region: us-east-1}]
+volumes: [{id: mine, plugin_id: efs, existing: {external_id: fs-0123456789abcdef0}}]
+"""
+
+
+class Told:
+    """An agent as its operator calls it."""
+
+    def __init__(self, agent, headers):
+        self.agent = agent
+        self.headers = headers
+
+    def call(self, method, path, body=None, status=200):
+        """Return the body of a call that must be answered with *status*."""
+        found, answer, _ = self.agent.call(method, path, body, self.headers)
+        assert found == status, answer
+        return answer
+
+    def run(self, source):
+        """Run the job of *source*."""
+        parsed = self.call("POST", "/v1/jobs/parse", {"JobHCL": source, "Canonicalize": True})
+        self.call("POST", "/v1/jobs", {"Job": parsed, "Submission": {"Source": source, "Format": "hcl2"}})
+
+    def until(self, path, is_done):
+        """Wait until the body at *path* is as wanted."""
+        return self.agent.until(lambda: self.agent.call("GET", path, headers=self.headers)[1], is_done)
+
+    def end(self, job_id, namespace):
+        """Purge a job, and wait until its tasks have ended."""
+        self.call("DELETE", f"/v1/job/{job_id}?namespace={namespace}&purge=true")
+        ended = {"complete", "failed", "lost"}
+        path = f"/v1/job/{job_id}/allocations?namespace={namespace}"
+        self.until(path, lambda found: {item["ClientStatus"] for item in found} <= ended)
+
+
+@contextlib.contextmanager
+def _served(kinds, kind, environment, options):
+    with kinds.started(kind, environment, **options) as agent:
+        if kind is kinds.Real:
+            root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
+            told = Told(agent, root)
+            told.call("PUT", f"/v1/acl/policy/{READER}", {"Name": READER, "Rules": RULES})
+            own = {"Name": READER, "Type": "client", "Policies": [READER]}
+            token = told.call("PUT", "/v1/acl/token", own)["SecretID"]
+        else:
+            told, token = Told(agent, {"X-Nomad-Token": "right"}), READER
+        yield told, token
+
+
+def _in(namespace, hcl):
+    """Return the job *hcl* in *namespace*."""
+    first, rest = hcl.split("\n", 1)
+    return f'{first}\n  namespace = "{namespace}"\n{rest}'
+
+
+@contextlib.contextmanager
+def _filled(told, write_plugin, write_volume, write_consumer):
+    """Let the agent have a plugin and a claimed volume in both namespaces."""
+    told.call("PUT", "/v1/namespace", {"Name": SECRET})
+    words = ["--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"]
+    ran = []
+    try:
+        for plugin_id, namespace in (("efs", "default"), ("hidden", SECRET)):
+            job_id = f"plugin-{plugin_id}"
+            ran.append((job_id, namespace))
+            told.run(_in(namespace, write_plugin(told.agent, job_id, plugin_id, "node", words, kind="system")))
+            told.until(f"/v1/plugin/csi/{plugin_id}", lambda found: isinstance(found, dict) and found["NodesHealthy"])
+        for volume_id, namespace in (("mine", "default"), ("theirs", SECRET)):
+            volume = write_volume(volume_id, Namespace=namespace)
+            told.call("PUT", f"/v1/volumes?namespace={namespace}", {"Volumes": [volume]})
+            job_id = f"user-{volume_id}"
+            ran.insert(0, (job_id, namespace))
+            told.run(_in(namespace, write_consumer(job_id, volume_id)))
+            path = f"/v1/job/{job_id}/allocations?namespace={namespace}"
+            told.until(path, lambda found: [item["ClientStatus"] for item in found] == ["running"])
+        yield
+    finally:
+        for key in ran:
+            told.end(*key)
+
+
+@pytest.fixture(scope="module", params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+def reading(request, moto_url, agent_kinds, plugin_writer, volume_writer, consumer_writer):
+    """Return an agent, and a token that may read one of its namespaces."""
+    if request.param == "real" and (why := agent_kinds.obstacle()):
+        pytest.skip(why)
+    kind, options = agent_kinds.StandIn, {"token": "right", "reading_tokens": {READER: "default"}}
+    if request.param == "real":
+        kind, options = agent_kinds.Real, {"with_acl": True}
+    environment = agent_kinds.task_environment(moto_url, "i-0")
+    with (
+        _served(agent_kinds, kind, environment, options) as (told, token),
+        _filled(told, plugin_writer, volume_writer, consumer_writer),
+    ):
+        yield told, token
+
+
+@pytest.fixture
+def run(reading, monkeypatch, capsys, tmp_path):
+    """Run a command as the reader: ``run("claims")``; return its exit code and what it wrote."""
+    told, token = reading
+    for name in [name for name in os.environ if name.startswith("PULUMI")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("NOMAD_ADDR", told.agent.url)
+    monkeypatch.setenv("NOMAD_TOKEN", token)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "storage.yaml").write_text(SPEC)
+
+    def command(*words):
+        try:
+            code = cli.main(list(words))
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return command
+
+
+def test_plan_compares_what_it_may_and_says_what_not(run):
+    """A new job needs no plan of Nomad's; the volume is read."""
+    assert run("plan", "storage.yaml") == (
+        1,
+        "what  name                      state  remarks\n"
+        "job   default/plugin-efs-nodes  new    -\n"
+        "1 of 2 would change\n",
+        "",
+    )
+
+
+def test_verify_reads_its_own_namespace(run):
+    """Nothing else is in the spec."""
+    code, out, err = run("verify", "storage.yaml", "--json")
+
+    assert (code, err) == (1, "")
+    assert [
+        (item["code"], item["severity"]) for item in json.loads(out)["findings"] if item["severity"] == "error"
+    ] == [
+        ("no-eligible-node", "error"),
+        ("job-missing", "error"),
+    ]
+
+
+def test_doctor_names_the_job_that_it_could_not_read(run):
+    """The others are judged."""
+    code, out, err = run("doctor", "--no-aws", "--json")
+
+    found = json.loads(out)
+    assert (code, err) == (2, "")
+    assert {item["code"] for item in found["findings"]} == {"token-cannot"}
+    assert {item["check"]: item["reason"] for item in found["not_checked"] if not item["is_expected"]} == {
+        "how plugins are run by job secret/plugin-hidden": "GET /v1/job/plugin-hidden: status 403: Permission denied; "
+        "the token needs read-job in namespace secret"
+    }
+
+
+def test_claims_shows_what_it_may_read_and_names_the_rest(run):
+    """Nomad's list has the claims of all namespaces."""
+    code, out, err = run("claims", "--json")
+
+    found = json.loads(out)
+    assert (code, err) == (2, "")
+    assert [(item["namespace"], item["volume_id"]) for item in found["volumes"]] == [("default", "mine")]
+    assert found["not_read"] == [
+        {
+            "namespace": SECRET,
+            "volume_ids": ["theirs"],
+            "reason": "GET /v1/volume/csi/theirs: status 403: Permission denied; the token needs csi-read-volume in "
+            "namespace secret",
+        }
+    ]
+
+
+def test_report_tells_what_was_not_read(run):
+    """No plugin is wrong because its job is hidden."""
+    code, out, err = run("report", "--json")
+
+    found = json.loads(out)
+    assert (code, err) == (2, "")
+    assert {item["plugin_id"]: item["verdict"] for item in found["plugins"]} == {"efs": "healthy", "hidden": "healthy"}
+    assert found["claims_unread"] == 1
+    told = {item["check"] for item in found["not_checked"] if not item["is_expected"]}
+    assert told >= {
+        "who claims 1 volume of namespace secret (theirs)",
+        "how plugins are run by job secret/plugin-hidden",
+    }
+    assert [item["code"] for item in found["findings"] if item["severity"] == "error"] == []
+
+
+def test_import_writes_what_it_may_read_and_names_the_rest(run):
+    """A spec of one namespace, and exit code 2."""
+    code, out, err = run("import", "--cluster")
+
+    spec = yaml.safe_load(out)
+    assert code == 2
+    assert ([item["id"] for item in spec["plugins"]], [item["id"] for item in spec["volumes"]]) == (["efs"], ["mine"])
+    assert [line for line in err.splitlines() if ": not read: " in line] == [
+        "the cluster: not read: 1 volume of namespace secret (theirs): GET /v1/volume/csi/theirs: status 403: "
+        "Permission denied; the token needs csi-read-volume in namespace secret",
+        "the cluster: not read: the jobs of 1 instance of plugin hidden: the token lacks read-job in their namespace",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ("snapshot list --plugin efs", 2, "plugin does not support listing snapshots"),
+        ("verify storage.yaml --prometheus", 1, 'nomad_csi_volume_ok{namespace="default",volume_id="mine"'),
+        ("claims --namespace default", 0, "1 claim, no findings"),
+        ("import --cluster --namespace default", 0, "- id: mine"),
+        ("import --cluster --namespace secret", 2, "csi-list-volume in namespace secret"),
+        ("claims --namespace secret", 2, "csi-list-volume in namespace secret"),
+    ],
+)
+def test_reading_command_says_its_answer_or_what_lacks(run, words, code, told):
+    """None needs a stack, nor Pulumi."""
+    found, out, err = run(*words.split())
+
+    assert found == code
+    assert told in out + err
+
+
+def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):
+    """Root on the client is enough."""
+    [alloc] = reading[0].call("GET", "/v1/job/plugin-efs/allocations")
+    path = f"{reading[0].agent.data_dir}/client/csi/plugins/{alloc['ID']}/csi.sock"
+
+    assert run("probe", path, "--json")[0] == 0
+    code, out, _ = run("csi", "identity", "info", "--endpoint", path)
+
+    assert code == 0
+    assert "efs.csi.aws.com" in out
+
+
+def test_nothing_of_it_is_pulumis():
+    """The commands that read import no Pulumi: it need not be installed."""
+    program = (
+        "import sys\n"
+        "sys.modules['pulumi'] = sys.modules['pulumi_aws'] = None\n"
+        "from nomad_csi import cli\n"
+        "for words in (['lint', '--help'], ['claims', '--help'], ['verify', '--help'], ['drivers']):\n"
+        "    try:\n"
+        "        cli.main(words)\n"
+        "    except SystemExit as ended:\n"
+        "        assert ended.code == 0, words\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
