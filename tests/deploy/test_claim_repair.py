@@ -157,7 +157,7 @@ def test_lost_client_with_a_running_allocation_is_held(repair, cluster):
 
 def test_claim_that_goes_by_itself_is_waited_for(repair, cluster, monkeypatch):
     """The first step asks nothing and sends nothing."""
-    monkeypatch.setattr("nomad_csi.deploy.volume_removal.INTERVAL_S", 0.001)
+    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.001)
     for state in (STUCK, STUCK, FREE):
         cluster.reply("GET", PATH, 200, state)
 

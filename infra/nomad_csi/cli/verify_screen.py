@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from nomad_csi.deploy import rounds
+from nomad_csi.nomad import changes
 from nomad_csi.verify import table
 
 CHANGES_MAX = 8
@@ -59,11 +60,10 @@ class Screen:
         self._status = f"round {done.number} ended {at} after {done.seconds:.1f} s; Ctrl-C ends"
         self._draw()
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the next round; draw again where the terminal changes its size."""
+    def wait(self, seconds: float, events: changes.Events) -> None:
+        """Wait for the next round, or for *events*; draw again where the terminal changes its size."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, RESIZE_POLL_S))
+        while (left := until - time.monotonic()) > 0 and not events.wait(min(left, RESIZE_POLL_S)):
             if self._terminal_size() != self._size:
                 self._draw()
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.deploy import batch_look, deregistration_outcome, mark_upkeep, registration_ownership
-from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad import changes, stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
 INTERVAL_S = 1.0
-"""Between two looks."""
+"""Between two looks at several volumes, and at EC2. One volume alone is waited for by a blocking query."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +78,7 @@ class _Run:
         self._told = ""
         self._ebs: dict[str, attachments.EbsVolume] = {}
         self._owners: Mapping[batch_look.Key, str] = {}
+        self._last: tuple[batch_look.Key, changes.Watched] | None = None
 
     def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
@@ -153,7 +154,17 @@ class _Run:
         if told != self._told:
             self._tell(told)
             self._told = told
+        if len(held) == 1 and not self._is_attached(held[0]):
+            self._watched(held[0]).wait(left_s, self._cancelled)
+            return not self._cancelled.is_set()
         return not self._cancelled.wait(min(INTERVAL_S, left_s))
+
+    def _watched(self, volume: volumes.Volume) -> changes.Watched:
+        """Return how a change of *volume* is waited for, from the first time on."""
+        if self._last is None or self._last[0] != _key(volume):
+            path = volumes.path_of(volume.volume_id)
+            self._last = _key(volume), changes.Watched(self._client, volume.namespace, path)
+        return self._last[1]
 
     def _forget(self, free: Iterable[volumes.Volume]) -> None:
         for volume in free:

@@ -6,12 +6,13 @@ only root may enter. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/pl
 Nomad 2.0.6-dev, 2026-08.
 """
 
+import collections
+import contextlib
 import dataclasses
 import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent import futures
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
@@ -120,12 +121,36 @@ def _ask(
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """Return the results of *calls* in their order, *workers* at a time. After the first error none is begun."""
-    pool = futures.ThreadPoolExecutor(max_workers=workers)
+    """
+    Return the results of *calls* in their order, *workers* at a time. After the first error none is begun.
+
+    An interrupt does not wait for what is under way: that ends by its own deadlines, and holds up nothing.
+    """
+    waiting = collections.deque(enumerate(calls))
+    results: dict[int, _Result] = {}
+    wrong: dict[int, BaseException] = {}
+
+    def work() -> None:
+        while waiting and not wrong:
+            with contextlib.suppress(IndexError):  # another one took the last
+                number, call = waiting.popleft()
+                try:
+                    results[number] = call()
+                except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
+                    wrong[number] = error
+
+    count = min(workers, len(waiting))
+    threads = [threading.Thread(target=work, name="nomad-csi-ask", daemon=True) for _ in range(count)]
     try:
-        return [future.result() for future in [pool.submit(call) for call in calls]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     finally:
-        pool.shutdown(cancel_futures=True)
+        waiting.clear()
+    if wrong:
+        raise wrong[min(wrong)]
+    return [results[number] for number in sorted(results)]
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

@@ -3,14 +3,22 @@
 import dataclasses
 import functools
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import explaining, gather, looking, minimum_version, probe_job_plugins, probe_job_volumes
+from nomad_csi.deploy import (
+    explaining,
+    gather,
+    looking,
+    minimum_version,
+    probe_job_plugins,
+    probe_job_volumes,
+    watching,
+)
+from nomad_csi.nomad import changes, volumes
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.verify import claim_findings, findings, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
@@ -107,6 +115,10 @@ class Verifier:
         )
         self._before = looks
         return found
+
+    def events(self, tell: Callable[[str], None]) -> changes.Events:
+        """Return a flag that goes up when something of the plan changes; *tell*: told once where there is none."""
+        return changes.Events(self._client, functools.partial(watching.topics, self._client, self._plan), tell)
 
     def _there(self) -> list[volumes.Volume | None]:
         """Return what Nomad holds of each volume of the plan."""

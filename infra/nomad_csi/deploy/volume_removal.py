@@ -7,14 +7,11 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import resource
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import changes, volumes
 from nomad_csi.verify import claim_model
 
 ENDING_WAIT_S = 30.0
 """How long claims have to go whose allocations have ended, or are told to: at Nomad it is a matter of seconds."""
-
-INTERVAL_S = 1.0
-"""Between two looks at claims."""
 
 
 def remove(context: resource.Context, client: nomad.Nomad, volume: volumes.Volume, recorded: Mapping[str, Any]) -> None:
@@ -70,8 +67,10 @@ def wait_until_free(
     """
     deadline = time.monotonic() + wait_s
     found: volumes.Volume | None = volume
+    watched = changes.Watched(client, volume.namespace, volumes.path_of(volume.volume_id))
     while found is not None and found.claims and goes_on(found) and time.monotonic() < deadline:
-        if cancelled.wait(min(INTERVAL_S, max(0.0, deadline - time.monotonic()))):
+        watched.wait(max(0.0, deadline - time.monotonic()), cancelled)
+        if cancelled.is_set():
             raise errors.CancelledError(f"cancelled while {_key(volume)} was claimed; nothing was deregistered")
         found = volumes.get(client, volume.namespace, volume.volume_id)
     return found

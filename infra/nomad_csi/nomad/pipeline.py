@@ -59,14 +59,15 @@ def answers(line: Line, targets: Sequence[str], deadline: float) -> Iterator[Par
     """
     try:
         with contextlib.ExitStack() as stack:
-            connection = stack.enter_context(_connected(line, deadline))
+            connection = stack.enter_context(connected(line, deadline))
             reader = stack.enter_context(connection.makefile("rb"))
             yield from _exchange(line, connection, reader, targets, deadline)
     except (OSError, ValueError) as error:
         raise BrokenError(str(error)) from error
 
 
-def _connected(line: Line, deadline: float) -> socket.socket:
+def connected(line: Line, deadline: float) -> socket.socket:
+    """Return a connection of its own; *deadline* is a time of `time.monotonic`. Raises `OSError`, `BrokenError`."""
     if path := unix_socket.path_of(line.address):
         return unix_socket.connected(path, _left(deadline))
     parts = parse.urlsplit(line.address)
@@ -82,18 +83,23 @@ def _connected(line: Line, deadline: float) -> socket.socket:
         raise
 
 
+def tail(line: Line) -> str:
+    """Return what follows the target of a GET."""
+    head = "".join(f"{name}: {value}\r\n" for name, value in line.headers.items())
+    host = parse.urlsplit(line.address).netloc or unix_socket.HOST
+    return f" HTTP/1.1\r\nHost: {host}\r\n{head}\r\n"
+
+
 def _exchange(
     line: Line, connection: socket.socket, reader: io.BufferedReader, targets: Sequence[str], deadline: float
 ) -> Iterator[Part]:
-    head = "".join(f"{name}: {value}\r\n" for name, value in line.headers.items())
-    host = parse.urlsplit(line.address).netloc or unix_socket.HOST
-    tail = f" HTTP/1.1\r\nHost: {host}\r\n{head}\r\n"
+    rest = tail(line)
     sent = 0
     for position in range(len(targets)):
         while sent < min(position + 2 * WINDOW, len(targets)) and position % WINDOW == 0:
             window = targets[sent : sent + WINDOW]
             connection.settimeout(_left(deadline))
-            connection.sendall("".join(f"GET {target}{tail}" for target in window).encode("ascii"))
+            connection.sendall("".join(f"GET {target}{rest}" for target in window).encode("ascii"))
             sent += len(window)
         connection.settimeout(_left(deadline))
         part = _part(reader, line.max_bytes)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
-from nomad_csi.nomad import classify, connection, masking, transport
+from nomad_csi.nomad import classify, connection, masking, streaming, transport
 
 TIMEOUT_S = 30.0
 """Deadline of a call that names none."""
@@ -161,6 +161,19 @@ class Nomad:
                 yield self._reply(call, answer, (self.connection.token, self.connection.http_auth))
             except errors.NomadApiError as error:
                 yield error
+
+    def stream(self, path: str, query: Iterable[tuple[str, str]]) -> streaming.Stream:
+        """
+        Return the lines of an answer that does not end; nothing is sent before they are asked for.
+
+        *query* may have a name more than once. Raises `streaming.NoStreamError` where Nomad is asked through a proxy.
+        """
+        if self._observe is not None:
+            self._observe("GET", path)
+        given = list(query)
+        names = {name for name, _ in given}
+        own = [item for item in self._query({}).items() if item[0] not in names]
+        return self._transport.stream(f"{path}?{parse.urlencode([*own, *given])}")
 
     def _query(self, query: Mapping[str, str]) -> dict[str, str]:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}

@@ -6,6 +6,7 @@ The one place that knows urllib3; its exceptions end here.
 
 import base64
 import contextlib
+import functools
 import ssl
 import threading
 import time
@@ -17,7 +18,7 @@ from urllib import parse
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.nomad import classify, connection, pipeline, tls, unix_socket
+from nomad_csi.nomad import classify, connection, pipeline, streaming, tls, unix_socket
 
 MAX_REPLY_BYTES = 64 * 2**20
 """Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
@@ -49,7 +50,8 @@ class Transport:
         self._address = settings.address
         self._headers = _headers(settings)
         context = tls.context(settings)
-        self._pool = _pool(settings, context)
+        self._open = functools.partial(_pool, settings, context)
+        self._pool = self._open()
         # A proxy is given the whole address of plain HTTP, and a tunnel for the rest (RFC 9112, section 3.2.2).
         self._front = settings.address if settings.proxy and context is None else ""
         self._can_pipeline = not settings.proxy
@@ -97,9 +99,16 @@ class Transport:
                     headers = {"X-Nomad-Index": part.headers.get("x-nomad-index", "")}
                     yield Answer(status=part.status, headers=headers, content=part.content)
 
+    def stream(self, target: str) -> streaming.Stream:
+        """Return an answer that does not end, over a connection of its own: not through a proxy, which may hold it."""
+        if not self._can_pipeline:
+            raise streaming.NoStreamError("Nomad is asked through a proxy")
+        return streaming.Stream(self._line, target)
+
     def close(self) -> None:
-        """Close what is open."""
-        self._pool.close()
+        """Close what is open. A later call opens anew."""
+        closed, self._pool = self._pool, self._open()
+        closed.close()
 
     def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
         deadline = time.monotonic() + timeout_s

@@ -85,9 +85,14 @@ def register(
     )
 
 
+def path_of(volume_id: str) -> str:
+    """Return the path of one volume's record."""
+    return request.path_of("volume", "csi", volume_id)
+
+
 def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None`` where there is none."""
-    path = request.path_of("volume", "csi", volume_id)
+    path = path_of(volume_id)
     item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
     return None if item is None else volume_records.volume(item)
 
@@ -101,7 +106,7 @@ def get_many(nomad: request.Nomad, namespace: str, volume_ids: Sequence[str]) ->
     if len(volume_ids) == 1:
         yield get(nomad, namespace, volume_ids[0])
         return
-    paths = [request.path_of("volume", "csi", volume_id) for volume_id in volume_ids]
+    paths = [path_of(volume_id) for volume_id in volume_ids]
     timeout_s = READ_TIMEOUT_S + len(paths) * READ_EACH_S
     answered = 0
     found = nomad.read_many(paths, query={"namespace": namespace}, timeout_s=timeout_s)
@@ -128,7 +133,7 @@ def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
 
     Never forced: a claimed volume raises `errors.NomadApiError` ("volume in use").
     """
-    path = request.path_of("volume", "csi", volume_id)
+    path = path_of(volume_id)
     try:
         nomad.request("DELETE", path, query={"namespace": namespace})
     except errors.NomadApiError as error:
@@ -140,7 +145,7 @@ def _register(
     nomad: request.Nomad, namespace: str, group: tuple[registration.VolumeRegistration, ...], timeout_s: float
 ) -> Iterator[str]:
     """Send one group. A single volume goes by its own path, so that an error names it; Nomad reads the body only."""
-    path = request.path_of("volume", "csi", group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
+    path = path_of(group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
     body = {"Volumes": [payload(document) for document in group]}
     secrets = [secret for document in group for secret in document.secrets.values()]
     reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s, secrets=secrets)

@@ -85,6 +85,7 @@ def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
             return early
         if not _is_csi():
             raise refusals.RefusalError(refusals.NOT_FOUND, "resource not found")
+        _wait(known, volume_store.TABLE)
         with known.lock:
             records = [known.volumes[key] for key in sorted(known.volumes) if _is_asked(known.volumes[key])]
             stubs = volume_store.stubs(known, records)
@@ -92,6 +93,7 @@ def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
 
     @routes.get("/v1/volume/csi/<volume_id>")
     def get_volume(volume_id: str) -> flask.Response:
+        _wait(known, volume_store.TABLE)
         with known.lock:
             record = known.volumes.get((answers.namespace(), volume_id))
             if record is None:
