@@ -6,8 +6,9 @@ A block device is never tried: what is written to it would destroy what is on it
 job's would be.
 """
 
+import contextlib
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
@@ -18,6 +19,9 @@ from nomad_csi.verify import claim_model
 
 TIMEOUT_S = 300.0
 """For each step of a job: to be placed, to run, to be freed. Attaching an EBS volume may take minutes."""
+
+_ROUNDS = 2
+"""Write and read."""
 
 
 def try_out(
@@ -43,9 +47,10 @@ def try_out(
         tell: told of each step.
 
     Raises:
-        errors.RefusedError: the volume cannot be tried, with every reason; nothing was run.
-        errors.NomadApiError: Nomad did not answer, or refused.
-        errors.AwsError: EC2 could not be asked.
+        errors.RefusedError: the volume cannot be tried, with every reason, and nothing was run; or the read job has
+            no room anywhere.
+        errors.NomadCsiError: Nomad did not answer, or refused, or EC2 could not be asked. Where a file was written
+            that nobody removes now, its name is in the error.
 
     """
     wanted = wish or smoke.Wish()
@@ -69,12 +74,38 @@ def try_out(
             has_mounts=not sandbox,
         )
 
-    written = watch.run(job("write", clients))
-    done = [written]
-    if not written.round.reason:
-        others = [each for each in clients if each.node_id != written.node_id]
-        done.append(watch.run(job("read", others or clients)))
-    return _outcome(volume, done, chosen, token, aws_region, is_sandbox=bool(sandbox))
+    done: list[smoke_round.Result] = []
+
+    def may_be_written() -> bool:
+        return watch.has_run and not sandbox and not (len(done) == _ROUNDS and not done[-1].round.reason)
+
+    with _file_named(may_be_written, volume, token, tell):
+        done.append(watch.run(job("write", clients)))
+        no_room = ""
+        if not done[0].round.reason:
+            others = [each for each in clients if each.node_id != done[0].node_id]
+            no_room = watch.objection(job("read", others)) if others else ""
+            done.append(watch.run(job("read", clients if no_room or not others else others)))
+        return _outcome(volume, done, chosen, token, aws_region, is_sandbox=bool(sandbox), no_room=no_room)
+
+
+@contextlib.contextmanager
+def _file_named(
+    is_there: Callable[[], bool], volume: volumes.Volume, token: str, tell: Callable[[str], None]
+) -> Iterator[None]:
+    """Name the file that was written, and that nobody removes now, in errors of the block; on an interrupt, tell it."""
+    left = f"the file {smoke.file_name(token)} may still be in volume {volume.namespace}/{volume.volume_id}"
+    try:
+        yield
+    except errors.NomadCsiError as error:
+        if not is_there():
+            raise
+        kind = errors.RefusedError if isinstance(error, errors.RefusedError) else errors.NomadCsiError
+        raise kind(f"{error}; {left}") from error
+    except BaseException:
+        if is_there():
+            tell(left)
+        raise
 
 
 def _checked(
@@ -160,10 +191,14 @@ def _outcome(
     aws_region: str,
     *,
     is_sandbox: bool,
+    no_room: str,
 ) -> smoke_outcome.Outcome:
     rounds = tuple(each.round for each in done)
     failed = any(each.reason for each in rounds)
-    proven, not_proven = list(_proven(rounds, is_sandbox=is_sandbox)), list(_not_proven(done, is_sandbox=is_sandbox))
+    proven, not_proven = (
+        list(_proven(rounds, is_sandbox=is_sandbox)),
+        list(_not_proven(done, is_sandbox=is_sandbox, no_room=no_room)),
+    )
     is_ebs = attachments.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
     if is_ebs and aws_region:
         seen = attachments.look([volume.external_id], aws_region).volumes[volume.external_id]
@@ -198,10 +233,15 @@ def _proven(rounds: Sequence[smoke_outcome.Round], *, is_sandbox: bool) -> Itera
             yield f"{each.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
 
 
-def _not_proven(done: Sequence[smoke_round.Result], *, is_sandbox: bool) -> Iterable[str]:
+def _not_proven(done: Sequence[smoke_round.Result], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
     if is_sandbox:
         yield "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
     if len(done) == 1:
         yield "reading back: the first job failed"
     elif done[0].node_id == done[1].node_id:
-        yield "another client: only one has the plugin, the task driver and a place of the volume"
+        why = (
+            f"no room on the others ({no_room})"
+            if no_room
+            else "only one has the plugin, the task driver and a place of the volume"
+        )
+        yield f"another client: {why}"

@@ -2,9 +2,9 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import smoke_outcome
@@ -42,25 +42,36 @@ class Watch:
         self._client = client
         self._timeout_s = timeout_s
         self._tell = tell
+        self.has_run = False
+        """Whether a job was sent, so that it may have written."""
+
+    def objection(self, job: smoke.SmokeJob) -> str:
+        """Return why Nomad would place *job* nowhere now; empty: it would place it."""
+        return "; ".join(self._planned(job, documents.smoke_job_file(job))[1].values())
 
     def run(self, job: smoke.SmokeJob) -> Result:
         """
-        Run *job* to its end and purge it, whatever happens.
+        Run *job* to its end and purge it, whatever happens; where Nomad does not let it, say what removes it.
 
         Raises `errors.RefusedError` where Nomad would not place it; then nothing was run.
         """
         hcl = documents.smoke_job_file(job)
-        document = jobs.parse(self._client, hcl, namespace=job.namespace)
-        plan = jobs.plan(self._client, document)
-        if plan.failed_groups:
-            reasons = "; ".join(plan.failed_groups.values())
-            raise errors.RefusedError(f"no client can run the {job.kind} job: {reasons}")
+        document, reasons = self._planned(job, hcl)
+        if reasons:
+            raise errors.RefusedError(f"no client can run the {job.kind} job: {'; '.join(reasons.values())}")
         self._tell(f"{job.kind}: running job {job.namespace}/{job.job_id}")
+        may_be_there = True  # also where an interrupt comes before the reply
         try:
-            jobs.register(self._client, document, source=hcl, enforce_index=0)
+            try:
+                jobs.register(self._client, document, source=hcl, enforce_index=0)
+            except errors.NomadApiError as error:
+                may_be_there = error.kind == "ambiguous"
+                raise
+            finally:
+                self.has_run |= may_be_there
             found, times, reason = self._follow(job)
         except BaseException:
-            for line in self._purge(job):
+            for line in self._purge(job) if may_be_there else ():
                 self._tell(line)
             raise
         left = self._purge(job)
@@ -68,6 +79,11 @@ class Watch:
             kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times
         )
         return Result(round=done, node_id=found.node_id if found else "", left_behind=left)
+
+    def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """Return the job as Nomad reads *hcl*, and why it would not place it."""
+        document = jobs.parse(self._client, hcl, namespace=job.namespace)
+        return document, jobs.plan(self._client, document).failed_groups
 
     def _follow(self, job: smoke.SmokeJob) -> tuple[jobs.Allocation | None, smoke_outcome.Times, str]:
         """Return the last state of the job's allocation, how long its steps took, and why it failed."""
@@ -99,16 +115,26 @@ class Watch:
 
     def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:
         """Stop the job, wait until its allocation has ended, then have Nomad forget it. Return what is left."""
+        by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
+        key = f"{job.namespace}/{job.job_id}"
+        try:
+            has_ended = self._has_ended(job)
+        except errors.NomadCsiError as error:
+            return (f"job {key} is left behind: {error}; remove it: {by_hand}",)
+        return (
+            () if has_ended else (f"job {key} is stopped, and its allocation has not ended; purge it later: {by_hand}",)
+        )
+
+    def _has_ended(self, job: smoke.SmokeJob) -> bool:
+        """Stop the job, and purge it once its allocation has ended; return whether it has."""
         jobs.stop(self._client, job.namespace, job.job_id, purge=False)
         deadline = time.monotonic() + END_S
         while (found := self._allocation(job)) is not None and found.client_status not in ENDED:
             if time.monotonic() > deadline:
-                return (
-                    f"job {job.namespace}/{job.job_id} is stopped, and its allocation has not ended: purge it later",
-                )
+                return False
             time.sleep(INTERVAL_S)
         jobs.stop(self._client, job.namespace, job.job_id, purge=True)
-        return ()
+        return True
 
     def _wait(self, look: Callable[[], _T]) -> _T:
         """Return what *look* finds, as soon as it is something, or what it found last."""
