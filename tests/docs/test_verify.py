@@ -12,6 +12,7 @@ from nomad_csi import cli
 from nomad_csi.cli import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
+from nomad_csi.nomad import changes
 from nomad_csi.plan import storage
 from nomad_csi.verify import findings, found, instances, plugins, prometheus, report, socket_findings, states, volumes
 
@@ -71,12 +72,13 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
     monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
     waited = []
 
-    def wait(seconds):
+    def wait(_events, seconds):
         waited.append(seconds)
         if len(waited) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_watch.time, "sleep", wait)
+    monkeypatch.setattr(verify_watch, "PAUSE_MIN_S", 0.001)
+    monkeypatch.setattr(changes.Events, "wait", wait)
 
     assert cli.main(shlex.split(command)[1:]) == 2
 
