@@ -75,9 +75,15 @@ def test_verify_exits_2_where_nobody_listens(spec, capsys):
     assert "http://127.0.0.1:9: no connection: Connection refused; look at NOMAD_ADDR" in err
 
 
-def test_verify_exits_2_for_a_bad_address_before_asking(spec, capsys):
-    """A typing error in the address is told as one."""
-    assert cli.main(["verify", spec, "--address", "localhost:4646"]) == 2
+@pytest.mark.parametrize(
+    ("variable", "words", "code"),
+    [("", ["--address", "localhost:4646"], 64), ("localhost:4646", [], 2)],
+)
+def test_bad_address_is_told_before_asking(spec, capsys, monkeypatch, variable, words, code):
+    """Typed wrong where it is an option; else the environment's."""
+    monkeypatch.setenv("NOMAD_ADDR", variable)
+
+    assert cli.main(["verify", spec, *words]) == code
 
     assert "address (NOMAD_ADDR): expected http:// or https:// with host and port, got 'localhost:4646'" in (
         capsys.readouterr().err

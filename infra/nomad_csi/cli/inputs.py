@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.cli import usage
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.spec import draft
 
@@ -63,7 +64,8 @@ def connection(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any
     """
     Return the `nomad.Connection` that `connect` uses, and ask nobody.
 
-    Also for a job that is only printed: it gets namespace and region of the connection. Raises `errors.SpecError`.
+    Also for a job that is only printed: it gets namespace and region of the connection. Raises `errors.SpecError`, and
+    `usage.UsageError` where options alone are wrong.
     """
     from nomad_csi import nomad  # noqa: PLC0415  # see above
 
@@ -71,7 +73,12 @@ def connection(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
     named = {name: value for name, (value, _) in of_stacks.items()}
-    found = nomad.Connection.from_environment(os.environ, **named | given)
+    try:
+        found = nomad.Connection.from_environment(os.environ, **named | given)
+    except errors.SpecError as error:
+        if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
+            raise usage.UsageError(error.problems, error.source) from None
+        raise
     for name, (value, path) in of_stacks.items():
         variable = f"NOMAD_{_variable(name)}"
         if os.environ.get(variable, value) not in {"", value}:
