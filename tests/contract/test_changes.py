@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.deploy import deregistration
-from nomad_csi.nomad import changes, jobs, volumes
+from nomad_csi.nomad import changes, jobs, streaming, volumes
 
 SOON_S = 4.0
 """Less than the wait of a blocking query, and enough for a busy machine."""
@@ -103,7 +103,7 @@ def test_registration_is_an_event(agent, client, registered, volume, topic):
 
 
 def test_token_without_rights_gets_no_events(acl_agent):
-    """It is told once, and who waits goes on by time."""
+    """It is told once, and who waits goes on by time. A real agent begins an answer, and then says nothing."""
     said = []
     nobody = nomad.Connection(address=acl_agent.url, token="11111111-2222-3333-4444-555555555555")
     with nomad.Nomad(nobody) as client, changes.Events(client, lambda: TOPICS, said.append) as events:

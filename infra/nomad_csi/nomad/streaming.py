@@ -11,6 +11,9 @@ from nomad_csi.nomad import pipeline
 
 CONNECT_S = 10.0
 
+FIRST_S = 5.0
+"""Until the first line, which Nomad sends at once."""
+
 SILENCE_S = 90.0
 """
 Without a byte, after which the connection counts as dead. Nomad sends a line every 30 s at least.
@@ -61,17 +64,24 @@ class Stream:
             if self._is_closed:
                 return
             self._socket = connection
-        connection.settimeout(SILENCE_S)
+        connection.settimeout(FIRST_S)
         connection.sendall(f"GET {self._target}{pipeline.tail(self._line)}".encode("ascii"))
         with contextlib.closing(http.client.HTTPResponse(connection, method="GET")) as answer:
             answer.begin()
             if answer.status != http.HTTPStatus.OK:
                 said = answer.read(200).decode(errors="replace").strip()
                 raise NoStreamError(f"status {answer.status}: {said}")
-            if not (line := answer.readline()):
-                # Nomad 2.0.6-dev begins its answer before it looks at the token.
-                raise NoStreamError("it ended at once, as for a token that lacks a capability")
+            line = _first(answer)
+            connection.settimeout(SILENCE_S)
             while line:
                 yield line.strip()
                 line = answer.readline()
         raise pipeline.BrokenError("the stream ended")
+
+
+def _first(answer: http.client.HTTPResponse) -> bytes:
+    """Return the first line. Nomad 2.0.6-dev begins its answer before it looks at the token, and then says nothing."""
+    with contextlib.suppress(TimeoutError):
+        if line := answer.readline():
+            return line
+    raise NoStreamError("nothing came, as for a token that lacks a capability")
