@@ -108,7 +108,7 @@ def test_token_without_rights_gets_no_events(acl_agent):
     nobody = nomad.Connection(address=acl_agent.url, token="11111111-2222-3333-4444-555555555555")
     with nomad.Nomad(nobody) as client, changes.Events(client, lambda: TOPICS, said.append) as events:
         assert not events.wait(1.0)
-        deadline = time.monotonic() + SOON_S
+        deadline = time.monotonic() + streaming.FIRST_S + SOON_S
         while not said and time.monotonic() < deadline:
             time.sleep(0.05)
 
