@@ -102,7 +102,8 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
     Return the agent's configuration file; Nomad takes JSON too.
 
     Containers that this client did not start stay: those of another client on this machine would be removed after five
-    minutes. Source: hashicorp/nomad, ``drivers/docker/reconcile_dangling.go`` (``untrackedContainers``), 2026-11-21.
+    minutes (`removed untracked container`). Source: hashicorp/nomad, ``drivers/docker/reconcile_dangling.go``; tried on
+    2.0.6-dev with Docker 20.10.24, 2026-11-21.
     """
     return {
         "data_dir": str(data_dir),
