@@ -167,7 +167,7 @@ def test_plan_of_what_runs_changes_nothing(client):
 @pytest.mark.parametrize(
     ("old", "new", "changes"),
     [
-        ('args    = ["60"]', 'args    = ["61"]', ("group g > task t > config.args[0]: 60 -> 61",)),
+        ('args    = ["60"]', 'args    = ["61"]', ("group g > task t > config.args: removed 60; added 61",)),
         ('a = "1"', 'a = "2"\n b = "3"', ("Meta[a]: 1 -> 2", "Meta[b]: unset -> 3")),
         ('"raw_exec"', '"exec"', ("group g > task t > Driver: raw_exec -> exec",)),
         ('group "g"', 'group "h"', ("group g: removed", "group h: added")),
