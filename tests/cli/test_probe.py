@@ -154,7 +154,14 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
                 "image": "registry.example.com/nomad-csi:1",
                 "entrypoint": ["nomad-csi"],
                 "args": ["probe", "--folder", "/csi-plugins", "--probe-timeout-s", "2.5", "--json"],
-                "volumes": ["/var/lib/nomad/client/csi/plugins:/csi-plugins"],
+                "mount": [
+                    {
+                        "type": "bind",
+                        "source": "/var/lib/nomad/client/csi/plugins",
+                        "target": "/csi-plugins",
+                        "readonly": True,
+                    }
+                ],
             },
         ),
     ],
