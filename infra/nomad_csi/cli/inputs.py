@@ -18,6 +18,9 @@ STACK_CONFIG_KEY = "nomad-csi:storage"
 STACK_SETTINGS = ("address", "namespace", "region")
 """What a stack's config may say of the connection, as ``nomad-csi:address``; its token is encrypted."""
 
+CONNECTION = (*STACK_SETTINGS, "ca_cert", "ca_path", "client_cert", "client_key", "tls_server_name")
+"""What options say of it."""
+
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that name a spec and its external ids."""
@@ -37,15 +40,15 @@ def add_stack_output(parser: argparse.ArgumentParser) -> None:
 
 def add_nomad(parser: Any) -> None:
     """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
-    for name in ("address", "namespace", "region", "ca-cert", "client-cert", "client-key"):
+    for name in CONNECTION:
         text = f"default: as the nomad command does it, from NOMAD_{_variable(name)}"
         if name == "address":
             text += "; the token comes from NOMAD_TOKEN, and from nowhere else"
-        parser.add_argument(f"--{name}", help=text)
+        parser.add_argument(f"--{name.replace('_', '-')}", help=text)
 
 
 def _variable(name: str) -> str:
-    return {"address": "ADDR", "ca-cert": "CACERT"}.get(name, name.replace("-", "_").upper())
+    return {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH"}.get(name, name.upper())
 
 
 def connect(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
@@ -69,8 +72,7 @@ def connection(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any
     """
     from nomad_csi import nomad  # noqa: PLC0415  # see above
 
-    names = ("address", "namespace", "region", "ca_cert", "client_cert", "client_key")
-    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    given = {name: value for name in CONNECTION if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
     named = {name: value for name, (value, _) in of_stacks.items()}
     try:

@@ -1,0 +1,75 @@
+"""docs/connection.md: its table is that of the code, and its commands are understood as written."""
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import inputs
+from nomad_csi.nomad import connection
+from nomad_csi.provider import configuration
+
+PAGE = (Path(__file__).parents[2] / "docs/connection.md").read_text(encoding="utf-8")
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)][
+    2:
+]
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SPEC = "plugins:\n  - {id: efs, driver: aws-efs, aws_region: us-east-1}\n"
+
+
+def camel(name):
+    """Return *name* as Pulumi writes it."""
+    head, *rest = name.split("_")
+    return head + "".join(map(str.title, rest))
+
+
+def test_table_has_every_setting_by_its_names():
+    """Option, provider argument, variable: in the order of the code."""
+    parser = argparse.ArgumentParser()
+    inputs.add_nomad(parser)
+    options = {action.dest: f"`{action.option_strings[0]}`" for action in parser._actions if action.dest != "help"}
+
+    told = {row[2].strip("`"): (row[0], row[1]) for row in ROWS}
+
+    expected = {
+        variable: (options.get(name), f"`{camel(name)}`{' (secret)' if camel(name) in configuration.SECRET else ''}")
+        for name, variable in connection.VARIABLES.items()
+    }
+    assert set(told) == set(expected)
+    assert {camel(name) for name in connection.VARIABLES} | {"root"} == set(configuration.DECLARED)
+    for variable, (option, argument) in expected.items():
+        assert told[variable][1] == argument
+        assert told[variable][0] == option or (option is None and told[variable][0].startswith("none"))
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (
+            0,
+            "ca_cert (NOMAD_CACERT): expected a readable PEM file (No such file or directory), got 'nomad-agent-ca.pem'",
+        ),
+        (1, "/secrets/api.sock: no connection: No such file or directory"),
+    ],
+)
+def test_commands_are_understood(number, told, monkeypatch, tmp_path, capsys):
+    """As far as without the server: the settings arrive."""
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "nomad_token").write_text("t")
+    (tmp_path / "storage.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+    *exports, command = BLOCKS[number].splitlines()
+    for pair in (
+        pair for line in exports for pair in shlex.split(line.removeprefix("export ").replace("$(cat ", "$(cat_"))
+    ):
+        name, _, value = pair.partition("=")
+        value = value.replace("${NOMAD_SECRETS_DIR}", str(secrets))
+        monkeypatch.setenv(name, "t" if value.startswith("$(cat_") else value)
+
+    assert cli.main(shlex.split(command)[1:]) == 2
+
+    assert told in capsys.readouterr().err
