@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, inputs, waits
+from nomad_csi.cli import confirm, documents, erasing, inputs, waits
 from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
 from nomad_csi.plan import registration
 
@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _repair(arguments)
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or EVERYWHERE
     with inputs.connect(arguments) as nomad:
+        erasing.warn(nomad)
         found = claims.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
     if arguments.json:
         print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))

@@ -129,10 +129,12 @@ def _is_state(path: Path) -> bool:
 
 
 def _live(arguments: argparse.Namespace, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
-    from nomad_csi.deploy import live_files  # noqa: PLC0415  # only --cluster pays for what asks Nomad
+    from nomad_csi.cli import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
+    from nomad_csi.deploy import live_files  # noqa: PLC0415
 
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or live_files.EVERYWHERE
     with inputs.connect(arguments) as nomad:
+        erasing.warn(nomad)
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)
 
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, owners
+from nomad_csi.cli import erasing, inputs, owners
 from nomad_csi.deploy import picture
 
 
@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad:
+        erasing.warn(nomad)
         drawn = picture.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )

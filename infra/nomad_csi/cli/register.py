@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import documents, inputs, owners, waits
-from nomad_csi.deploy import batch_register, batch_secrets, minimum_version
+from nomad_csi.cli import documents, erasing, inputs, owners, waits
+from nomad_csi.deploy import batch_register, batch_secrets, minimum_version, secret_safety
 from nomad_csi.verify import table
 
 WIDTH = 120
@@ -25,6 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     documents.add_secrets(parser)
     owners.add(parser, adopt="take over volumes that belong to another stack")
     waits.add(parser, "timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
+    text = "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again"
+    parser.add_argument("--accept-erased-secrets", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
     parser.set_defaults(run=run)
 
@@ -37,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         filled = batch_secrets.filled(wanted.documents, given, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
+        erasing.warn(nomad)
+        secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
         outcomes = batch_register.register(
             nomad,
             filled,

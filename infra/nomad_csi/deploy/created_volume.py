@@ -16,6 +16,7 @@ from nomad_csi.deploy import (
     created_sentences,
     properties,
     resource,
+    secret_safety,
     volume_comparison,
     volume_ownership,
     volume_properties,
@@ -73,6 +74,7 @@ class CreatedVolume:
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
         client = context.connect()
+        secret_safety.refuse(client, _identity(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
@@ -93,6 +95,9 @@ class CreatedVolume:
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+            if secret_safety.is_at_risk(client, inputs):
+                context.warn(f"volume {identity} was not compared: it has secrets, and {secret_safety.risk(client)}")
+                return dict(inputs), dict(outputs)
             volume = volumes.get(client, namespace, volume_id)
             if volume is None:
                 is_elsewhere = volume_ownership.is_in_other_cluster(client, identity, outputs)
@@ -116,6 +121,7 @@ class CreatedVolume:
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, old_outputs)
         volume_ownership.refuse_others(client, news, old_outputs)
+        secret_safety.refuse(client, identity, news)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
             made = created_changes.make(context, client, news)
@@ -180,6 +186,8 @@ def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mappi
 
 def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
     """Return the outputs after a change; what follows it must not lose the id, nor where the storage is."""
+    if secret_safety.is_at_risk(client, news):
+        return _recorded(news) | dict(answered) | volume_ownership.outputs(client, news)
     try:
         volume = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError as error:

@@ -7,6 +7,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
     batch_coalesce,
     resource,
+    secret_safety,
     volume_comparison,
     volume_document,
     volume_ownership,
@@ -82,6 +83,8 @@ def register(
 
 def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:
     """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    if secret_safety.is_at_risk(client, news):
+        return False
     try:
         found = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:

@@ -10,6 +10,7 @@ from nomad_csi.deploy import (
     compare,
     properties,
     resource,
+    secret_safety,
     volume_changes,
     volume_comparison,
     volume_document,
@@ -60,6 +61,7 @@ class VolumeRegistration:
         Raises `errors.RefusedError` where it differs, and where it is another stack's.
         """
         client = context.connect()
+        secret_safety.refuse(client, _identity(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
@@ -76,6 +78,9 @@ class VolumeRegistration:
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+            if secret_safety.is_at_risk(client, inputs):
+                context.warn(f"volume {identity} was not compared: it has secrets, and {secret_safety.risk(client)}")
+                return dict(inputs), dict(outputs)
             volume = volumes.get(client, namespace, volume_id)
             if volume is not None and volume.has_mount_flags and not inputs:
                 context.warn(
@@ -93,6 +98,7 @@ class VolumeRegistration:
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, old_outputs)
         volume_ownership.refuse_others(client, news, old_outputs)
+        secret_safety.refuse(client, identity, news)
         found = volumes.get(client, news["namespace"], news["volumeId"])
         volume_changes.refuse_impossible(context, found, news)
         volume_changes.register(context, client, news, is_new=found is None, found=found, recorded=old_outputs)
@@ -130,6 +136,9 @@ def _emptied(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> frozense
 
 def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properties:
     """Return the outputs after a registration; what follows it must not lose the id."""
+    if secret_safety.is_at_risk(client, news):
+        listed = secret_safety.listed(client, news["namespace"], news["volumeId"])
+        return _outputs(news, listed) | volume_ownership.outputs(client, news)
     try:
         volume = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError as error:
@@ -141,7 +150,7 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properti
     return _outputs(news, volume) | volume_ownership.outputs(client, news)
 
 
-def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | None) -> resource.Properties:
+def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedVolume | None) -> resource.Properties:
     return _recorded(inputs) | {"controllerRequired": volume is not None and volume.controller_required}
 
 

@@ -106,6 +106,8 @@ class ListedVolume:
     """How many allocations claim it for reading."""
 
     writers: int
+    controller_required: bool = False
+    """Whether its plugin has a controller."""
 
 
 def volume(item: replies.Node) -> Volume:
@@ -151,6 +153,7 @@ def listed(item: replies.Node) -> ListedVolume:
         topologies=_segments(item, "Topologies"),
         readers=replies.number(item, "CurrentReaders"),
         writers=replies.number(item, "CurrentWriters"),
+        controller_required=replies.flag(item, "ControllerRequired"),
     )
 
 

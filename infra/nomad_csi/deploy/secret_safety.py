@@ -1,0 +1,96 @@
+"""
+Volumes with secrets on servers that can erase them when a volume is read: `nomad.gates`, ``nomad-erases-secrets``.
+
+Their list shows no secrets and erases none, and a registration reads nothing that is not there.
+"""
+
+import threading
+import weakref
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import gates, servers, volumes
+from nomad_csi.plan import registration
+
+_GATE = next(gate for gate in gates.GATES if gate.code == "nomad-erases-secrets")
+_SHOWN = 5
+
+_LOCK = threading.Lock()
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, str] = weakref.WeakKeyDictionary()
+
+
+def risk(client: nomad.Nomad) -> str:
+    """
+    Return in words which servers can erase the secrets of a volume that is read; empty where none can.
+
+    Asked once for each client. Empty also where the servers cannot be seen, which `nomad-csi doctor` says.
+    """
+    with _LOCK:
+        if client in _KNOWN:
+            return _KNOWN[client]
+    try:
+        found = servers.list_servers(client)
+    except errors.NomadApiError as error:
+        if error.status is None:
+            return ""  # what comes next says that Nomad does not answer
+        found = ()
+    old = [f"{item.name} with {item.version}" for item in found if _GATE in gates.met("servers", item.version, _USED)]
+    told = f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {_GATE.fix}" if old else ""
+    with _LOCK:
+        return _KNOWN.setdefault(client, told)
+
+
+_USED: Collection[gates.Feature] = frozenset({"secrets"})
+
+
+def refuse_registered(
+    client: nomad.Nomad, documents: Iterable[registration.VolumeRegistration], *, is_accepted: bool
+) -> None:
+    """
+    Raise `errors.RefusedError` where a volume of *documents* with secrets is registered, and a server can erase them.
+
+    Nothing was read then but a list. Where *is_accepted* they may be: they are sent again with the registration.
+    """
+    with_secrets = [(item.namespace, item.volume_id) for item in documents if item.secrets]
+    why = risk(client) if with_secrets and not is_accepted else ""
+    there = [key for key in with_secrets if key in _listed(client, {key[0] for key in with_secrets})] if why else []
+    if there:
+        named = ", ".join("/".join(key) for key in there[:_SHOWN])
+        more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
+        raise errors.RefusedError(
+            f"{named}{more} {'has' if len(there) == 1 else 'have'} secrets, and {why}; nothing was read or sent: "
+            "--accept-erased-secrets reads and sends all the same"
+        )
+
+
+def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where the volume of *news* has secrets, is registered, and a server can erase them.
+
+    It would have to be read, to be compared.
+    """
+    if is_at_risk(client, news) and listed(client, news["namespace"], news["volumeId"]) is not None:
+        raise errors.RefusedError(
+            f"volume {identity} has secrets, and {risk(client)}; nothing was read or changed: until then, "
+            "`nomad volume register` sends it unread"
+        )
+
+
+def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:
+    """Return whether reading the volume of *inputs* can erase its secrets."""
+    return bool(inputs.get("secrets")) and bool(risk(client))
+
+
+def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.ListedVolume | None:
+    """Return the volume as the list shows it, which erases nothing; ``None`` where there is none."""
+    found = volumes.list_volumes(client, namespace)
+    return next((item for item in found if (item.namespace, item.volume_id) == (namespace, volume_id)), None)
+
+
+def _listed(client: nomad.Nomad, namespaces: Iterable[str]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (item.namespace, item.volume_id)
+        for namespace in sorted(namespaces)
+        for item in volumes.list_volumes(client, namespace)
+    )
