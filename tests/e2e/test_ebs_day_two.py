@@ -1,7 +1,6 @@
 """EBS volumes after the first day: changes that EC2 would refuse, snapshots on a schedule, an EC2 that throttles."""
 
 import os
-import time
 
 import urllib3
 
@@ -12,9 +11,6 @@ VOLUMES = int(os.environ.get("SOAK_EBS_VOLUMES", "12"))
 
 SHARE = 0.3
 """Of EC2's calls, how many it refuses."""
-
-LOOK_LIMIT_S = float(os.environ.get("SOAK_EBS_PREVIEW_S", "60"))
-"""How long a preview without changes may take; a soak on a machine that does nothing else asks for 5."""
 
 
 def moto(sandbox, method, path, body=None):
@@ -96,9 +92,7 @@ def test_volumes_are_all_made_while_ec2_throttles(sandbox):
     done = sandbox.up()
     calls = moto(sandbox, "GET", throttle.CALLS_PATH)
     moto(sandbox, "DELETE", throttle.CALLS_PATH)
-    begun = time.monotonic()
     preview = sandbox.run("preview", check=True)
-    seconds = time.monotonic() - begun
     looks = moto(sandbox, "GET", throttle.CALLS_PATH)
     moto(sandbox, "PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0})
 
@@ -114,4 +108,3 @@ def test_volumes_are_all_made_while_ec2_throttles(sandbox):
     assert preview.stderr.count("asked again") == looks["refused"].get("ec2 DescribeVolumes", 0)
     assert " to create" not in preview.stdout
     assert " to update" not in preview.stdout
-    assert seconds <= LOOK_LIMIT_S
