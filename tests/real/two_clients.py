@@ -28,9 +28,12 @@ from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
 from nomad_csi_sandbox.session import agent as session_agent
-from nomad_csi_sandbox.session import mounts, tasks
+from nomad_csi_sandbox.session import chroot, mounts, processes, tasks
 
 WAIT_S = 120.0
+MARK = "NOMAD_CSI_TEST_CLUSTER"
+"""Variable of the agents and of all that they start, by which they are found."""
+
 ZONES = {"c1": "us-east-1a", "c2": "us-east-1b"}
 STAND_IN = "nomad-csi-sandbox-csi-plugin"
 PROGRAMS = ("hostpathplugin", "aws-ebs-csi-driver")
@@ -60,7 +63,7 @@ JOB = """job "{job_id}" {{
         id                     = "{plugin_id}"
         type                   = "{role}"
         health_timeout         = "{health_timeout}"
-        stage_publish_base_dir = "{folder}/stage"
+        stage_publish_base_dir = "{folder}/c1/client/csi/{role}/{plugin_id}"
       }}
       env {{
         NOMAD_CSI_SANDBOX_ZONE = "${{attr.platform.aws.placement.availability-zone}}"
@@ -98,13 +101,15 @@ class Cluster:
         self._commands = {}
         self._stack = ExitStack()
         self._ports = iter(_free_ports(9))
+        self.address = ""
         self.client = None
 
     def start(self):
         parts = {"enabled": True, "bootstrap_expect": 1, "raft_multiplier": 1}
         http, rpc = self._prepare("s", {"server": parts | self._server})
         self.launch("s")
-        self.client = nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{http}"), timeout_s=20.0)
+        self.address = f"http://127.0.0.1:{http}"
+        self.client = nomad.Nomad(nomad.Connection(address=self.address), timeout_s=20.0)
         until(lambda: self._answers("/v1/status/leader"))
         for name, zone in ZONES.items():
             instance = documents.Instance(instance_id=f"i-{name}", availability_zone=zone)
@@ -112,6 +117,7 @@ class Cluster:
             own = {
                 "enabled": True,
                 "servers": [f"127.0.0.1:{rpc}"],
+                "chroot_env": chroot.contents(),
                 "options": {"fingerprint.denylist": session_agent.NOT_LOOKED_FOR.removeprefix("env_aws,")},
             }
             parts = {"client": own, "plugin": [{"raw_exec": [{"config": [{"enabled": True}]}]}]}
@@ -134,7 +140,7 @@ class Cluster:
         }
         config = self.folder / f"agent-{name}.json"
         config.write_text(json.dumps(settings | parts))
-        inherited = agents.task_environment("http://127.0.0.1:1", "i-1") | environment
+        inherited = agents.task_environment("http://127.0.0.1:1", "i-1") | environment | {MARK: str(self.folder)}
         if environment:
             del inherited["AWS_EC2_METADATA_DISABLED"]
         self._commands[name] = (["nomad", "agent", f"-config={config}"], inherited)
@@ -214,6 +220,7 @@ class Cluster:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+            processes.end_marked(MARK, str(self.folder))  # what a client left that was killed
             self._stack.close()
             mounts.unmount_below(self.folder)
 
