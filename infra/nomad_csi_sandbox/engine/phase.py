@@ -88,6 +88,7 @@ def _carry_out(options: Options, job: deployment.Deployment, engine: service.Eng
             job.snapshot.forget_interrupted(creates=options.clear_pending_creates)
         elif options.kind == "destroy":
             _warn_of_pending(job)
+            refresh.refresh(job, flagged_only=True)
             deletes.delete_all(job, job.snapshot.left())
         else:
             _update(job, engine)

@@ -1,5 +1,5 @@
 """
-Reading what there is: all of it for ``refresh``, before an update only what asked for it (``refreshBeforeUpdate``).
+Reading what there is: all of it for ``refresh``, before updates and destroys only what asked (``refreshBeforeUpdate``).
 
 Source: pulumi/pulumi, ``RefreshStep`` in ``pkg/resource/deploy/step.go``, ``rebuildBaseState`` in
 ``deployment_executor.go``.

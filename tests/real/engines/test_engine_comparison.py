@@ -217,6 +217,26 @@ def test_both_engines_refresh_and_destroy_alike(real, stand_in, states):
     assert left["ours"] == left["real"]
 
 
+def calls(side, method):
+    """Return the names of what the provider was asked to do so."""
+    found = [json.loads(line) for line in (side.world / "calls.jsonl").read_text(encoding="utf-8").splitlines()]
+    return sorted(call["name"] for call in found if call["method"] == method)
+
+
+def test_both_engines_read_before_a_destroy_what_asks_for_it(real, stand_in):
+    """What is found to be gone is not deleted once more, and nothing else is read."""
+    both(real, stand_in, lambda side: side.up(0))
+    both(real, stand_in, lose_watched)
+    both(real, stand_in, lambda side: (side.world / "calls.jsonl").unlink())
+
+    both(real, stand_in, lambda side: side.destroy(0))
+
+    assert stand_in.resources() == real.resources() == []
+    assert calls(stand_in, "Read") == calls(real, "Read") == ["watched"]
+    assert calls(stand_in, "Delete") == calls(real, "Delete")
+    assert "watched" not in calls(real, "Delete")
+
+
 def test_both_engines_refresh_what_is_half_made_alike(real, stand_in, states):
     """What was made and is not ready is recorded with the reason; a refresh finds it whole, or gone."""
     both(real, stand_in, lambda side: side.up(6))

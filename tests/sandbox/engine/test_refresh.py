@@ -69,6 +69,21 @@ def test_what_asks_for_it_is_read_before_an_update(yard):
     assert {call["name"] for call in yard.calls("Read")} == {"one"}
 
 
+def test_what_asks_for_it_is_read_before_a_destroy(yard):
+    """A thing that is gone is not deleted once more; the other one is not read."""
+    yard.program('toy.Thing("one", refreshFirst=True); toy.Thing("two")')
+    yard.up()
+    (yard.world / "thing-one-1.json").unlink()
+    yard.forget_calls()
+
+    result = yard.run("destroy", "--skip-preview")
+
+    assert result.ops() == [("delete", "two")]
+    assert {call["name"] for call in yard.calls("Read")} == {"one"}
+    assert {call["name"] for call in yard.calls("Delete")} == {"two"}
+    assert yard.names() == []
+
+
 def test_failed_read_stops_a_refresh_and_loses_nothing(yard):
     """What could not be read stays as it was known."""
     yard.program('toy.Thing("one"); toy.Thing("two")')
