@@ -6,6 +6,7 @@ import pulumi
 import pytest
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
+CLUSTER_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 SUBNET = {"id": "subnet-0default", "vpcId": "vpc-1", "availabilityZone": "us-east-1a"}
 
 
@@ -23,6 +24,9 @@ class Recorder(pulumi.runtime.Mocks):
 
     def __init__(self):
         self.made = []
+        self.asked = []
+        """What the provider was told when it was asked which cluster it is."""
+        self.cluster_id = CLUSTER_ID
 
     def new_resource(self, args):
         self.made.append(Made(token=args.typ, name=args.name, inputs=args.inputs))
@@ -34,6 +38,9 @@ class Recorder(pulumi.runtime.Mocks):
     def call(self, args):
         if args.token == "aws:ec2/getSubnet:getSubnet":
             return SUBNET | ({"id": args.args["id"]} if "id" in args.args else {})
+        if args.token == "nomad-csi:index:clusterId":
+            self.asked.append(args.args)
+            return {"id": self.cluster_id}
         raise AssertionError(f"unexpected call of {args.token}")
 
 

@@ -10,7 +10,8 @@ from nomad_csi.components import arguments
 from nomad_csi.drivers import catalogue
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
-TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"}
+CLUSTER = {"nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
+TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"} | CLUSTER
 
 
 def tokens(cloud):
@@ -46,6 +47,28 @@ def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
         "pluginId": "aws-ebs0",
         "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
         "volumeId": "mysql",
+    }
+
+
+@pytest.mark.parametrize(("is_preview", "makes"), [(True, False), (False, True)])
+def test_cluster_is_given_an_id_by_no_preview(cloud, is_preview, makes):
+    """Only an update writes one, for a cluster that has none."""
+    pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod", preview=is_preview)
+
+    cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
+
+    assert cloud.recorder.asked == [{"make": makes}]
+
+
+def test_storage_of_an_unknown_cluster_has_no_tag_of_one(cloud):
+    """The token may not read its id; the deletion wants more words then."""
+    cloud.recorder.cluster_id = ""
+
+    cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
+
+    tags = cloud.inputs("aws:ebs/volume:Volume", "mysql")["tags"]
+    assert tags == {name: value for name, value in TAGS.items() if name not in CLUSTER} | {
+        "ebs.csi.aws.com/cluster": "true"
     }
 
 

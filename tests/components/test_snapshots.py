@@ -66,6 +66,7 @@ def test_a_volume_is_tagged_by_the_output_of_a_schedule(cloud):
     assert tags == {
         "Name": "mysql",
         "ebs.csi.aws.com/cluster": "true",
+        "nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "nomad-csi:owner": "storage/prod",
         "nomad-csi:snapshots/nightly": "storage/prod",
         "nomad-csi:volume": "default/mysql",

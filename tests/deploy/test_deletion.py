@@ -139,7 +139,7 @@ def here(running):
 
 @pytest.fixture
 def made(ec2, here):
-    """Make an EBS volume with the tags of the components: ``made(KEY)``."""
+    """Make an EBS volume with the tags of the components, and the one of its cluster: ``made(KEY)``."""
 
     def make(key=KEY, owner=OWNER, of=here):
         tags = {"nomad-csi:volume": key, "nomad-csi:owner": owner, "nomad-csi:cluster": of, "Name": "mysql"}

@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.deploy import registry, resource
+from nomad_csi.deploy import cluster_identity, registry, resource
 from nomad_csi.provider import wire
 
 MARK = "engine:stand-in,nomad:stand-in,aws:moto"
@@ -25,6 +25,47 @@ def failure(call, request):
     with pytest.raises(grpc.RpcError) as failed:
         call(request)
     return failed.value
+
+
+@pytest.mark.parametrize("make", [True, False])
+def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
+    """Of the Nomad that the provider talks to; one is made for it where that is asked."""
+    asked = []
+
+    def of(client, *, make):
+        asked.append((client.connection.address, make))
+        return "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+    monkeypatch.setattr(cluster_identity, "of", of)
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": "http://127.0.0.1:4646"})))
+
+    request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": make}))
+    answer = plugin.Invoke(request)
+
+    assert wire.load(getattr(answer, "return"))[0] == {"id": "0f8fad5b-d9cb-469f-a165-70867728950e"}
+    assert asked == [("http://127.0.0.1:4646", make)]
+
+
+def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
+    """Nothing is made in a preview; what an update makes is to have its tag."""
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": "http://127.0.0.1:9"})))
+
+    request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": False}))
+    answer = plugin.Invoke(request)
+    request.args.CopyFrom(wire.dump({"make": True}))
+    error = failure(plugin.Invoke, request)
+
+    assert wire.load(getattr(answer, "return"))[0] == {"id": ""}
+    [(_, line, _)] = engine.lines
+    assert line.startswith("the preview shows no tag of the cluster, which Nomad did not tell: ")
+    assert error.code() == grpc.StatusCode.UNKNOWN
+
+
+def test_rejects_an_unknown_function(plugin):
+    """By its name."""
+    error = failure(plugin.Invoke, provider_pb2.InvokeRequest(tok="nomad-csi:index:other"))
+
+    assert error.details() == ("the program: function: expected nomad-csi:index:clusterId, got 'nomad-csi:index:other'")
 
 
 def test_check_fills_in_and_accepts_unknown_values(plugin, scripted, urn):

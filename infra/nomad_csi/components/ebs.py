@@ -6,7 +6,7 @@ from typing import NotRequired
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, volume
+from nomad_csi.components import arguments, cluster, volume
 from nomad_csi.plan import model, snapshots
 
 
@@ -81,7 +81,7 @@ class EbsVolume(pulumi.ComponentResource):
             throughput=ebs.throughput_mib_per_s,
             encrypted=ebs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            tags=_tags(ebs, args.get("snapshots", ())),
+            tags=cluster.tagged(self, _tags(ebs, args.get("snapshots", ()))),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
 

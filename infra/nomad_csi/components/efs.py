@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, volume
+from nomad_csi.components import arguments, cluster, volume
 from nomad_csi.plan import model, volumes
 
 NFS_PORT = 2049
@@ -122,7 +122,7 @@ class EfsVolume(pulumi.ComponentResource):
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
             performance_mode=efs.performance_mode,
             throughput_mode=efs.throughput_mode,
-            tags=dict(efs.tags),
+            tags=cluster.tagged(self, efs.tags),
             opts=pulumi.ResourceOptions(parent=self, protect=protect),
         )
 
@@ -177,7 +177,7 @@ class EfsVolume(pulumi.ComponentResource):
             file_system_id=file_system.id,
             posix_user={"uid": point.uid, "gid": point.gid},
             root_directory={"path": point.path, "creation_info": owner},
-            tags=dict(efs.tags),
+            tags=cluster.tagged(self, efs.tags),
             opts=pulumi.ResourceOptions(parent=self),
         )
 

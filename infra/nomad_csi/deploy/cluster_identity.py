@@ -24,6 +24,9 @@ NAMESPACE = "default"
 
 ITEM = "id"
 
+FUNCTION = "nomad-csi:index:clusterId"
+"""The provider's function that answers it, ``{"id": "..."}``, to ``{"make": true}`` or false; empty where unknown."""
+
 ABSENT_S = 5.0
 """How long an absent id is not looked for again."""
 

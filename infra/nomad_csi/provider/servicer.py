@@ -14,7 +14,7 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import registry, resource, sandbox
+from nomad_csi.deploy import cluster_identity, registry, resource, sandbox
 from nomad_csi.nomad import masking
 from nomad_csi.provider import configuration, replies, status, wire, wording
 
@@ -100,6 +100,10 @@ class Servicer(server.ProviderServicer):
     async def Delete(self, request: Any, context: Any) -> Any:
         """Remove an object."""
         return await self._answer(context, self._delete, request)
+
+    async def Invoke(self, request: Any, context: Any) -> Any:
+        """Answer which cluster it is: the one function that there is."""
+        return await self._answer(context, self._invoke, request)
 
     async def Construct(self, request: Any, context: Any) -> Any:
         """Construct a component for a program in another language."""
@@ -220,6 +224,23 @@ class Servicer(server.ProviderServicer):
         sandbox.refuse_other_side(outputs, self._mark)
         _kind(request.urn).delete(self._context(request), request.id, outputs)
         return empty_pb2.Empty()
+
+    def _invoke(self, request: Any) -> Any:
+        if request.tok != cluster_identity.FUNCTION:
+            problem = errors.Problem(path="function", got=repr(request.tok), allowed=cluster_identity.FUNCTION)
+            raise errors.SpecError((problem,), source="the program")
+        given, _ = wire.load(request.args)
+        makes, found = given.get("make") is True, ""
+        try:
+            found = cluster_identity.of(self._connect(), make=makes)
+        except errors.NomadApiError as error:
+            if makes:
+                raise
+            line = f"the preview shows no tag of the cluster, which Nomad did not tell: {wording.sentence(error)}"
+            self._engine.warn("", self._clean(request, line))
+        answer = provider_pb2.InvokeResponse()
+        getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
+        return answer
 
     def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
         """Return what *make* returns; an object that is not ready becomes one that the engine records."""
