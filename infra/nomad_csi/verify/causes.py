@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.drivers import model as drivers
-from nomad_csi.verify import events, findings
+from nomad_csi.verify import events, findings, redaction
 
 Kind = Literal["event", "log", "trap", "job", "note"]
 
@@ -44,7 +44,8 @@ def of_events(told: Iterable[events.Explanation]) -> tuple[Cause, ...]:
 
 def of_log(where: str, text: str) -> tuple[Cause, ...]:
     """Return the last lines of a log, without secrets."""
-    lines = [findings.foreign(line) for line in text.splitlines() if line.strip()]
+    whole = redaction.without_secrets(text)  # a private key has many lines
+    lines = [findings.foreign(line) for line in whole.splitlines() if line.strip()]
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LINES:])
 
 

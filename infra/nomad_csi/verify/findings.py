@@ -1,9 +1,10 @@
 """A finding: one thing that is not as planned, as data with a code, a subject and what to do."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from nomad_csi.verify import redaction
 
 Severity = Literal["error", "warning"]
 
@@ -11,13 +12,6 @@ TEXT_LIMIT = 600
 """Characters kept of a foreign text: enough for AWS's ``AccessDenied`` with user, action and resource."""
 
 _GAP = " ... "
-_SECRET = re.compile(
-    r"""(?ix)
-    \b([\w.-]*(?:secret|password|passwd|token|signature|credential|authorization)[\w.-]*["']?\s*[:=]\s*)
-    (?:(?:bearer|basic)\s+)?
-    (?:"[^"]*"|'[^']*'|[^\s,;&"']+)
-    """
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +49,7 @@ def foreign(text: str) -> str:
 
     ``foreign("token=abc  rest")`` is ``"token=[secret] rest"``.
     """
-    line = " ".join(_SECRET.sub(r"\1[secret]", text).split())
+    line = " ".join(redaction.without_secrets(text).split())
     clean = "".join(character for character in line if character.isprintable())
     return shortened(clean, TEXT_LIMIT)
 
