@@ -202,3 +202,22 @@ def test_delete_asks_nobody(context, scripted):
     HEALTH.delete(context, "aws-ebs0", NEWS | PROVEN)
 
     assert scripted.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("nodes", -1, "expected a whole number, at least 1; omit it for one on every eligible client, got -1"),
+        ("nodes", 0, "expected a whole number, at least 1; omit it for one on every eligible client, got 0"),
+        ("nodes", 1.5, "expected a whole number, at least 1; omit it for one on every eligible client, got 1.5"),
+        ("controllers", -2, "expected a whole number, at least 0, got -2"),
+        ("controllers", float("inf"), "expected a whole number, at least 0, got inf"),
+        ("timeoutS", -1, "expected a number of seconds above 0, got -1"),
+        ("timeoutS", 0, "expected a number of seconds above 0, got 0"),
+        ("stableS", -0.5, "expected a number of seconds, at least 0, got -0.5"),
+        ("stableS", float("nan"), "expected a number of seconds, at least 0, got nan"),
+    ],
+)
+def test_rejects_numbers_that_cannot_be_meant(name, value, reason):
+    """By name, before anything is waited for."""
+    assert HEALTH.check(NEWS | {name: value})[1] == (resource.Failure(path=name, reason=reason),)

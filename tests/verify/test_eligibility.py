@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.nomad import nodes
-from nomad_csi.verify import eligibility
+from nomad_csi.verify import eligibility, plugins
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,15 @@ def test_recorded_client_is_eligible_for_raw_exec_only(expected, recorded):
 def test_task_driver_that_is_not_known_is_not_asked_for(expected, node):
     """A token that may not read the plugin's jobs sees no fault in the clients."""
     assert eligibility.why_not(expected(task_driver=""), node("a", drivers={})) == ""
+
+
+@pytest.mark.parametrize("changes", [{"nodes": 0}, {"nodes": -1}, {"nodes": 0, "monolith": True}])
+def test_nothing_of_nothing_is_not_healthy(expected, node, seen, changes):
+    """Neither by Nomad's own counts of a job that was just registered, nor by a plan that wants nothing."""
+    verdict = plugins.compare_plugin(expected(controllers=0, **changes), seen(), (node("a"),))
+
+    assert (verdict.verdict, verdict.ok) == ("nothing-expected", False)
+    assert str(verdict.findings[0]) == (
+        "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found none that anybody expects or that runs; "
+        "look at its jobs, of which Nomad counts no instances right after they are registered"
+    )

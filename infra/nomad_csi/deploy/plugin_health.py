@@ -24,7 +24,7 @@ class PluginHealth:
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
         values, failures = properties.check(self.inputs, {name: _as_text(name, value) for name, value in news.items()})
-        return values, (*failures, *declared.policy_failures(news))
+        return values, (*failures, *declared.number_failures(news))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]

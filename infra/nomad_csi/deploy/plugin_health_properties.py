@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.deploy import properties, resource
@@ -133,11 +134,28 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
 }
 
-_LEAST: Mapping[str, tuple[str, float]] = {
-    "minHealthyPercent": ("a whole number from 1 to 100", 100),
-    "minHealthyPerZone": ("a whole number, at least 1", math.inf),
+_POLICY = ("minHealthyPercent", "minHealthyPerZone")
+"""Inputs that say how many instances are enough."""
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Which numbers an input may be."""
+
+    words: str
+    least: float
+    most: float = math.inf
+    is_whole: bool = True
+
+
+_RANGES: Mapping[str, _Range] = {
+    "minHealthyPercent": _Range("a whole number from 1 to 100", 1, 100),
+    "minHealthyPerZone": _Range("a whole number, at least 1", 1),
+    "nodes": _Range("a whole number, at least 1; omit it for one on every eligible client", 1),
+    "controllers": _Range("a whole number, at least 0", 0),
+    "timeoutS": _Range("a number of seconds above 0", math.ulp(0), is_whole=False),
+    "stableS": _Range("a number of seconds, at least 0", 0, is_whole=False),
 }
-"""Inputs that say how many instances are enough: what is allowed, in words and as the most."""
 
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
@@ -175,14 +193,15 @@ def _count(inputs: Mapping[str, Any], name: str) -> int | None:
 
 def is_strict(news: Mapping[str, Any]) -> bool:
     """Return whether every node instance must be healthy."""
-    return not any(news.get(name) for name in _LEAST)
+    return not any(news.get(name) for name in _POLICY)
 
 
-def policy_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
-    """Yield minima that cannot be meant."""
-    for name, (allowed, most) in _LEAST.items():
+def number_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
+    """Yield numbers that cannot be meant."""
+    for name, allowed in _RANGES.items():
         given = news.get(name)
         if not isinstance(given, int | float) or isinstance(given, bool):
             continue  # absent, unknown, or refused as no number
-        if given != int(given) or not 1 <= given <= most:
-            yield resource.Failure(path=name, reason=f"expected {allowed}, got {given:g}")
+        is_one = math.isfinite(given) and (not allowed.is_whole or given == int(given))
+        if not is_one or not allowed.least <= given <= allowed.most:
+            yield resource.Failure(path=name, reason=f"expected {allowed.words}, got {given:g}")

@@ -16,7 +16,15 @@ from nomad_csi.verify import constraints, findings
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 
-CODES = frozenset({"constraint-unjudged", "no-eligible-node", "instances-exceed-nodes", "controllers-exceed-nodes"})
+CODES = frozenset(
+    {
+        "constraint-unjudged",
+        "nothing-expected",
+        "no-eligible-node",
+        "instances-exceed-nodes",
+        "controllers-exceed-nodes",
+    }
+)
 """Findings about the cluster: what no waiting heals."""
 
 NAMES_SHOWN = 5
@@ -88,6 +96,8 @@ def _glob(pattern: str) -> re.Pattern[str]:
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
     """Return what no waiting can heal: no client that may run the plugin, or fewer clients than controllers."""
     subject = f"plugin {expectation.plugin_id}"
+    if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
+        return (_nothing_expected(subject),)
     doubts = {node.name: doubt for node in found if (doubt := unjudged(expectation, node))}
     if doubts:
         return (_unjudged(subject, doubts),)
@@ -123,6 +133,17 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         )
         return (few,)
     return ()
+
+
+def _nothing_expected(subject: str) -> findings.Finding:
+    return findings.Finding(
+        code="nothing-expected",
+        subject=subject,
+        severity="error",
+        expected="at least 1 instance",
+        found="none that anybody expects or that runs",
+        advice="look at its jobs, of which Nomad counts no instances right after they are registered",
+    )
 
 
 def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
