@@ -212,3 +212,39 @@ def test_silent_nomad_is_left_at_the_timeout(context, monkeypatch, expectation):
 
             with pytest.raises(errors.NomadCsiError, match="did not answer; nothing was registered"):
                 gate.wait(context, client, wanted, ())
+
+
+def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, expectation, monkeypatch):
+    """The failure is told soon after its time, and that logs were not read."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    release = threading.Event()
+    monkeypatch.setattr(gate, "EXPLAIN_S", 0.05)
+    monkeypatch.setattr(gate.explaining, "explain", lambda *_: release.wait(30) and ())
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+
+    is_left_behind = not release.is_set()
+    release.set()
+    assert str(caught.value).endswith("note (logs): not read within 0.05 s")
+    assert is_left_behind
+
+
+def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, monkeypatch):
+    """Ctrl-C waits for no log."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    release = threading.Event()
+
+    def explain(*_):
+        context.cancelled.set()
+        release.wait(30)
+        return ()
+
+    monkeypatch.setattr(gate.explaining, "explain", explain)
+
+    with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
+        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+
+    release.set()

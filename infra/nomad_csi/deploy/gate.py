@@ -1,5 +1,6 @@
 """The gate: waits until a plugin is proven healthy, says on the way how far it is, and in the end what held it up."""
 
+import functools
 import itertools
 import threading
 import time
@@ -27,6 +28,9 @@ CANCEL_POLL_S = 0.1
 
 LOOK_MIN_S = 5.0
 """What a look is given at least, however little of the timeout is left."""
+
+EXPLAIN_S = 10.0
+"""What explains a failure may take so long, beyond the timeout: logs come from clients, which may be gone."""
 
 CAUSE_LIMIT = 200
 """Characters of a cause in a status line."""
@@ -136,6 +140,18 @@ class _Wait:
 
         What is left behind ends by its own deadlines, and holds up nothing.
         """
+        outcome = self._within(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
+        if not outcome:
+            raise errors.NomadCsiError(self._late())
+        [result] = outcome
+        if isinstance(result, errors.CancelledError):
+            raise self._cancelled()
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    def _within(self, call: Callable[[], _Result], until: float) -> list[_Result | BaseException]:
+        """Return what *call* returns or raises; nothing where that takes beyond *until* on the monotonic clock."""
         outcome: list[_Result | BaseException] = []
         done = threading.Event()
 
@@ -147,18 +163,12 @@ class _Wait:
             done.set()
 
         threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
-        until = max(self._deadline, time.monotonic() + LOOK_MIN_S)
         while not done.wait(CANCEL_POLL_S):
             if self._context.cancelled.is_set():
                 raise self._cancelled()
             if time.monotonic() > until:
-                raise errors.NomadCsiError(self._late())
-        [result] = outcome
-        if isinstance(result, errors.CancelledError):
-            raise self._cancelled()
-        if isinstance(result, BaseException):
-            raise result
-        return result
+                return []
+        return outcome
 
     def _say(self, text: str) -> None:
         if text != self._shown:
@@ -190,7 +200,16 @@ class _Wait:
         """Return what explains it, where not everything is well."""
         if seen.verdict.ok:
             return ()
-        return explaining.explain(self._client, self._expectation, self._job_ids, seen.seen, seen.verdict)
+        asked = functools.partial(
+            explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.verdict
+        )
+        outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
+        if not outcome:
+            return (causes.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
+        [result] = outcome
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
 
 def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
