@@ -1,5 +1,9 @@
 """All plugins of one machine, asked at once."""
 
+import itertools
+import threading
+import types
+
 import pytest
 
 from nomad_csi.csi import on_node, report
@@ -107,7 +111,7 @@ def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, 
     left = list(latencies_ms)
 
     def answer(*_given, timeout_s):
-        assert timeout_s == 5.0
+        assert 2.5 <= timeout_s <= 5.0
         took_ms = left.pop(0)
         said = "ready" if took_ms < 1000 else "silent"
         return report.ProbeReport(endpoint="", verdict=said, detail="", latency_ms=took_ms)
@@ -115,3 +119,41 @@ def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, 
     monkeypatch.setattr(on_node.probe, "probe", answer)
 
     assert (on_node.ask_all(tmp_path, timeout_s=5.0).reports["a-1"].verdict, left) == (verdict, [])
+
+
+def _without_plugins(plugins, count):
+    for number in range(count):
+        (plugins / f"a-{number:03}").mkdir()
+
+
+def test_all_plugins_are_asked_before_the_first_has_answered(plugins, monkeypatch):
+    """However many of them hang, they cost one deadline together."""
+    _without_plugins(plugins, 60)
+    all_are_asked = threading.Barrier(60)
+
+    def answer(endpoint, **_):
+        all_are_asked.wait(30)
+        return report.ProbeReport(endpoint=endpoint, verdict="silent", detail="", latency_ms=5000)
+
+    monkeypatch.setattr(on_node.probe, "probe", answer)
+
+    assert {item.verdict for item in on_node.ask_all(plugins, timeout_s=5.0).reports.values()} == {"silent"}
+
+
+def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatch):
+    """One deadline for all, and half of it at least: nobody is called silent who was hardly asked."""
+    _without_plugins(plugins, 4)
+    given = []
+
+    def answer(endpoint, *, timeout_s):
+        given.append(timeout_s)
+        return report.ProbeReport(endpoint=endpoint, verdict="ready", detail="", latency_ms=1.0)
+
+    ticks = itertools.count()
+    monkeypatch.setattr(on_node, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(on_node.probe, "AT_ONCE", 1)
+    monkeypatch.setattr(on_node.probe, "probe", answer)
+
+    on_node.ask_all(plugins, timeout_s=5.0)
+
+    assert given == [4.0, 3.0, 2.5, 2.5]

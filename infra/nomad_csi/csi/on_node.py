@@ -6,6 +6,7 @@ Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.
 """
 
 import functools
+import time
 from collections.abc import Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -16,8 +17,6 @@ from nomad_csi import errors
 from nomad_csi.csi import endpoint, probe, report, validation
 
 SOCKET = "csi.sock"
-WORKERS = 16
-"""Plugins asked at a time; a client runs a handful."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,10 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Task = 
     """
     Probe every plugin whose socket is in *folder*; what is wrong with one is a result.
 
-    *timeout_s* is for all questions to one plugin, and for each of the *volumes* that its controllers are asked for.
+    *timeout_s* is for all questions to all plugins together, which are asked at the same time, and for each of the
+    *volumes* that their controllers are asked for. Of more plugins than `probe.AT_ONCE`, those that come later have
+    what is left of it, and half of it at least.
+
     A folder without plugins has no reports, and is no problem.
     """
     place = folder.resolve()  # links and ".." would count against the 107 bytes of a socket's path
@@ -73,8 +75,9 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Task = 
         return Answers(folder=str(place), problem="it is no folder; name the one that holds a folder per allocation")
     except PermissionError:
         return Answers(folder=str(place), problem=f"no permission to look there; {_AS_ROOT}")
-    with futures.ThreadPoolExecutor(WORKERS) as pool:
-        found = list(pool.map(functools.partial(_ask, timeout_s=timeout_s), sockets.values()))
+    until = time.monotonic() + timeout_s
+    with futures.ThreadPoolExecutor(probe.AT_ONCE) as pool:
+        found = list(pool.map(functools.partial(_ask, until=until, timeout_s=timeout_s), sockets.values()))
     reports = dict(zip(sockets, found, strict=True))
     asked = {
         alloc_id: validation.ask(str(sockets[alloc_id]), questions, timeout_s=timeout_s, seconds=volumes.seconds)
@@ -94,15 +97,18 @@ def _absent(place: Path) -> str:
     return "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else DATA_DIR/client"
 
 
-def _ask(socket: Path, *, timeout_s: float) -> report.ProbeReport:
+def _ask(socket: Path, *, until: float, timeout_s: float) -> report.ProbeReport:
+    """Ask one plugin until the monotonic clock says *until*, which all have in common, and for half of *timeout_s*."""
     try:
         endpoint.parse(str(socket))
     except errors.CsiError as error:
         detail = f"{error.message}; {error.advice}"
         return report.ProbeReport(endpoint=str(socket), verdict="error", detail=detail, latency_ms=0.0)
-    found = probe.probe(str(socket), timeout_s=timeout_s)
+    left_s = max(until - time.monotonic(), timeout_s / 2)
+    found = probe.probe(str(socket), timeout_s=left_s)
     for _ in range(probe.AGAIN):
-        if found.verdict != "silent" or found.latency_ms <= (1 + probe.LATE) * timeout_s * 1000:
+        if found.verdict != "silent" or found.latency_ms <= (left_s + probe.LATE * timeout_s) * 1000:
             break
-        found = probe.probe(str(socket), timeout_s=timeout_s)
+        left_s = timeout_s
+        found = probe.probe(str(socket), timeout_s=left_s)
     return found

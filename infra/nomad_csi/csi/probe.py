@@ -17,6 +17,9 @@ from nomad_csi.csi import endpoint as endpoints
 
 ProbeReport = report.ProbeReport
 
+AT_ONCE = 128
+"""Plugins that are asked at the same time: those that hang cost one deadline together, not one each."""
+
 REFUSED_CHECK_S = 0.5
 """How long the second look at a broken connection may take, in seconds: a local socket refuses at once."""
 

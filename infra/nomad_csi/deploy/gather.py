@@ -30,9 +30,6 @@ PROBE_TIMEOUT_S = 5.0
 WORKERS = 8
 """Calls to Nomad at the same time. It refuses the hundredth connection of one address."""
 
-PROBES = 128
-"""Sockets that are asked at the same time: those that hang cost one deadline together, not one each."""
-
 NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
@@ -115,7 +112,7 @@ def _ask(
             functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=cancelled)
             for expectation, item in wanted
         ),
-        workers=PROBES,
+        workers=probe.AT_ONCE,
     )
     return answers, time.monotonic() - until
 
