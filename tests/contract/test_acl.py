@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import deletion_guards
-from nomad_csi.nomad import plugins
+from nomad_csi.nomad import logs, plugins
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
 
@@ -20,6 +20,17 @@ def test_without_rights_everything_is_403(acl_agent, token, path):
     status, text, headers = acl_agent.call("GET", path, headers={"X-Nomad-Token": token} if token else None)
 
     assert (status, text, headers["Content-Type"]) == (403, "Permission denied", "text/plain; charset=utf-8")
+
+
+@pytest.mark.real_nomad
+def test_refusal_of_logs_names_the_missing_right_too(real_acl):
+    """A real agent sends it with status 500; the stand-in has one status for all refusals."""
+    connection = nomad.Connection(address=real_acl.url, token=UNKNOWN)
+    with (
+        nomad.Nomad(connection) as client,
+        pytest.raises(errors.NomadApiError, match="Permission denied; the token needs read-logs in namespace default"),
+    ):
+        logs.tail(client, "default", "2d1b13f5-503d-3e7e-18c5-f969d58b9143", "t")
 
 
 @pytest.mark.parametrize("path", ["/v1/agent/health", "/v1/status/leader"])

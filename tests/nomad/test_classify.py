@@ -101,6 +101,7 @@ SENTENCES = [
     (403, "Job registration, dispatch, and scale are disabled by the scheduler configuration", "refused"),
     # Rights.
     (403, "Permission denied", "refused"),
+    (500, "Permission denied", "refused"),
     (500, "ACL token not found or invalid workload identity", "refused"),
     (403, "ACL token expired", "refused"),
     # The cluster while its leader changes, and connections.

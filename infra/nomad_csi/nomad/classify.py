@@ -34,7 +34,7 @@ class Call:
 
 _BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
 
-_SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
+SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     # The plugin's cloud asks to be asked later, in whatever code the driver puts that.
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, 2026-08: RequestLimitExceeded.
     ("RequestLimitExceeded", "retry", _BUSY_CLOUD),
@@ -116,6 +116,8 @@ _SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
 )
 """Part of the sentence -> kind and advice. The first that fits counts: ``failed to get conn: ... i/o timeout``."""
 
+_DENIED = "Permission denied"
+
 _BEFORE_STORING = "controller validate volume:"
 """Nomad asks the controller before it stores anything: whatever broke there, nothing was registered."""
 
@@ -132,7 +134,8 @@ _READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|validate/job|job/[^/]+/p
 
 def answered(call: Call, status: int, text: str) -> Verdict:
     """Return what *status*, which is not a success, and its *text* mean for *call*."""
-    if status == HTTPStatus.FORBIDDEN and "Permission denied" in text:
+    is_denied = status == HTTPStatus.FORBIDDEN and _DENIED in text
+    if is_denied or text.strip() == _DENIED:  # with status 500 where a client is asked for logs
         return Verdict(kind="refused", advice=_missing_permission(call))
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return Verdict(kind="refused", advice="redirects are not followed: look at NOMAD_ADDR, and whether it is https")
@@ -154,7 +157,7 @@ def changes_nothing(call: Call) -> bool:
 
 
 def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
-    for sentence, kind, advice in _SENTENCES:
+    for sentence, kind, advice in SENTENCES:
         if sentence in text:
             is_unstored = kind == "ambiguous" and _BEFORE_STORING in text
             return ("retry" if is_unstored else kind), advice

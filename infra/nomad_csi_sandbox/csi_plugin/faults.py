@@ -8,8 +8,8 @@ Part of the stand-in for the CSI drivers. Keys, all optional::
 
 ``error``: Probe answers FAILED_PRECONDITION; ``hang``: it does not answer; ``not-ready``: it answers ``ready`` false.
 ``name``, ``version``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers
-INTERNAL, as when EC2 refuses. ``validate``: by volume, the code that the EBS driver's ValidateVolumeCapabilities
-answers. No file, no fault.
+INTERNAL, as when EC2 refuses. ``validate``: by volume, what the EBS driver's ValidateVolumeCapabilities answers, a code
+or ``CODE: text``. No file, no fault.
 """
 
 import json
@@ -61,12 +61,12 @@ def _is_allowed(found: Mapping[str, Any]) -> bool:
         found.get("probe", "") in PROBES
         and found.get("detach", "") in DETACHES
         and isinstance(validate, Mapping)
-        and set(validate.values()) <= grpc.StatusCode.__members__.keys()
+        and {answer.partition(":")[0] for answer in validate.values()} <= grpc.StatusCode.__members__.keys()
     )
 
 
 def of_validation(path: Path | None, volume_id: str) -> None:
     """Raise `status.StatusError` where a fault is ordered for the validation of *volume_id*."""
-    code = read(path).validate.get(volume_id)
+    code, _, text = read(path).validate.get(volume_id, "").partition(": ")
     if code:
-        raise status.StatusError(grpc.StatusCode[code], f"ordered fault for volume {volume_id}")
+        raise status.StatusError(grpc.StatusCode[code], text or f"ordered fault for volume {volume_id}")

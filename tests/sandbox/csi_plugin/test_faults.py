@@ -31,11 +31,14 @@ def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
 
 
 def test_fault_of_a_validation_is_of_one_volume(tmp_path):
-    """With the code that is ordered; others are none the worse."""
-    (tmp_path / "f.json").write_text('{"validate": {"vol-1": "ABORTED"}}')
+    """With the code and the text that are ordered; others are none the worse."""
+    (tmp_path / "f.json").write_text('{"validate": {"vol-1": "ABORTED", "vol-3": "INTERNAL: slow down"}}')
 
     faults.of_validation(tmp_path / "f.json", "vol-2")
     with pytest.raises(status.StatusError, match="ordered fault for volume vol-1") as caught:
         faults.of_validation(tmp_path / "f.json", "vol-1")
+
+    with pytest.raises(status.StatusError, match=r"^slow down$"):
+        faults.of_validation(tmp_path / "f.json", "vol-3")
 
     assert caught.value.code is grpc.StatusCode.ABORTED
