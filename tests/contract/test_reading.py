@@ -9,7 +9,8 @@ import sys
 import pytest
 import yaml
 
-from nomad_csi import cli
+from nomad_csi import cli, errors, nomad
+from nomad_csi.nomad import logs
 
 SECRET = "secret"
 READER = "reader"
@@ -251,6 +252,19 @@ def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):
 
     assert code == 0
     assert "efs.csi.aws.com" in out
+
+
+def test_logs_are_refused_in_one_way(reading):
+    """Policy ``read`` has no ``read-logs``; which right lacks is said whatever the status."""
+    told, token = reading
+    [alloc] = told.call("GET", "/v1/job/plugin-efs/allocations")
+    with (
+        nomad.Nomad(nomad.Connection(address=told.agent.url, token=token)) as client,
+        pytest.raises(errors.NomadApiError, match="Permission denied; the token needs read-logs") as caught,
+    ):
+        logs.tail(client, "default", alloc["ID"], "t")
+
+    assert caught.value.status == 403
 
 
 def test_nothing_of_it_is_pulumis():
