@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -197,7 +198,7 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
     monkeypatch.setenv("SSH_STAND_IN_LOG", str(short_folder / "ssh.log"))
 
     answer, _ = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/csi.sock")
-    _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=114)
+    _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=2)
 
     assert answer["name"] == "hostpath.csi.k8s.io"
     assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: GetPluginInfo: UNAVAILABLE")
@@ -272,6 +273,25 @@ def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_fold
     assert secret not in "".join([printed.out, *ours])
 
 
+@pytest.mark.usefixtures("hostpath")
+@pytest.mark.parametrize("json_words", [[], ["--json"]])
+@pytest.mark.parametrize("secret", ["abc", "x1", "a\nb"])
+def test_short_secrets_show_nowhere_either(monkeypatch, capsys, secret, json_words):
+    """As a value of the request, in a name, and in the plugin's words about it."""
+    monkeypatch.setenv("X_CSI_SECRETS", json.dumps({"password": secret}))
+    words = ["csi", "controller", "create", "--yes", "--name", f"vol-{secret}", "--capability", USE]
+    words += ["--parameter", f"k={secret}", "--show-request", *json_words]
+
+    assert cli.main(words) == 0
+    assert cli.main([*words, "--required-size", "1GiB"]) == 106
+    printed = capsys.readouterr()
+
+    ours = [line for line in printed.err.splitlines() if not line.startswith("GRPC error")]  # the plugin's own log
+    assert "vol-[secret]" in printed.err
+    for form in (secret, json.dumps(secret)[1:-1], " ".join(secret.split())):
+        assert form not in "\n".join([printed.out, *ours])
+
+
 @pytest.mark.parametrize("words", [["--secret", "a=hunter2"], ["--secret=a=hunter2"], ["--secrets", "a=hunter2"]])
 def test_rejects_secrets_as_arguments(words, capsys):
     """With the way to give them, and without repeating them."""
@@ -332,6 +352,17 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     monkeypatch.setenv("CSI_ENDPOINT", endpoint)
 
     assert said in call("identity", "info", code=2)[1]
+
+
+def test_a_place_where_no_plugin_answers_is_exit_code_2(short_folder, monkeypatch, call):
+    """A dead plugin's socket and a closed port: `UNAVAILABLE` is gRPC's word here, and no plugin's."""
+    with socket.socket(socket.AF_UNIX) as dead, socket.create_server(("127.0.0.1", 0)) as closed:
+        dead.bind(f"{short_folder}/dead.sock")
+        port = closed.getsockname()[1]
+
+    for where in (f"{short_folder}/dead.sock", f"tcp://127.0.0.1:{port}"):
+        monkeypatch.setenv("CSI_ENDPOINT", where)
+        assert "GetPluginInfo: UNAVAILABLE: failed to connect" in call("identity", "info", code=2)[1]
 
 
 def test_no_endpoint_at_all_is_typed_wrong(monkeypatch, capsys):

@@ -24,6 +24,20 @@ def test_short_secrets_do_not_tear_words_apart():
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("abc", "[secret]"),
+        ("vol-abc, abc=1 abcd xabc", "vol-[secret], [secret]=1 abcd xabc"),
+        ("a\\nb", "[secret]"),
+        ("hunter2 abc s", "[secret] [secret] [secret]"),
+    ],
+)
+def test_short_secrets_are_hidden_as_words_where_that_is_wanted(text, shown):
+    """What was put in by hand may be short; it is looked for as a whole."""
+    assert masking.without_secrets(text, ["", "abc", "a\nb", "s", "hunter2"], short_words=True) == shown
+
+
+@pytest.mark.parametrize(
     "written",
     [
         ODD,

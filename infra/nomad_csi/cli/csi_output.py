@@ -18,7 +18,7 @@ class Output:
 
     as_json: bool
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Values that a plugin may repeat, in an answer or in an error."""
+    """Values that a plugin may repeat, in an answer or in an error; short ones are hidden where they are words."""
 
     def show(self, document: Mapping[str, Any], stream: TextIO) -> None:
         """Print *document*."""
@@ -32,9 +32,9 @@ class Output:
 
     def fail(self, error: errors.CsiError) -> None:
         """Print *error* to standard error; as JSON besides, where a program reads."""
-        text = masking.without_secrets(str(error), self.secrets)
+        text = masking.without_secrets(str(error), self.secrets, short_words=True)
         if self.as_json:
-            message = masking.without_secrets(error.message, self.secrets)
+            message = masking.without_secrets(error.message, self.secrets, short_words=True)
             shown = {"endpoint": error.endpoint, "code": error.code, "message": message, "advice": error.advice}
             print(json.dumps({"error": shown}, indent=2, ensure_ascii=False))
         print(f"error: {text}", file=sys.stderr)
@@ -42,7 +42,7 @@ class Output:
     def _hidden(self, value: Any) -> Any:
         """Return *value* with no secret in any of its texts."""
         if isinstance(value, str):
-            return masking.without_secrets(value, self.secrets)
+            return masking.without_secrets(value, self.secrets, short_words=True)
         if isinstance(value, Mapping):
             return {self._hidden(key): self._hidden(item) for key, item in value.items()}
         return [self._hidden(item) for item in value] if isinstance(value, list) else value

@@ -1,6 +1,7 @@
 """Taking secrets out of a text before anybody reads it."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from urllib import parse
 
@@ -10,11 +11,20 @@ SHORTEST_SECRET = 4
 """Characters from which on a secret is looked for in a text; shorter ones are part of ordinary words."""
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return *text* with every one of *secrets* replaced, the longest first, and however it is escaped."""
-    written = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
+def without_secrets(text: str, secrets: Iterable[str], *, short_words: bool = False) -> str:
+    """
+    Return *text* with every one of *secrets* replaced, the longest first, and however it is escaped.
+
+    Those shorter than `SHORTEST_SECRET` are left, or, with *short_words*, replaced where they stand as a word.
+    """
+    known = tuple(secrets)
+    written = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
     for form in sorted(written, key=len, reverse=True):
         text = text.replace(form, HIDDEN)
+    short = {form for secret in known if 0 < len(secret) < SHORTEST_SECRET for form in _forms(secret)}
+    if short_words and short:
+        any_of = "|".join(re.escape(form) for form in sorted(short, key=len, reverse=True) if form)
+        text = re.sub(rf"{re.escape(HIDDEN)}|(?<!\w)(?:{any_of})(?!\w)", HIDDEN, text)
     return text
 
 
