@@ -99,11 +99,15 @@ class NomadApiError(NomadCsiError):
 class CsiError(NomadCsiError):
     """A CSI plugin did not answer as it should."""
 
-    def __init__(self, endpoint: str, message: str, *, code: str = "", advice: str = "") -> None:
+    def __init__(
+        self, endpoint: str, message: str, *, code: str = "", advice: str = "", is_answer: bool = True
+    ) -> None:
         self.endpoint = endpoint
         self.message = message[:MESSAGE_LIMIT]
         self.code = code
         """gRPC status name such as ``DEADLINE_EXCEEDED``; empty when no call was made."""
+        self.is_answer = is_answer
+        """Whether a plugin may have said so; ``False``: nobody was reached, or what is there is no plugin."""
         self.advice = advice
         super().__init__(f"{endpoint}: {self.message}{f'; {advice}' if advice else ''}")
 

@@ -37,3 +37,10 @@ def test_every_explained_rpc_and_code_exists():
 def test_exit_code_is_100_and_the_number_of_the_grpc_code(code, expected):
     """A script can tell what the plugin said from what never reached it."""
     assert explain.exit_code(errors.CsiError("x", "y", code=code)) == expected
+
+
+def test_exit_code_is_2_where_nobody_answered():
+    """A code of gRPC comes along all the same; it is not a plugin's."""
+    error = errors.CsiError("x", "y", code="UNAVAILABLE", is_answer=False)
+
+    assert explain.exit_code(explain.explained(error, "GetPluginInfo")) == 2

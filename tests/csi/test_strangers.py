@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import endpoint, probe
+from nomad_csi.csi import channel, endpoint, identity, probe
 
 
 @pytest.fixture
@@ -57,6 +57,37 @@ def test_what_speaks_something_else_is_told_as_that(listen, answer, said):
 
     assert (report.verdict, report.ready) == ("error", False)
     assert report.detail == f"{said}; that is no CSI plugin: compare the path or port with the plugin's --endpoint"
+
+
+@pytest.fixture
+def nowhere(folder, listen):
+    """Endpoints behind which no plugin answers, by what there is."""
+    with socket.socket(socket.AF_UNIX) as dead, socket.create_server(("127.0.0.1", 0)) as closed:
+        dead.bind(str(folder / "dead.sock"))
+        port = closed.getsockname()[1]
+    return {
+        "dead": str(folder / "dead.sock"),
+        "closed": f"127.0.0.1:{port}",
+        "unknown": "no-such-host.invalid:9000",
+        "http": listen(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
+        "garbage": listen(b"\0\1\2\3garbage, and more of it"),
+        "closes": listen(b""),
+        "closes after its settings": listen(b"\0\0\0\4\0\0\0\0\0"),
+    }
+
+
+def _refusal(where):
+    with channel.connect(endpoint.parse(where)) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=30)
+    return caught.value.code, caught.value.is_answer
+
+
+def test_nobodys_answer_is_told_from_a_plugins(nowhere, start_plugin):
+    """The code is one for both; a plugin's own says what the plugin says."""
+    found = {kind: _refusal(where) for kind, where in nowhere.items()}
+
+    assert found == dict.fromkeys(nowhere, ("UNAVAILABLE", False))
+    assert _refusal(start_plugin(probe="UNAVAILABLE").socket) == ("UNAVAILABLE", True)
 
 
 @pytest.mark.parametrize("text", ["http://127.0.0.1:9000", "ftp://host/csi.sock", "ssh://root@host/run/csi.sock"])

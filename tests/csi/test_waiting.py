@@ -36,7 +36,17 @@ def test_what_does_not_become_ready_ends_at_the_deadline(start_plugin, monkeypat
     with pytest.raises(errors.CsiError, match=f"not ready within 3 s: .*{said}") as caught:
         waiting.until_ready(endpoint.parse(plugin.socket), wait_s=3)
 
-    assert caught.value.code == "DEADLINE_EXCEEDED"
+    assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", True)
+
+
+def test_nobody_there_until_the_deadline_is_no_answer(folder, monkeypatch):
+    """It is told as that, and not as a plugin's word."""
+    monkeypatch.setattr(waiting, "PAUSE_S", 0.01)
+
+    with pytest.raises(errors.CsiError, match=r"not ready within 0\.1 s: no such socket") as caught:
+        waiting.until_ready(endpoint.parse(str(folder / "gone.sock")), wait_s=0.1)
+
+    assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", False)
 
 
 def test_what_no_waiting_heals_ends_at_once(start_plugin, folder):

@@ -50,7 +50,7 @@ def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Call the RPC, print the answer, and return 0, or 100 and the number of the gRPC code that refused it."""
+    """Call the RPC, print the answer, and return 0, 2 where no plugin answered, or 100 and the gRPC code of a no."""
     command: csi_commands.Command = arguments.command
     if command.instead:
         raise errors.RefusedError(f"{command.rpc.name} is not called: {command.instead}")

@@ -49,6 +49,13 @@ What is in gRPC's sentence about a peer of another kind -> what that means.
 Source: grpc, ``chttp2/transport/parsing.cc`` and ``frame_settings``; tried with grpcio 1.85, 2026-11.
 """
 
+NOT_REACHED = ("failed to connect to all addresses", "errors resolving ", "Stream removed (")
+"""
+How gRPC's own sentences begin where no plugin answered: nobody there, an unknown host, a connection that broke.
+
+Tried with grpcio 1.85, 2026-11: neither its code nor its metadata tell them from a plugin's own ``UNAVAILABLE``.
+"""
+
 NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
 
 
@@ -119,5 +126,13 @@ def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
     sentence = " ".join(details.split())
     for mark, meaning in NOT_GRPC:
         if mark in sentence:
-            return errors.CsiError(connection.endpoint.text, f"{code}: {meaning}", code=code, advice=NO_PLUGIN)
-    return errors.CsiError(connection.endpoint.text, f"{code}: {sentence}", code=code, advice=ADVICE.get(code, ""))
+            return errors.CsiError(
+                connection.endpoint.text, f"{code}: {meaning}", code=code, advice=NO_PLUGIN, is_answer=False
+            )
+    return errors.CsiError(
+        connection.endpoint.text,
+        f"{code}: {sentence}",
+        code=code,
+        advice=ADVICE.get(code, ""),
+        is_answer=code != "UNAVAILABLE" or not sentence.startswith(NOT_REACHED),
+    )

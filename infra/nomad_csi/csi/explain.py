@@ -72,9 +72,12 @@ OF_ALL: Mapping[str, str] = {
 def explained(error: errors.CsiError, rpc: str) -> errors.CsiError:
     """Return *error* of a call of *rpc* with its meaning as advice; other advice stays where there is none."""
     advice = BY_RPC.get(rpc, {}).get(error.code, "") or error.advice or OF_ALL.get(error.code, "")
-    return errors.CsiError(error.endpoint, f"{rpc}: {error.message}", code=error.code, advice=advice)
+    message = f"{rpc}: {error.message}"
+    return errors.CsiError(error.endpoint, message, code=error.code, advice=advice, is_answer=error.is_answer)
 
 
 def exit_code(error: errors.CsiError) -> int:
-    """Return the exit code of a command that ends with *error*: `errors.EXIT_ERROR` where no call was answered."""
-    return EXIT_BASE + int(grpc.StatusCode[error.code].value[0]) if error.code else errors.EXIT_ERROR
+    """Return the exit code of a command that ends with *error*: `errors.EXIT_ERROR` where no plugin was asked."""
+    if not error.code or not error.is_answer:
+        return errors.EXIT_ERROR
+    return EXIT_BASE + int(grpc.StatusCode[error.code].value[0])

@@ -74,7 +74,8 @@ class Reached:
     def renamed(self, error: errors.CsiError) -> errors.CsiError:
         """Return *error* with the endpoint as it was written, and what broke the forwarding as advice."""
         why = self.why_broken() if error.code == "UNAVAILABLE" else ""
-        return errors.CsiError(self.text, error.message, code=error.code, advice=why or error.advice)
+        advice = why or error.advice
+        return errors.CsiError(self.text, error.message, code=error.code, advice=advice, is_answer=error.is_answer)
 
 
 def check(text: str) -> None:

@@ -29,28 +29,30 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading
     """
     deadline = time.monotonic() + wait_s
     pause = cancelled or threading.Event()
-    obstacle = ""
+    obstacle, is_answer = "", False
     while True:
         timeout_s = max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05)
-        found = _obstacle(where, timeout_s, cancelled)
+        found, is_answered = _obstacle(where, timeout_s, cancelled)
         if not found:
             return
         # A last look that had hardly any time says less than the one before.
         is_cut = timeout_s < PROBE_TIMEOUT_S and found.startswith("DEADLINE_EXCEEDED")
-        obstacle = obstacle if obstacle and is_cut else found
+        if not (obstacle and is_cut):
+            obstacle, is_answer = found, is_answered
         if time.monotonic() + PAUSE_S >= deadline:
-            raise errors.CsiError(where.text, f"not ready within {wait_s:.3g} s: {obstacle}", code="DEADLINE_EXCEEDED")
+            message = f"not ready within {wait_s:.3g} s: {obstacle}"
+            raise errors.CsiError(where.text, message, code="DEADLINE_EXCEEDED", is_answer=is_answer)
         if pause.wait(PAUSE_S):
             raise errors.CancelledError(f"{where.text}: interrupted while the plugin was not ready: {obstacle}")
 
 
-def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> str:
-    """Return why the plugin is not ready yet; empty: it is."""
+def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> tuple[str, bool]:
+    """Return why the plugin is not ready yet, empty: it is; and whether somebody may have answered that."""
     found = endpoint.obstacle(where)
     if found and found.kind != "missing":
         endpoint.check(where)
     if found:
-        return found.message
+        return found.message, False
     try:
         # A channel of its own for each look: one that failed would wait before it connects again.
         with channel.connect(where, attempt_s=timeout_s, cancelled=cancelled) as connection:
@@ -58,5 +60,5 @@ def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.E
     except errors.CsiError as error:
         if error.code not in _MAY_PASS:
             raise
-        return error.message
-    return "" if readiness.ready else "the plugin says that it is still starting"
+        return error.message, error.is_answer
+    return "" if readiness.ready else "the plugin says that it is still starting", True
