@@ -90,10 +90,11 @@ def _one(arguments: argparse.Namespace) -> int:
 
 def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> Any:
     """Return a `verify.probed.Picture` of the answer and what Nomad has registered."""
-    from nomad_csi.cli import documents  # noqa: PLC0415  # a probe without a cluster does not pay for it
+    from nomad_csi.cli import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.deploy import probe_deep  # noqa: PLC0415
 
     with inputs.connect(arguments) as nomad:
+        erasing.warn(nomad)
         return probe_deep.of_endpoint(
             nomad,
             arguments.plugin,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, strict
+from nomad_csi.cli import erasing, inputs, strict
 from nomad_csi.deploy import cluster_report, sandbox
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     nomad: Any
     with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+        erasing.warn(nomad)
         found = cluster_report.look(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])
     code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0

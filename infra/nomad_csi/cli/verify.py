@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
+from nomad_csi.cli import erasing, inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
 from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
+        erasing.warn(nomad)
         return _once(arguments, verifier)
 
 
