@@ -83,3 +83,14 @@ def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
         assert identity.probe(connection, timeout_s=30).ready
+
+
+def test_host_without_an_address_is_called_so():
+    """No plugin restarts there: nobody was asked."""
+    where = endpoint.parse("a..b:9000")  # no name at all, so that no server of names is asked
+
+    with channel.connect(where) as connection, pytest.raises(errors.CsiError) as caught:
+        identity.probe(connection, timeout_s=20)
+
+    assert caught.value.code == "UNAVAILABLE"
+    assert caught.value.advice == channel.NO_HOST

@@ -56,6 +56,21 @@ def test_rejects_path_longer_than_a_socket_may_have():
         endpoint.parse(longest + "x")
 
 
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/run/" + "x" * 120, "correct the path, or link the socket to a shorter one"),
+        ("/" + "x" * 100 + "/csi/plugins/a/csi.sock", "give the Nomad client a shorter data_dir or state_dir"),
+    ],
+)
+def test_advice_for_a_long_path_is_about_whose_it_is(path, advice):
+    """Nomad's folders are named by its agent; any other path is the operator's own."""
+    with pytest.raises(errors.CsiError) as caught:
+        endpoint.parse(path)
+
+    assert caught.value.advice == advice
+
+
 @pytest.mark.parametrize("path", ["gone.sock", "file/csi.sock"])
 def test_missing_socket_is_an_obstacle(folder, path):
     """A path that does not exist is told from one that may not be read."""

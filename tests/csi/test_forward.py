@@ -110,6 +110,18 @@ def test_connecting_ends_when_it_is_cancelled():
         pass
 
 
+@pytest.mark.parametrize("read", [forward.check, lambda text: forward.reached(text).__enter__()])
+def test_rejects_a_path_that_ssh_would_cut(read):
+    """A colon ends the path in what is handed to it."""
+    with pytest.raises(errors.CsiError) as caught:
+        read("ssh://root@h/run/a:b.sock")
+
+    assert str(caught.value) == (
+        "ssh://root@h/run/a:b.sock: expected a path without ':', got '/run/a:b.sock'; ssh takes ':' for the end of a path "
+        "(-L): link the socket to a path without one"
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -59,6 +59,12 @@ Tried with grpcio 1.85, 2026-11: neither its code nor its metadata tell them fro
 NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
 
 
+UNKNOWN_HOST = "errors resolving"
+"""How gRPC's sentence begins where a host name has no address. Tried with grpcio 1.85, 2026-11."""
+
+NO_HOST = "the host name has no address: correct it, write an address instead, or look at this machine's DNS"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """An open channel to one plugin. Made by `connect`, closed by it."""
@@ -133,6 +139,6 @@ def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
         connection.endpoint.text,
         f"{code}: {sentence}",
         code=code,
-        advice=ADVICE.get(code, ""),
+        advice=NO_HOST if sentence.startswith(UNKNOWN_HOST) else ADVICE.get(code, ""),
         is_answer=code != "UNAVAILABLE" or not sentence.startswith(NOT_REACHED),
     )

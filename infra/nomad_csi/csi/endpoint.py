@@ -19,6 +19,9 @@ from nomad_csi import errors
 SOCKET_PATH_BYTES = 107
 """Longest path of a Unix socket. Source: unix(7), ``sun_path`` has 108 bytes with its end mark."""
 
+_OF_NOMAD = "/csi/plugins/"
+_SHORTER = "give the Nomad client a shorter data_dir or state_dir"
+
 FORMS = "unix:///run/csi.sock, /run/csi.sock or HOST:PORT"
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>\d{1,5})")
@@ -91,7 +94,7 @@ def _unix(text: str, path: str) -> Endpoint:
         raise errors.CsiError(
             text,
             f"the socket path has {length} bytes, the system allows {SOCKET_PATH_BYTES}",
-            advice="give the Nomad client a shorter data_dir or state_dir",
+            advice=_SHORTER if _OF_NOMAD in path else "correct the path, or link the socket to a shorter one",
         )
     if "\0" in path:
         raise errors.CsiError(text, f"expected {FORMS}, got a path with a NUL character")

@@ -82,8 +82,19 @@ def check(text: str) -> None:
     """Raise `errors.CsiError` for a *text* that is no endpoint; asks nobody."""
     if not text.lower().startswith(SCHEME):
         endpoint.parse(text)
-    elif _PLACE.fullmatch(text) is None:
+    else:
+        _place(text)
+
+
+def _place(text: str) -> re.Match[str]:
+    """Return the parts of *text*. Raises `errors.CsiError`."""
+    place = _PLACE.fullmatch(text)
+    if place is None:
         raise errors.CsiError(text, f"expected {FORM}, got {text!r}")
+    if ":" in place["path"]:
+        advice = "ssh takes ':' for the end of a path (-L): link the socket to a path without one"
+        raise errors.CsiError(text, f"expected a path without ':', got {place['path']!r}", advice=advice)
+    return place
 
 
 @contextmanager
@@ -98,9 +109,7 @@ def reached(text: str, *, connect_s: float = CONNECT_S, cancelled: threading.Eve
         endpoint.parse(text)
         yield Reached(text=text, local=text)
         return
-    place = _PLACE.fullmatch(text)
-    if place is None:
-        raise errors.CsiError(text, f"expected {FORM}, got {text!r}")
+    place = _place(text)
     program = shutil.which(PROGRAM)
     if program is None:
         raise errors.CsiError(text, "no `ssh` on PATH", advice="install OpenSSH's client")
