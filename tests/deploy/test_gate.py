@@ -113,6 +113,23 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     ]
 
 
+def test_timeout_names_the_trap_that_the_words_of_aws_fit(context, plugin_cluster, expectation):
+    """Who reads the failed step learns what it is, with the source."""
+    denied = DENIED.replace("DescribeX", "DescribeAvailabilityZones")
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Started", "x"), ("Plugin became unhealthy", denied)])
+    plugin_cluster.log("")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, driver="aws-ebs", timeout_s=0.05), plugin_cluster)
+
+    [trap] = [line for line in str(caught.value).splitlines() if line.startswith("  trap ")]
+    assert trap == (
+        "  trap (aws-ebs-csi-driver, pkg/driver/identity.go): a role without ec2:DescribeAvailabilityZones never gets "
+        "a healthy controller (since v1.49.0)"
+    )
+
+
 def test_custom_timeout_goes_before_the_plans(context, plugin_cluster, expectation):
     """Pulumi's customTimeouts decide where the operator gave one."""
     plugin_cluster.plugin(instances=0)

@@ -1,6 +1,7 @@
 """Each verdict is reached by bringing a plugin there, on a stand-in for Nomad that runs stand-ins for CSI drivers."""
 
 import importlib.util
+import json
 import signal
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi import cli
 from nomad_csi.deploy import explaining
 from nomad_csi.verify import history
 
@@ -310,6 +312,26 @@ def test_positional_word_is_named_as_the_trap(shared):
     assert "'node'" in trap.text
     assert plugin.job_id in trap.text
     assert [cause.kind for cause in told if cause.kind == "log"] != []
+
+
+def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
+    """`nomad-csi verify` tells the trap with its evidence, in the table and in the JSON."""
+    plugin = shared.run("efs-word", words=("node",), health_timeout="1s")
+    plugin.until("flapping")
+    task_driver = {"name": "raw_exec", "command": "efs", "client_data_dir": str(shared.data_dir)}
+    wanted = {"id": "efs-word", "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": task_driver}
+    (tmp_path / "storage.yaml").write_text(json.dumps({"plugins": [wanted]}))
+    words = ["verify", str(tmp_path / "storage.yaml"), "--address", shared.server.url]
+
+    assert cli.main(words) == 1
+    table = " ".join(capsys.readouterr().out.split())
+    assert cli.main([*words, "--json"]) == 1
+    [verdict] = json.loads(capsys.readouterr().out)["plugins"]
+
+    [trap] = [cause for cause in verdict["causes"] if cause["kind"] == "trap"]
+    assert trap["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    assert "'node'" in trap["text"]
+    assert f"trap {trap['where']} {trap['text']}" in table
 
 
 def _until_heard(plugin, name):
