@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from nomad_csi.deploy import cluster_identity
+
 
 def runs(pid):
     """Return whether a process runs; one that has ended and waits to be collected does not."""
@@ -36,6 +38,20 @@ def test_up_makes_proves_and_registers_everything(running):
     assert "  1  aws:ebs/volume:Volume" in done.stdout
     assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
     assert "What to type next:" in done.stdout
+
+
+def test_storage_is_tagged_with_its_cluster(running):
+    """So that no other cluster takes it for its own when it is to be deleted."""
+    with running.nomad() as client:
+        here = cluster_identity.of(client)
+    ebs, efs = running.aws("ec2").describe_volumes()["Volumes"], running.aws("efs")
+    made = [*ebs, *efs.describe_file_systems()["FileSystems"], *efs.describe_access_points()["AccessPoints"]]
+
+    tagged = [{tag["Key"]: tag["Value"] for tag in item.get("Tags", ())} for item in made]
+    ours = [tags["nomad-csi:cluster"] for tags in tagged if "nomad-csi:owner" in tags]
+
+    assert here
+    assert ours == [here] * 3
 
 
 def test_up_again_changes_nothing_and_says_so(running):
