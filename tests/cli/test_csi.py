@@ -7,12 +7,15 @@ import re
 import socket
 import sys
 import threading
+from concurrent import futures
 from pathlib import Path
 
+import grpc
 import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli import csi_commands
+from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
 SSH = Path(__file__).parents[1] / "csi" / "ssh_stand_in.py"
@@ -352,6 +355,33 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     monkeypatch.setenv("CSI_ENDPOINT", endpoint)
 
     assert said in call("identity", "info", code=2)[1]
+
+
+class _Identity(csi_pb2_grpc.IdentityServicer):
+    def GetPluginInfo(self, *_):  # noqa: N802  # CSI's name
+        return csi_pb2.GetPluginInfoResponse(name="over.tcp", vendor_version="v1")
+
+
+@pytest.fixture
+def port():
+    """The port of a plugin that listens on 127.0.0.1, and says its name only."""
+    plugin = grpc.server(futures.ThreadPoolExecutor(2))
+    csi_pb2_grpc.add_IdentityServicer_to_server(_Identity(), plugin)
+    number = plugin.add_insecure_port("127.0.0.1:0")
+    plugin.start()
+    yield number
+    plugin.stop(None).wait()
+
+
+@pytest.mark.parametrize("form", ["127.0.0.1:{}", "tcp://127.0.0.1:{}"])
+def test_a_call_goes_over_tcp(port, form, call):
+    """With the scheme or without; and what it does not serve is its own answer."""
+    where = form.format(port)
+
+    answer, _ = call("identity", "info", "--endpoint", where)
+
+    assert answer == {"name": "over.tcp", "vendor_version": "v1", "manifest": {}}
+    assert "UNIMPLEMENTED" in call("identity", "probe", "--endpoint", where, code=112)[1]
 
 
 def test_a_place_where_no_plugin_answers_is_exit_code_2(short_folder, monkeypatch, call):

@@ -24,6 +24,9 @@ class Plugin:
     """What the plugin answers, and what it was asked."""
 
     socket: str
+    port: int = 0
+    """On 127.0.0.1, where it listens too."""
+
     serves: tuple[str, ...] = ("controller", "node")
     name: str = "ebs.csi.aws.com"
     version: str = "v1.64.0"
@@ -194,6 +197,7 @@ def start_plugin(folder):
         if "node" in plugin.serves:
             csi_pb2_grpc.add_NodeServicer_to_server(_Node(plugin), server)
         server.add_insecure_port(f"unix:{plugin.socket}")
+        plugin.port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         running.append((plugin, server))
         return plugin

@@ -39,6 +39,16 @@ def test_ready_plugin_is_reported_with_all_answers(start_plugin):
     }
 
 
+@pytest.mark.parametrize("form", ["127.0.0.1:{}", "tcp://127.0.0.1:{}", "localhost:{}"])
+def test_plugin_that_listens_on_tcp_is_probed_all_the_same(start_plugin, form):
+    """By address or by name, with the scheme or without."""
+    where = form.format(start_plugin().port)
+
+    report = probe.probe(where, timeout_s=30, expect_name="ebs.csi.aws.com", role="monolith")
+
+    assert (report.endpoint, report.verdict, report.node_id) == (where, "ready", "i-0abc")
+
+
 def test_report_is_plain_json(start_plugin):
     """What another program reads needs no class of ours."""
     report = probe.probe(start_plugin().socket, timeout_s=30)
@@ -138,6 +148,17 @@ def test_socket_of_a_dead_process_is_missing(folder):
         server.bind(path)
 
     report = probe.probe(path, timeout_s=30)
+
+    assert report.verdict == "missing"
+    assert report.detail.startswith("nobody listens there: the process has ended")
+
+
+def test_closed_port_is_missing():
+    """Nobody listens there any more."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+
+    report = probe.probe(f"tcp://127.0.0.1:{port}", timeout_s=30)
 
     assert report.verdict == "missing"
     assert report.detail.startswith("nobody listens there: the process has ended")
