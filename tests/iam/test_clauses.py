@@ -65,9 +65,12 @@ DENIED = {
     "snapshot another team's volume": ("ec2:CreateSnapshot", [VOLUME, ANOTHER_TEAMS], [NEW_SNAPSHOT, WITH_TAG]),
     "snapshot without the tag": ("ec2:CreateSnapshot", [VOLUME, OURS], [NEW_SNAPSHOT, NO_TAG]),
     "grow an untagged volume": ("ec2:ModifyVolume", [VOLUME, NO_TAG]),
+    "grow another team's volume": ("ec2:ModifyVolume", [VOLUME, ANOTHER_TEAMS]),
+    "restore another team's snapshot": ("ec2:CreateVolume", [NEW_VOLUME, WITH_TAG], [SNAPSHOT, ANOTHER_TEAMS]),
     "delete an untagged volume": ("ec2:DeleteVolume", [VOLUME, NO_TAG]),
     "delete another team's volume": ("ec2:DeleteVolume", [VOLUME, ANOTHER_TEAMS]),
     "delete an untagged snapshot": ("ec2:DeleteSnapshot", [SNAPSHOT, NO_TAG]),
+    "delete another team's snapshot": ("ec2:DeleteSnapshot", [SNAPSHOT, ANOTHER_TEAMS]),
     "tag what is there": ("ec2:CreateTags", [VOLUME, OURS]),
     "tag an instance on its creation": ("ec2:CreateTags", [INSTANCE, on_creation("RunInstances")]),
     "take the tag away": ("ec2:DeleteTags", [VOLUME, NO_TAG]),
@@ -119,6 +122,14 @@ def test_other_call_is_denied(decide, policy, name):
 def test_managed_policy_decides_the_same(decide, managed, name):
     """Where the managed policy speaks, ours is as wide and as narrow."""
     assert decide(managed, (ALLOWED | DENIED)[name]) is (name in ALLOWED and name not in NOT_IN_V2)
+
+
+def test_another_clusters_volume_is_not_told_apart(decide, policy, managed):
+    """The limit that docs/ownership.md tells: all clusters of an account have one tag and one value, by the managed policy, too."""
+    another_clusters = {"aws:ResourceTag/team": "payments", **OURS}
+    call = ("ec2:DeleteVolume", [VOLUME, another_clusters])
+
+    assert (decide(policy, call), decide(managed, call)) == (True, True)
 
 
 def test_every_action_taken_away_denies_a_needed_call(decide, policy, granted):
