@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def fails(monkeypatch):
 
 def left(cluster):
     return [job["ID"] for job in cluster.client.request("GET", "/v1/jobs").data if "smoke" in job["ID"]]
+
+
+def remove(cluster, ids):
+    """Purge jobs, and wait until the volume is free."""
+    for job_id in ids:
+        STOP(cluster.client, "default", job_id, purge=True)
+    deadline = time.monotonic() + live.WAIT_S
+    while volumes.get(cluster.client, *KEY).claims:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_data_is_read_back_on_the_other_client(cluster):
@@ -157,7 +168,8 @@ def test_job_that_cannot_be_removed_is_named_and_the_interrupt_stays(cluster, mo
         smoke.try_out(cluster.client, KEY, sandbox=MARK, tell=told.append)
 
     [job_id] = left(cluster)
-    STOP(cluster.client, "default", job_id, purge=True)
+    monkeypatch.undo()
+    remove(cluster, [job_id])
     assert told[-1] == (
         f"job default/{job_id} is left behind: DELETE /v1/job: connection refused; remove it: "
         f"nomad job stop -purge -namespace default {job_id}"
@@ -177,7 +189,7 @@ def test_job_that_cannot_be_removed_does_not_hide_the_outcome(cluster, monkeypat
     outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
 
     ids = left(cluster)
-    for job_id in ids:
-        STOP(cluster.client, "default", job_id, purge=True)
+    monkeypatch.undo()
+    remove(cluster, ids)
     assert len(ids) == len(outcome.left_behind) == 2
     assert all("; remove it: nomad job stop -purge -namespace default " in line for line in outcome.left_behind)
