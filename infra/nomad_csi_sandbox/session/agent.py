@@ -116,7 +116,8 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
             "chroot_env": chroot.contents(),
             "options": {"fingerprint.denylist": NOT_LOOKED_FOR},
         },
-        "plugin": {"docker": {"config": {"gc": {"dangling_containers": {"enabled": False}}}}},
+        # A list: objects in objects alone are refused as unexpected keys (tried on 2.0.6-dev, 2026-11-21).
+        "plugin": {"docker": {"config": [{"gc": {"dangling_containers": {"enabled": False}}}]}},
     }
 
 
