@@ -44,6 +44,30 @@ def test_with_constraints_clients_that_may_run_it_are_asked(context, scripted, e
     assert asked() == ["/v1/nodes", "/v1/node/a"]
 
 
+def test_what_each_client_has_for_itself_is_asked_of_each(context, scripted, expectation, asked):
+    """Nobody shares a host name: Nomad is not asked who else has it."""
+    names = ["a", "b", "c", "d"]
+    scripted.reply("GET", "/v1/nodes", 200, [listed(name) for name in names])
+    for name in names:
+        scripted.reply("GET", f"/v1/node/{name}", 200, listed(name, Attributes={"unique.hostname": f"{name}.lan"}))
+    by_host = model.Constraint(attribute="${attr.unique.hostname}", operator="=", value="a.lan")
+
+    found = clients.Clients(context.connect()).look([dataclasses.replace(expectation, constraints=(by_host,))])
+
+    assert [node.attributes["unique.hostname"] for node in found] == ["a.lan", "b.lan", "c.lan", "d.lan"]
+    assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/node/c", "/v1/node/d", "/v1/nodes"]
+
+
+def test_name_and_id_of_a_client_cost_no_call(context, scripted, expectation, asked):
+    """They stand in the list."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed(name) for name in ("a", "b", "c", "d")])
+    by_name = model.Constraint(attribute="${node.unique.name}", operator="=", value="a")
+
+    clients.Clients(context.connect()).look([dataclasses.replace(expectation, constraints=(by_name,))])
+
+    assert asked() == ["/v1/nodes"]
+
+
 def test_what_a_client_said_is_kept_until_it_changes(context, scripted, expectation, asked):
     """A look every half second does not ask a thousand clients each time."""
     scripted.reply("GET", "/v1/nodes", 200, [listed("a")])

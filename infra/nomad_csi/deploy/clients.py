@@ -2,7 +2,8 @@
 The cluster's clients, with what verdicts must know of each, in a number of calls that does not grow with their number.
 
 The list of clients shows no attributes and no meta. So one client is asked for all it says of itself, and Nomad then
-which others have the same value: two calls for each value that there is, such as three zones.
+which others have the same value: two calls for each value that there is, such as three zones. Where each client has a
+value of its own, such as its host name, there is nothing to share: each is asked.
 """
 
 import dataclasses
@@ -18,6 +19,13 @@ from nomad_csi.verify import eligibility, zones
 
 VALUES_MAX = 32
 """So many values of one key are looked for together; of the clients that are left each is asked."""
+
+UNIQUE = "unique."
+"""
+How the name of an attribute begins that each client has a value of its own for, such as ``unique.hostname``.
+
+Source: hashicorp/nomad, ``nomad/structs/node_class.go`` (``NodeUniqueNamespace``), 2026-08-21.
+"""
 
 FEW = 2
 """So many clients are asked one by one: that is no more calls."""
@@ -74,7 +82,7 @@ class Clients:
         """Find out what *key* is on each of the clients *among* of which it is not known."""
         known = self._values.setdefault(key, {})
         left = {node.node_id: node for node in among if _version(node) not in known}
-        for _ in range(VALUES_MAX):
+        for _ in range(0 if key[1].startswith(UNIQUE) else VALUES_MAX):
             if len(left) <= FEW:
                 break
             sample = next(iter(left.values()))
