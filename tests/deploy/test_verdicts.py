@@ -259,6 +259,21 @@ def test_wrong_capability_against_what_the_plan_needs(shared):
     assert "it does not say StageVolume" in seen.verdict.instances[0].detail
 
 
+def test_wrong_capability_of_the_one_that_lacks_it(shared):
+    """Two instances of one driver, of which one does not say that it stages volumes, as the other does."""
+    folder = shared.data_dir / "faults-ebs-lacking"
+    folder.mkdir()
+    (folder / "two.json").write_text(json.dumps({"lacks": ["STAGE_UNSTAGE_VOLUME"]}))
+    arguments = ["--driver", "aws-ebs", "node", "--endpoint=${CSI_ENDPOINT}"]
+    plugin = shared.run("ebs-lacking", arguments=arguments)
+    wanted = {"provider": "ebs.csi.aws.com", "version": "v1.64.0", "driver": "aws-ebs"}
+
+    seen = plugin.until("partial", "healthy", "wrong-capability", node_supports=("StageVolume",), **wanted)
+
+    assert states(seen) == [("one", "healthy", "nomad"), ("two", "wrong-capability", "nomad")]
+    assert "it does not say StageVolume" in seen.verdict.instances[1].detail
+
+
 def test_duplicate_on_one_client(shared):
     """Two jobs under one plugin id: Nomad knows one of the two instances."""
     plugin = shared.run("twice")

@@ -4,25 +4,27 @@ Faults on order, for tests: the JSON file that ``NOMAD_CSI_SANDBOX_FAULT_FILE`` 
 Part of the stand-in for the CSI drivers. Keys, all optional::
 
     {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "version": "v9", "detach": "error",
-     "validate": {"vol-0123456789abcdef0": "ABORTED"}}
+     "validate": {"vol-0123456789abcdef0": "ABORTED"}, "lacks": ["STAGE_UNSTAGE_VOLUME"]}
 
 ``error``: Probe answers FAILED_PRECONDITION; ``hang``: it does not answer; ``not-ready``: it answers ``ready`` false.
 ``name``, ``version``: what GetPluginInfo answers. ``detach``: the EBS driver's ControllerUnpublishVolume answers
 INTERNAL, as when EC2 refuses. ``validate``: by volume, what the EBS driver's ValidateVolumeCapabilities answers, a code
-or ``CODE: text``. No file, no fault.
+or ``CODE: text``. ``lacks``: what the EBS and the EFS driver's NodeGetCapabilities leaves out. No file, no fault.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import grpc
 
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import status
 
 PROBES = frozenset({"", "error", "hang", "not-ready"})
+NODE_RPCS = frozenset(csi_pb2.NodeServiceCapability.RPC.Type.keys())
 DETACHES = frozenset({"", "error"})
 
 
@@ -35,6 +37,7 @@ class Faults:
     version: str = ""
     detach: str = ""
     validate: Mapping[str, str] = field(default_factory=dict)
+    lacks: Collection[str] = ()
 
 
 def read(path: Path | None) -> Faults:
@@ -56,11 +59,13 @@ def read(path: Path | None) -> Faults:
 
 
 def _is_allowed(found: Mapping[str, Any]) -> bool:
-    validate = found.get("validate", {})
+    validate, lacks = found.get("validate", {}), found.get("lacks", [])
     return (
         found.get("probe", "") in PROBES
         and found.get("detach", "") in DETACHES
         and isinstance(validate, Mapping)
+        and isinstance(lacks, list)
+        and set(lacks) <= NODE_RPCS
         and {answer.partition(":")[0] for answer in validate.values()} <= grpc.StatusCode.__members__.keys()
     )
 
@@ -70,3 +75,9 @@ def of_validation(path: Path | None, volume_id: str) -> None:
     code, _, text = read(path).validate.get(volume_id, "").partition(": ")
     if code:
         raise status.StatusError(grpc.StatusCode[code], text or f"ordered fault for volume {volume_id}")
+
+
+def left_of(path: Path | None, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the capabilities of *names* that no fault on order takes away."""
+    lacks = read(path).lacks
+    return tuple(name for name in names if name not in lacks)

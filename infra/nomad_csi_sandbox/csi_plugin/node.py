@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi_sandbox.csi_plugin import capability, command, drivers, efs_volume, flags, folders, status
+from nomad_csi_sandbox.csi_plugin import capability, command, drivers, efs_volume, faults, flags, folders, status
 
 EBS_VOLUMES = 27
 """
@@ -30,9 +30,10 @@ class Node(csi_pb2_grpc.NodeServicer):
 
     driver: drivers.Driver
 
-    def __init__(self, machine: command.Machine, found: Mapping[str, str]) -> None:
+    def __init__(self, machine: command.Machine, found: Mapping[str, str], fault_file: Path | None = None) -> None:
         self._machine = machine
         self._flags = found
+        self._fault_file = fault_file
 
     def NodeGetInfo(self, _request: Any, _context: Any) -> Any:
         """Answer the instance id, the zone under the driver's keys, and how many volumes fit."""
@@ -48,7 +49,7 @@ class Node(csi_pb2_grpc.NodeServicer):
     def NodeGetCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims, also what this stand-in does not play."""
         rpc = csi_pb2.NodeServiceCapability.RPC
-        names = self.driver.node_rpcs
+        names = faults.left_of(self._fault_file, self.driver.node_rpcs)
         entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=name)) for name in names]
         return csi_pb2.NodeGetCapabilitiesResponse(capabilities=entries)
 

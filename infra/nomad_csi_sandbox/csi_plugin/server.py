@@ -74,7 +74,7 @@ def _add_services(
         csi_pb2_grpc.add_ControllerServicer_to_server(controller.EfsController(), server)
     if command.machine and command.serves_node and not command.profile:
         kind = node.EbsNode if is_ebs else node.EfsNode
-        csi_pb2_grpc.add_NodeServicer_to_server(kind(command.machine, command.flags), server)
+        csi_pb2_grpc.add_NodeServicer_to_server(kind(command.machine, command.flags, fault_file), server)
 
 
 def _add_local(server: grpc.Server, command: commands.Command, profile: profiles.Profile) -> None:

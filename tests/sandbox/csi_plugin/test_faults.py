@@ -18,7 +18,8 @@ def test_faults_are_read_from_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"prob": "hang"}', '{"probe": "explode"}', '{"validate": {"vol-1": "BUSY"}}']
+    "text",
+    ["{", "[]", '{"prob": "hang"}', '{"probe": "explode"}', '{"validate": {"vol-1": "BUSY"}}', '{"lacks": ["STAGE"]}'],
 )
 def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
     """A fault with a typing mistake does not pass for health."""
@@ -28,6 +29,15 @@ def test_rejects_a_file_that_orders_nothing_known(tmp_path, text):
         faults.read(tmp_path / "f.json")
 
     assert caught.value.code is grpc.StatusCode.INTERNAL
+
+
+def test_capability_on_order_is_left_out(tmp_path):
+    """The others stay, in their order."""
+    (tmp_path / "f.json").write_text('{"lacks": ["EXPAND_VOLUME"]}')
+    names = ("STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME", "GET_VOLUME_STATS")
+
+    assert faults.left_of(tmp_path / "f.json", names) == ("STAGE_UNSTAGE_VOLUME", "GET_VOLUME_STATS")
+    assert faults.left_of(None, names) == names
 
 
 def test_fault_of_a_validation_is_of_one_volume(tmp_path):
