@@ -224,7 +224,9 @@ def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monk
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind("silent.sock")
         silent.listen()
-        hung = untouched.exec("nomad-csi", "probe", tmp_path / "silent.sock", "--probe-timeout-s", "1", "--json", check=False)
+        hung = untouched.exec(
+            "nomad-csi", "probe", tmp_path / "silent.sock", "--probe-timeout-s", "1", "--json", check=False
+        )
 
     assert (missing.returncode, hung.returncode) == (1, 1)
     assert missing.stdout.startswith(f"{tmp_path}/no.sock missing (")
