@@ -44,6 +44,12 @@ def of_nomad_csi(words: Sequence[str], *, cwd: Path, address: str) -> Cost:
     return of_command([str(Path(sys.executable).with_name("nomad-csi")), *words], cwd=cwd, environment=environment)
 
 
+def hold(what: str, found: float, limit: float, unit: str) -> None:
+    """Raise `RuntimeError` when *found* is more than *limit*: a bound that is promised is passed, and the run fails."""
+    if found > limit:
+        raise RuntimeError(f"{what}: {found:.4g} {unit}, at most {limit:.4g} are allowed")
+
+
 def median_s(function: Callable[[], object], runs: int) -> float:
     """Return the median seconds of *runs* calls of *function*."""
     found = []
