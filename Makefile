@@ -49,7 +49,7 @@ test: lint                           ## lint, then every test, on every core
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deploy/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py
-	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=10 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak
+	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=20 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
