@@ -429,10 +429,16 @@ LIMITED = {"blind": (), "writer": ("write",), "editor": ("read", "write"), "owne
 
 
 @pytest.fixture(scope="session")
-def real_tokens(real_acl):
+def real_root(real_acl):
+    """The token of the real agent that may do anything; an agent gives it once."""
+    return real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]
+
+
+@pytest.fixture(scope="session")
+def real_tokens(real_acl, real_root):
     """Tokens of the real agent, for those of `LIMITED`, and for ``root``."""
-    root = {"X-Nomad-Token": real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
-    found = {"root": root["X-Nomad-Token"]}
+    root = {"X-Nomad-Token": real_root}
+    found = {"root": real_root}
     for name, rights in LIMITED.items():
         below = f'variables {{ path "nomad-csi/*" {{ capabilities = {json.dumps(list(rights))} }} }}' if rights else ""
         rules = {

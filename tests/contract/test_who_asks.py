@@ -24,16 +24,15 @@ plugin { policy = "write" }
 
 
 @pytest.fixture(scope="module")
-def acl_policies(real_acl):
+def acl_policies(real_acl, real_root):
     """The real agent with access control, a token for everything, and one with a policy, a role, and one too many."""
-    _, root, _ = real_acl.call("POST", "/v1/acl/bootstrap")
-    headers = {"X-Nomad-Token": root["SecretID"]}
+    headers = {"X-Nomad-Token": real_root}
     for name, rules in {"reader": READER, "writer": WRITER}.items():
         assert real_acl.call("POST", f"/v1/acl/policy/{name}", {"Name": name, "Rules": rules}, headers)[0] == 200
     _, role, _ = real_acl.call("POST", "/v1/acl/role", {"Name": "r", "Policies": [{"Name": "writer"}]}, headers)
     wanted = {"Name": "limited", "Type": "client", "Policies": ["reader", "absent"], "Roles": [{"ID": role["ID"]}]}
     _, limited, _ = real_acl.call("POST", "/v1/acl/token", wanted, headers)
-    return types.SimpleNamespace(url=real_acl.url, management=root["SecretID"], limited=limited["SecretID"])
+    return types.SimpleNamespace(url=real_acl.url, management=real_root, limited=limited["SecretID"])
 
 
 def test_servers_of_the_region(client):
