@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ import boto3
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 
 
@@ -251,11 +251,18 @@ def sticky(request):
 
 
 @pytest.fixture(scope="session")
-def moto_url():
-    """AWS for the plugins of both sides."""
-    with moto.Moto() as server:
-        server.wait_until_it_answers()
-        yield server.url
+def moto_url(tmp_path_factory):
+    """AWS for the plugins of both sides, in a process of its own: other tests forget what theirs has."""
+    ready = tmp_path_factory.mktemp("moto") / "ready.json"
+    process = subprocess.Popen([sys.executable, "-m", "nomad_csi_sandbox.aws.moto", "--ready-file", str(ready)])
+    deadline = time.monotonic() + agents.START_TIMEOUT_S
+    while not ready.exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline, "moto did not start"
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{json.loads(ready.read_text())['port']}"
+    process.terminate()
+    process.wait(30)
 
 
 @pytest.fixture(scope="session")

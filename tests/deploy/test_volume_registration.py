@@ -461,7 +461,7 @@ def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted
 @pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}])
 def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, monkeypatch, state):
     """A job that was stopped a moment ago needs a moment."""
-    monkeypatch.setattr(volume_removal, "INTERVAL_S", 0.0)
+    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
     [allocation] = CLAIM["Allocations"]
     for _ in range(3):
         scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | state]})

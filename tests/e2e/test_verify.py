@@ -107,7 +107,7 @@ def test_verify_as_json_has_the_documented_keys(untouched):
     ]
     [instance, _] = report["plugins"][1]["instances"]
     assert sorted(instance) == [
-        "alloc_id", "detail", "extra", "node_id", "node_name", "proven_by", "role", "verdict", "zone",
+        "alloc_id", "detail", "extra", "node_id", "node_name", "nomad", "proven_by", "role", "socket", "socket_detail", "verdict", "zone",
     ]  # fmt: skip
     assert report["volumes"][0] == {
         "namespace": "default",

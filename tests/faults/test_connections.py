@@ -163,8 +163,11 @@ def crowd(proxy):
     ],
     ids=["429", "silent-close"],
 )
-def test_connection_number_101_is_tried_again(register, proxy, agent, files, held, ids, crowd, answer, told):
+def test_connection_number_101_is_tried_again(
+    register, proxy, agent, files, held, ids, crowd, answer, told, monkeypatch
+):
     """Others of the same address hold all that an agent takes; when they go, the run goes on."""
+    monkeypatch.setattr("nomad_csi.deploy.secret_safety.risk", lambda _client: "")  # a question that may go unanswered
     path = files("v0")
     proxy.over_limit = answer
     proxy.when_full = crowd

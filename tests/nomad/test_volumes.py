@@ -345,6 +345,7 @@ def test_list_of_volumes(agent, client, file):
             topologies=({"topology.hostpath.csi/node": "vm"},),
             readers=0,
             writers=0,
+            controller_required=True,
         ),
     )
     assert agent.asked[0].query == {"type": "csi", "namespace": "*"}

@@ -1,7 +1,8 @@
 """
 moto's own server in a thread of this process: the stand-in for AWS.
 
-It keeps its account in memory and loads a service when that is first asked for.
+It keeps its account in memory and loads a service when that is first asked for. The account is that of the process: two
+servers at a time in one process have the same.
 Source: moto 5.2.5, ``moto/moto_server/werkzeug_app.py`` (``create_backend_app``, ``DomainDispatcherApplication``).
 """
 
@@ -68,6 +69,8 @@ class Moto:
 
     def close(self) -> None:
         """End the server and forget its account."""
+        with urllib3.PoolManager(retries=False) as pool:
+            pool.request("POST", f"{self.url}/moto-api/reset", timeout=READY_TIMEOUT_S)
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

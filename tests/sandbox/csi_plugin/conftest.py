@@ -20,7 +20,7 @@ ZONES = ("us-east-1a", "us-east-1b")
 REAL_EBS = "aws-ebs-csi-driver"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def aws():
     """A moto server with a Nomad client in each zone; its URL."""
     with moto.Moto() as running:
@@ -28,13 +28,13 @@ def aws():
         yield running.url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def instances(aws):
     """The instance id of the Nomad client in each zone."""
     return account.seed(aws, region=REGION, zones=ZONES).instances
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ec2(aws):
     """Moto's EC2, asked directly."""
     client = session.isolated("sandbox", "sandbox").client("ec2", region_name=REGION, endpoint_url=aws)
