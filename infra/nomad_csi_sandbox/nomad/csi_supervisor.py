@@ -108,7 +108,7 @@ class Supervisor:
             return str(error)
         if not self._stop.is_set():
             watched = self._watched
-            plugins.note_ready(self._known, watched.config["ID"], watched.node_id, watched.alloc_id)
+            plugins.note_ready(self._known, watched.config, watched.node_id, watched.alloc_id)
             self._record(events.plugin_healthy(watched.config["ID"]))
         return ""
 

@@ -40,15 +40,17 @@ def note_job(known: state.State, job: Json, index: int) -> None:
             known.table_index[TABLE] = index
 
 
-def note_ready(known: state.State, plugin_id: str, node_id: str, alloc_id: str) -> None:
+def note_ready(known: state.State, config: Json, node_id: str, alloc_id: str) -> None:
     """
-    Note that a task became ready: its client asks it from now on, and no other task of the same plugin there.
+    Note that a task became ready: its client asks it from now on, and no other of the same plugin and role there.
 
-    Source: hashicorp/nomad, ``client/pluginmanager/csimanager/manager.go`` (``ensureInstance``), 2026-11.
+    *config* is the ``CSIPluginConfig`` of the task. Source: hashicorp/nomad,
+    ``client/pluginmanager/csimanager/manager.go`` (``ensureInstance``), 2026-11.
     """
+    roles = ("controller", "node") if config["Type"] == "monolith" else (config["Type"],)
     with known.lock:
-        if plugin_id in known.plugins:
-            known.plugins[plugin_id].latest[node_id] = alloc_id
+        if config["ID"] in known.plugins:
+            known.plugins[config["ID"]].latest |= {(role, node_id): alloc_id for role in roles}
 
 
 def note_instance(known: state.State, role: Role, node_id: str, info: Json, socket: str) -> None:
@@ -58,7 +60,7 @@ def note_instance(known: state.State, role: Role, node_id: str, info: Json, sock
         alloc = known.allocs.get(info["AllocID"])
         if record is None or alloc is None or alloc.desired_status != "run":
             return  # a look that was under way when the allocation was told to stop
-        if record.latest.get(node_id, alloc.alloc_id) != alloc.alloc_id:
+        if record.latest.get((role, node_id), alloc.alloc_id) != alloc.alloc_id:
             return
         instances = record.controllers if role == "controller" else record.nodes
         old = instances.get(node_id)
@@ -101,7 +103,7 @@ def drop_instances(known: state.State, alloc_id: str) -> None:
     """Forget the instances of an allocation that is to stop."""
     with known.lock:
         for record in known.plugins.values():
-            record.latest = {node_id: latest for node_id, latest in record.latest.items() if latest != alloc_id}
+            record.latest = {place: latest for place, latest in record.latest.items() if latest != alloc_id}
             for role, instances in (("controller", record.controllers), ("node", record.nodes)):
                 _drop(known, record, "controller" if role == "controller" else "node", instances, alloc_id)
         collect(known)

@@ -119,8 +119,8 @@ class PluginRecord:
     sockets: dict[str, str] = field(default_factory=dict)
     """Socket path of each controller instance, by node id."""
 
-    latest: dict[str, str] = field(default_factory=dict)
-    """Of each node, by its id: the allocation that became ready last; of several there, the client asks that one."""
+    latest: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By role and node id: the allocation that became ready last; of several there, the client asks that one."""
 
 
 @dataclass(kw_only=True)
