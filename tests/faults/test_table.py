@@ -28,7 +28,7 @@ FAULTS = {
         "real/test_crowded_agent.py::test_connection_that_is_one_too_many_waits_for_the_others",
     ],
     "403 midway": ["faults/test_answers.py::test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays"],
-    "missing namespace": ["faults/test_answers.py::test_namespace_that_is_not_there_is_named_and_the_others_go_in"],
+    "missing namespace": ["faults/test_answers.py::test_namespace_that_is_not_there_is_named_before_anything_goes_in"],
     "change that Nomad never makes": [
         "faults/test_changes.py::test_change_that_nomad_never_makes_is_refused_and_done_the_long_way"
     ],
