@@ -6,10 +6,9 @@ only root may enter. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/pl
 Nomad 2.0.6-dev, 2026-08.
 """
 
-import collections
-import contextlib
 import dataclasses
 import functools
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +16,7 @@ from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import endpoint, probe
-from nomad_csi.deploy import other_jobs
+from nomad_csi.deploy import other_jobs, side_by_side
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import found, instances
@@ -118,36 +117,13 @@ def _ask(
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """
-    Return the results of *calls* in their order, *workers* at a time. After the first error none is begun.
+    """Return the results of *calls* in their order; the rest is as `side_by_side.each` says."""
+    numbered = (functools.partial(_numbered, number, call) for number, call in enumerate(calls))
+    return [result for _, result in sorted(side_by_side.each(numbered, workers=workers), key=operator.itemgetter(0))]
 
-    An interrupt does not wait for what is under way: that ends by its own deadlines, and holds up nothing.
-    """
-    waiting = collections.deque(enumerate(calls))
-    results: dict[int, _Result] = {}
-    wrong: dict[int, BaseException] = {}
 
-    def work() -> None:
-        while waiting and not wrong:
-            with contextlib.suppress(IndexError):  # another one took the last
-                number, call = waiting.popleft()
-                try:
-                    results[number] = call()
-                except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
-                    wrong[number] = error
-
-    count = min(workers, len(waiting))
-    threads = [threading.Thread(target=work, name="nomad-csi-ask", daemon=True) for _ in range(count)]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        waiting.clear()
-    if wrong:
-        raise wrong[min(wrong)]
-    return [results[number] for number in sorted(results)]
+def _numbered(number: int, call: Callable[[], _Result]) -> tuple[int, _Result]:
+    return number, call()
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

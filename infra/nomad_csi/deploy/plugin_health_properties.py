@@ -5,19 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.deploy import properties, resource
+from nomad_csi.deploy import named_properties, properties, resource
 from nomad_csi.plan import model
-from nomad_csi.spec import names
 
 INPUTS: Mapping[str, properties.Property] = {
-    "pluginId": properties.Property(
-        kind="text",
-        required=True,
-        replaces=True,
-        pattern=names.PLUGIN_ID,
-        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
-        description="Id of the CSI plugin.",
-    ),
+    "pluginId": named_properties.plugin_id("Id of the CSI plugin."),
     "provider": properties.Property(
         kind="text",
         required=True,
@@ -26,12 +18,8 @@ INPUTS: Mapping[str, properties.Property] = {
     "version": properties.Property(
         kind="text", description="The version that every instance must answer; any when omitted."
     ),
-    "namespace": properties.Property(
-        kind="text",
-        default="default",
-        pattern=names.NAMESPACE,
-        pattern_says="up to 128 letters, digits and '-'",
-        description="Nomad namespace of the plugin's jobs; `default` when omitted.",
+    "namespace": named_properties.namespace(
+        "Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False
     ),
     "controllers": properties.Property(
         kind="number", default=0, description="Controllers that must be healthy; 0 when omitted."

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from nomad_csi.deploy import job_ownership, properties
+from nomad_csi.deploy import job_ownership, named_properties, properties
 from nomad_csi.spec import names
 
 NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad"})
@@ -18,14 +18,7 @@ INPUTS: Mapping[str, properties.Property] = {
         pattern_says="up to 128 letters, digits, '.', '_' and '-', the first a letter or digit",
         description="Id of the job, as in its HCL.",
     ),
-    "namespace": properties.Property(
-        kind="text",
-        default="default",
-        replaces=True,
-        pattern=names.NAMESPACE,
-        pattern_says="up to 128 letters, digits and '-'",
-        description="Nomad namespace of the job, as in its HCL; `default` when omitted.",
-    ),
+    "namespace": named_properties.namespace("Nomad namespace of the job, as in its HCL; `default` when omitted."),
     "hcl": properties.Property(kind="text", required=True, description="The job file (HCL2), without variables."),
     "owner": properties.Property(
         kind="text",

@@ -17,7 +17,7 @@ _GATE = next(gate for gate in gates.GATES if gate.code == "nomad-erases-secrets"
 _SHOWN = 5
 
 _LOCK = threading.Lock()
-_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, str] = weakref.WeakKeyDictionary()
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[servers.Server, ...]] = weakref.WeakKeyDictionary()
 
 
 def risk(client: nomad.Nomad) -> str:
@@ -26,6 +26,18 @@ def risk(client: nomad.Nomad) -> str:
 
     Asked once for each client. Empty also where the servers cannot be seen, which `nomad-csi doctor` says.
     """
+    old = [f"{item.name} with {item.version}" for item in _servers(client) if _is_old(item)]
+    return f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {_GATE.fix}" if old else ""
+
+
+def is_excluded(client: nomad.Nomad) -> bool:
+    """Return whether the servers can be seen, and none of them can erase secrets."""
+    found = _servers(client)
+    return bool(found) and not any(map(_is_old, found))
+
+
+def _servers(client: nomad.Nomad) -> tuple[servers.Server, ...]:
+    """Return the servers; none where they cannot be seen."""
     with _LOCK:
         if client in _KNOWN:
             return _KNOWN[client]
@@ -33,12 +45,14 @@ def risk(client: nomad.Nomad) -> str:
         found = servers.list_servers(client)
     except errors.NomadApiError as error:
         if error.status is None:
-            return ""  # what comes next says that Nomad does not answer
+            return ()  # what comes next says that Nomad does not answer
         found = ()
-    old = [f"{item.name} with {item.version}" for item in found if _GATE in gates.met("servers", item.version, _USED)]
-    told = f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {_GATE.fix}" if old else ""
     with _LOCK:
-        return _KNOWN.setdefault(client, told)
+        return _KNOWN.setdefault(client, found)
+
+
+def _is_old(server: servers.Server) -> bool:
+    return _GATE in gates.met("servers", server.version, _USED)
 
 
 _USED: Collection[gates.Feature] = frozenset({"secrets"})

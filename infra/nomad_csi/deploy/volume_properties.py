@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.deploy import properties
+from nomad_csi.deploy import named_properties, properties
 from nomad_csi.spec import access, names
 
 _CAPABILITY = properties.Property(
@@ -42,14 +42,7 @@ INPUTS: Mapping[str, properties.Property] = {
         pattern_says="letters, digits, '.', '_' and '-', with an index such as [0] at the end or none",
         description="Nomad's id of the volume, unique in its namespace.",
     ),
-    "namespace": properties.Property(
-        kind="text",
-        default="default",
-        replaces=True,
-        pattern=names.NAMESPACE,
-        pattern_says="up to 128 letters, digits and '-'",
-        description="Nomad namespace of the volume; `default` when omitted.",
-    ),
+    "namespace": named_properties.namespace("Nomad namespace of the volume; `default` when omitted."),
     "name": properties.Property(
         kind="text", replaces=True, description="Shown by Nomad; the volume's id when omitted."
     ),
@@ -59,14 +52,7 @@ INPUTS: Mapping[str, properties.Property] = {
         replaces=True,
         description="The storage provider's id, such as `vol-...` or `fs-...::fsap-...`.",
     ),
-    "pluginId": properties.Property(
-        kind="text",
-        required=True,
-        replaces=True,
-        pattern=names.PLUGIN_ID,
-        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
-        description="Id of the CSI plugin that serves the volume.",
-    ),
+    "pluginId": named_properties.plugin_id("Id of the CSI plugin that serves the volume."),
     "capabilities": properties.Property(
         kind="list", required=True, item=_CAPABILITY, description="Ways in which allocations may use the volume."
     ),
