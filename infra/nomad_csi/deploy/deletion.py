@@ -17,18 +17,16 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deploy import (
     cluster_identity,
-    controller_endpoint,
     deletion_guards,
     deletion_order,
     deletion_outcome,
     deletion_proof,
+    deletion_target,
     deletion_ways,
     deregistration,
     mark_upkeep,
     registration_ownership,
 )
-from nomad_csi.nomad import plugins, volumes
-from nomad_csi.plan import volumes as planned
 
 FRESH_S = 1.0
 """
@@ -74,14 +72,6 @@ def is_there(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_
     return _Deletion(client, order, manner).is_there()
 
 
-class _StoppedError(Exception):
-    """The deletion ends here with a status of its own."""
-
-    def __init__(self, status: deletion_outcome.Status, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-
-
 class _Deletion:
     """One volume on its way."""
 
@@ -92,7 +82,6 @@ class _Deletion:
         self._manner = manner
         self._claimant = registration_ownership.Claimant(owner=manner.owner)
         self._external_id = ""
-        self._plugin_id = order.plugin_id
         self._tags: dict[str, str] = {}
         self._snapshot_id = ""
         self._is_forgotten = False
@@ -103,7 +92,7 @@ class _Deletion:
         """Go all steps; return how far it came."""
         try:
             self._go()
-        except _StoppedError as stopped:
+        except deletion_outcome.StoppedError as stopped:
             return self._outcome(stopped.status, str(stopped))
         except errors.RefusedError as refused:
             return self._outcome("kept" if self._is_forgotten else "refused", str(refused))
@@ -114,21 +103,20 @@ class _Deletion:
 
     def is_there(self) -> bool:
         """Find the storage, and ask whoever would delete it."""
-        self._find()
-        way = self._way()
+        way = deletion_target.way(self._client, self._find(), self._manner)
         way.check(with_snapshot=False)
         return way.is_there(self._external_id)
 
     def _go(self) -> None:
-        is_registered = self._find()
-        way = self._way()
-        self._look()
+        target = self._find()
+        way = deletion_target.way(self._client, target, self._manner)
+        self._tags = deletion_target.tags(self._client, target, self._manner)
         way.check(with_snapshot=self._with_snapshot)
-        self._see_that_it_is_there(way, is_registered=is_registered)
-        self._prove(is_registered=is_registered)
-        own = self._key if is_registered else None
+        self._see_that_it_is_there(way, target)
+        self._prove(is_registered=target.is_registered)
+        own = self._key if target.is_registered else None
         deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own)
-        if is_registered:
+        if target.is_registered:
             self._deregister()
         self._is_forgotten = True
         self._hold()
@@ -143,76 +131,11 @@ class _Deletion:
     def _with_snapshot(self) -> bool:
         return self._manner.with_snapshot and aws_deletion.kind_of(self._external_id) != "access-point"
 
-    def _find(self) -> bool:
-        """Find out which storage is meant; return whether Nomad holds the volume."""
-        order = self._order
-        volume = volumes.get(self._client, order.namespace, order.volume_id)
-        if volume is None:
-            self._external_id = order.external_id or self._manner.made.get(order.key, "") or self._tagged()
-            return False
-        if order.external_id not in {"", volume.external_id}:
-            raise errors.RefusedError(
-                f"{order.key} stands for {volume.external_id}, not for {order.external_id}; nothing was changed"
-            )
-        self._external_id, self._plugin_id = volume.external_id, volume.plugin_id
-        return True
-
-    def _tagged(self) -> str:
-        """Return the storage that has the volume in its tag. Raises `_StoppedError` where none is known."""
-        region = self._manner.aws_region
-        if not region:
-            raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
-        tagged = {
-            item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "")
-            for item in aws_deletion.find(self._order.key, region)
-        }
-        here = cluster_identity.of(self._client)
-        found = [item for item, of in tagged.items() if not cluster_identity.is_another(of, here)] or list(tagged)
-        if len(found) > 1:
-            raise errors.RefusedError(
-                f"{', '.join(found)} are all tagged as {self._order.key}; name one: --external-id"
-            )
-        if not found:
-            raise _StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
-        return found[0]
-
-    def _way(self) -> deletion_ways.Way:
-        """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
-        manner = self._manner
-        if manner.endpoint:
-            plugin = self._plugin()
-            return deletion_ways.Plugin(
-                endpoint=controller_endpoint.find(self._client, plugin, manner.endpoint),
-                provider=plugin.provider,
-                secrets=manner.secrets.get(self._order.key, {}),
-                accepts_unguarded=manner.accepts_unguarded,
-            )
-        if not aws_deletion.kind_of(self._external_id):
-            raise errors.RefusedError(
-                f"{self._external_id} is neither an EBS volume nor an access point of EFS; name the controller of its "
-                "plugin (--endpoint), or delete it where it was made; nothing was changed"
-            )
-        if not manner.aws_region:
-            raise errors.RefusedError(f"{self._external_id} is in some region of AWS; name it: --aws-region")
-        return deletion_ways.Cloud(aws_region=manner.aws_region)
-
-    def _plugin(self) -> plugins.Plugin:
-        """Return the plugin that the volume is one of, which has a name. Raises `errors.RefusedError`."""
-        if not self._plugin_id:
-            raise errors.RefusedError(f"{self._order.key} is not registered; name its plugin: --plugin")
-        plugin = plugins.get(self._client, self._plugin_id)
-        if plugin is None or not plugin.provider:
-            raise errors.RefusedError(f"Nomad has seen no plugin {self._plugin_id}: run its job first")
-        return plugin
-
-    def _look(self) -> None:
-        """Look at its tags, where a cloud is asked."""
-        manner = self._manner
-        if manner.aws_region and aws_deletion.kind_of(self._external_id):
-            found = aws_deletion.look(self._external_id, manner.aws_region)
-            self._tags = dict(found.tags) if found else {}
-            if found is None:
-                self._missing(f"{self._external_id} is not in {manner.aws_region}")
+    def _find(self) -> deletion_target.Target:
+        """Find out which storage is meant, and keep its id for the outcome."""
+        target = deletion_target.find(self._client, self._order, self._manner)
+        self._external_id = target.external_id
+        return target
 
     def _prove(self, *, is_registered: bool) -> None:
         """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
@@ -235,19 +158,13 @@ class _Deletion:
         if why := deletion_proof.objection(seen, said):
             raise errors.RefusedError(f"{why}; nothing was changed")
 
-    def _see_that_it_is_there(self, way: deletion_ways.Way, *, is_registered: bool) -> None:
+    def _see_that_it_is_there(self, way: deletion_ways.Way, target: deletion_target.Target) -> None:
         if way.is_there(self._external_id):
             return
-        if is_registered:
-            self._missing(f"{self._external_id} is not known at {self._manner.endpoint or self._manner.aws_region}")
-        raise _StoppedError("gone", f"not registered, and {self._external_id} is gone")
-
-    def _missing(self, what: str) -> None:
-        """Stop for storage that is not there: done where Nomad does not hold the volume either."""
-        order = self._order
-        if volumes.get(self._client, order.namespace, order.volume_id) is None:
-            raise _StoppedError("gone", f"not registered, and {what}")
-        raise errors.RefusedError(f"{what}: it is elsewhere, or gone and to be deregistered; nothing was changed")
+        if target.is_registered:
+            place = self._manner.endpoint or self._manner.aws_region
+            deletion_target.say_missing(self._client, target, f"{self._external_id} is not known at {place}")
+        raise deletion_outcome.StoppedError("gone", f"not registered, and {self._external_id} is gone")
 
     def _deregister(self) -> None:
         """Have Nomad forget the volume, which it refuses while one claims it."""
@@ -264,7 +181,7 @@ class _Deletion:
             reason = "; ".join(part for part in (done.reason, done.storage) if part)
             refusals: dict[str, deletion_outcome.Status] = {"claimed": "claimed", "attached": "attached"}
             broken: deletion_outcome.Status = "refused" if done.status == "refused" else "failed"
-            raise _StoppedError(refusals.get(done.status, broken), reason)
+            raise deletion_outcome.StoppedError(refusals.get(done.status, broken), reason)
 
     def _hold(self) -> None:
         """
@@ -308,13 +225,13 @@ class _Deletion:
         raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to tell who has registered what")
 
     def _read_back(self, way: deletion_ways.Way, said: str) -> None:
-        """See what became of storage that was ordered to go. Raises `_StoppedError` unless it is gone."""
+        """See what became of storage that was ordered to go. Raises `StoppedError` unless it is gone."""
         try:
             is_there = way.is_there(self._external_id)
         except (errors.AwsError, errors.CsiError) as error:
-            raise _StoppedError("unknown", f"{said}; not seen afterwards: {error}") from error
+            raise deletion_outcome.StoppedError("unknown", f"{said}; not seen afterwards: {error}") from error
         if is_there:
-            raise _StoppedError("kept", f"{said}; the storage is still there")
+            raise deletion_outcome.StoppedError("kept", f"{said}; the storage is still there")
 
     def _registered_meanwhile(self) -> str:
         """Return what to know of registrations that came between the last look and the end."""

@@ -12,6 +12,14 @@ not hold it any more, and its storage was ordered to go without an answer, or co
 """
 
 
+class StoppedError(Exception):
+    """A deletion ends here with a status of its own."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What became of one volume."""
