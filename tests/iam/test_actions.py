@@ -18,6 +18,7 @@ GIB = 1 << 30
 TIMEOUT_S = 60
 TAGS = [{"Key": "ebs.csi.aws.com/cluster", "Value": "true"}]
 NAMES = itertools.count()
+ASKED_BY_PROBE = "ec2:DescribeAvailabilityZones"
 
 
 @dataclass
@@ -125,7 +126,6 @@ STATIC = ("probe", "validate", "attach", "detach")
 """What it has it do with volumes that were made elsewhere."""
 
 NEEDED = {
-    "ec2:DescribeAvailabilityZones": "probe",
     "ec2:DescribeVolumes": "validate",
     "ec2:DescribeInstances": "attach",
     "ec2:AttachVolume": "attach",
@@ -147,6 +147,7 @@ ELSEWHERE = {
     "ec2:CreateTags": "test_clauses.py",
     "kms:CreateGrant": "test_clauses.py",
     "kms:Decrypt": "test_clauses.py",
+    ASKED_BY_PROBE: "test_controller_without_its_question_is_never_healthy",
     "kms:DescribeKey": "test_clauses.py",
     "kms:GenerateDataKeyWithoutPlaintext": "test_clauses.py",
 }
@@ -185,6 +186,21 @@ def test_less_is_enough_for_volumes_made_elsewhere(scene, judging, name):
     judging.grant({action for statement in statements for action in statement["Action"]})
 
     STEPS[name](scene)()
+
+
+@pytest.fixture
+def blind(judging, granted):
+    """Everything is granted but what a controller asks EC2 before it calls itself healthy."""
+    judging.grant(each for each in granted if each != ASKED_BY_PROBE)
+
+
+@pytest.mark.usefixtures("blind")
+def test_controller_without_its_question_is_never_healthy(fresh_ebs, judging):
+    """A controller of its own, begun without the action: one that was healthy once believes it for three hours."""
+    with pytest.raises(errors.CsiError) as caught:
+        STEPS["probe"](Scene(fresh_ebs, judging))()
+
+    assert f"is not authorized to perform: {ASKED_BY_PROBE}" in caught.value.message + fresh_ebs.log.read_text()
 
 
 @pytest.mark.parametrize("action", NEEDED)
