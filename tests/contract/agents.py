@@ -22,8 +22,8 @@ from nomad_csi_sandbox.session import mounts, tasks
 NODE = "one"
 ZONE = "us-east-1a"
 REGION = "us-east-1"
-START_TIMEOUT_S = 60.0
-WAIT_S = 45.0
+START_TIMEOUT_S = 120
+WAIT_S = 120.0
 NO_DOCKER = {"endpoint": "unix:///dev/null"}
 """No engine, as the stand-in has none, whatever this machine happens to have."""
 
@@ -133,7 +133,7 @@ class StandIn(Agent):
 
     def __init__(self, folder, environment, token="", limited_tokens=None, reading_tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])
-        pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.2)
+        pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.2, answer_s=60)
         settings = cluster.Settings(
             data_dir=folder,
             nodes=[spec],
@@ -207,7 +207,7 @@ class Real(Agent):
     def _end(self):
         self._process.send_signal(signal.SIGINT)
         try:
-            self._process.wait(20)
+            self._process.wait(120)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -9,7 +9,7 @@ from nomad_csi import nomad
 from nomad_csi.deploy import deregistration
 from nomad_csi.nomad import changes, jobs, streaming, volumes
 
-SOON_S = 4.0
+SOON_S = 30.0
 """Less than the wait of a blocking query, and enough for a busy machine."""
 
 TOPICS = ["Node", "CSIPlugin:efs"]

@@ -17,7 +17,7 @@ from nomad_csi.plan import model
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
 
-WAIT_S = 40.0
+WAIT_S = 120.0
 ZONES = {"one": "us-east-1a", "two": "us-east-1b"}
 
 JOB = """job "{job_id}" {{
@@ -56,15 +56,14 @@ JOB = """job "{job_id}" {{
 class Live:
     """A cluster, its client, and plugins by id."""
 
-    def __init__(self, data_dir, watch_s):
+    def __init__(self, data_dir, pace):
         specs = [nodes.NodeSpec(name=name, zone=zone, instance_id=f"i-{name}") for name, zone in ZONES.items()]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {"PATH": path, "HOME": "/tmp", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
-        pace = csi_supervisor.Pace(start_s=0.05, watch_s=watch_s)
         made = cluster.Cluster(cluster.Settings(data_dir=data_dir, nodes=specs, environment=environment, pace=pace))
         self.server = server.Server(made)
         self.cluster = made
-        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=10.0)
+        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=60)
         self.data_dir = data_dir
         self.job_ids = []
 
@@ -197,10 +196,10 @@ def _names(path, alloc_id):
 
 
 @contextlib.contextmanager
-def started(watch_s=0.1):
-    """Run a cluster that asks its plugins so often, and remove its folder after it."""
+def started(*, watch_s=0.1, answer_s=60.0):
+    """Run a cluster that asks its plugins so often and waits so long for an answer, and remove its folder after it."""
     data_dir = Path(tempfile.mkdtemp(prefix="nv", dir="/tmp"))
-    live = Live(data_dir, watch_s)
+    live = Live(data_dir, csi_supervisor.Pace(start_s=0.05, watch_s=watch_s, answer_s=answer_s))
     try:
         yield live
     finally:

@@ -207,7 +207,7 @@ def make_agent(short_folder):
 
         def start(**settings):
             specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-            pace = csi_supervisor.Pace(start_s=0.05, watch_s=0.05)
+            pace = csi_supervisor.Pace(start_s=0.05, watch_s=0.05, answer_s=60)
             made = cluster.Cluster(cluster.Settings(data_dir=short_folder / "d", nodes=specs, pace=pace, **settings))
             made.url = stack.enter_context(server.Server(made)).url
             return made

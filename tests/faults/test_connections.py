@@ -204,7 +204,7 @@ def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, file
 
     def slow(handler):
         handler.forward()
-        is_over.wait(30)
+        is_over.wait(120)
         handler.hang_up()
 
     path = files("v0", "v1")
@@ -225,7 +225,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
     may_go_on, has_arrived = threading.Event(), threading.Event()
 
     def late(handler):
-        may_go_on.wait(30)
+        may_go_on.wait(120)
         handler.forward()
         has_arrived.set()
         handler.hang_up()
@@ -235,7 +235,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
 
     done = register(proxy.address, path)
     may_go_on.set()
-    assert has_arrived.wait(30)
+    assert has_arrived.wait(120)
 
     assert (done.code, done.statuses) == (0, {"registered"})
     assert done.said == f"PUT /v1/volumes: {proxy.address}: no answer within 0.3 s{AGAIN}"
@@ -250,7 +250,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     is_over = threading.Event()
 
     def hang(handler):
-        is_over.wait(30)
+        is_over.wait(120)
         handler.hang_up()
 
     path = files("v0", "v1")

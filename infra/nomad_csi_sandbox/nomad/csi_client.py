@@ -19,7 +19,6 @@ from nomad_csi_sandbox.nomad import csi_snapshots, csi_volumes
 
 Json = dict[str, Any]
 
-PROBE_TIMEOUT_S = 5.0
 CONTROLLER_TIMEOUT_S = 120.0
 
 GREETING_S = 0.2

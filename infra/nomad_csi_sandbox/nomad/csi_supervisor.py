@@ -30,6 +30,9 @@ class Pace:
     watch_s: float = 2.0
     """Between later looks (Nomad: 30 s)."""
 
+    answer_s: float = 5.0
+    """How long a plugin may take to answer one call, as in Nomad; more where the machine is known to be slow."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
@@ -85,7 +88,7 @@ class Supervisor:
         deadline = time.monotonic() + timeout_ns / 1e9
         while not self._stop.is_set():
             left_s = max(0.05, deadline - time.monotonic())
-            self.unready = self._try_register(min(csi_client.PROBE_TIMEOUT_S, left_s))
+            self.unready = self._try_register(min(self._pace.answer_s, left_s))
             if not self.unready:
                 return True
             if time.monotonic() + self._pace.start_s >= deadline:
@@ -127,7 +130,7 @@ class Supervisor:
         found: dict[plugins.Role, Json] = {}
         error = ""
         try:
-            with csi_client.connected(self._watched.socket, csi_client.PROBE_TIMEOUT_S) as client:
+            with csi_client.connected(self._watched.socket, self._pace.answer_s) as client:
                 base |= _health(client.probe()) | client.plugin_capabilities()
                 error = "" if base["Healthy"] else NOT_READY
                 found = self._roles(client)

@@ -14,7 +14,7 @@ from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
 
 RECORDINGS = Path(__file__).parents[2] / "nomad" / "recordings"
 PLUGIN = Path(__file__).with_name("csi_plugin.py")
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +41,7 @@ def start(data_dir):
             nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="i-1"),
             nodes.NodeSpec(name="two", zone="us-east-1b", instance_id="i-2"),
         ]
-        pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
+        pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1, answer_s=60)
         own = {"data_dir": data_dir, "nodes": specs, "pace": pace} | settings
         serving = server.Server(cluster.Cluster(cluster.Settings(**own)))
         api = Api(serving.url, serving.cluster)
