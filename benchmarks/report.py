@@ -1,14 +1,13 @@
 """A report on a large cluster: seconds, calls and size. On the stand-in for Nomad, with nothing behind its clients."""
 
 import collections
-import importlib.util
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 from nomad_csi import cli
+from tests import report_picture as demo
 
 SIZES = ((100, 1000), (1000, 10_000))
 """Clients and volumes."""
@@ -16,7 +15,6 @@ SIZES = ((100, 1000), (1000, 10_000))
 
 def measure() -> Iterator[str]:
     """Yield the results."""
-    demo = _demo()
     for clients, volumes in SIZES:
         with demo.running(clients, volumes) as (host, serving), tempfile.TemporaryDirectory() as folder:
             host.requests.clear()
@@ -29,13 +27,3 @@ def measure() -> Iterator[str]:
                 f"{clients} clients, {volumes} volumes: {seconds:.1f} s, {kinds[False]} calls and {kinds[True]} for "
                 f"claimed volumes, {page.stat().st_size / 1e6:.1f} MB"
             )
-
-
-def _demo() -> ModuleType:
-    path = Path(__file__).parents[1] / "tests/report_picture.py"
-    spec = importlib.util.spec_from_file_location("benchmark_report_picture", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -1,9 +1,7 @@
 """What all tests share: no environment of an operator reaches them."""
 
 import os
-import runpy
 import signal
-import types
 from pathlib import Path
 
 import pytest
@@ -32,9 +30,3 @@ def _no_foreign_environment(monkeypatch):
     for name in list(os.environ):
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
-
-
-@pytest.fixture(scope="session")
-def hostile():
-    """Makers of hostile text: what is in ``tests/hostile.py``."""
-    return types.SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile.py"))))

@@ -5,15 +5,15 @@ Left out is what neither probe nor verify loads: pulumi-aws, which is most of an
 """
 
 import re
-import runpy
 import subprocess
 import sys
 import sysconfig
 from importlib import metadata
 from pathlib import Path
 
+from tests import docker_images
+
 ROOT = Path(__file__).parents[1]
-IMAGES = runpy.run_path(str(ROOT / "tests" / "docker_images.py"))
 BUILD_S = 180.0
 LEFT_OUT = frozenset({"pulumi-aws"})
 PYTHON = Path(sys._base_executable).resolve()
@@ -27,7 +27,7 @@ def make(name, folder):
     program.write_text(f"#!{PYTHON}\nimport sys\nfrom nomad_csi.cli import main\nsys.exit(main())\n", encoding="utf-8")
     program.chmod(0o755)
     libraries = [str(path) for path in (*_standard().rglob("*.so"), *site.rglob("*.so"))]
-    IMAGES["make"](
+    docker_images.make(
         name,
         [],
         {str(PYTHON): str(PYTHON), "/usr/local/bin/nomad-csi": str(program), "/site": str(site)},

@@ -17,7 +17,7 @@ from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, nodes
 from nomad_csi_sandbox.nomad import server as agent
 
-HEALTHY_S = 60
+HEALTHY_S = 120
 SECRET, FLAG = "canary-secret-1f0c", "canary-flag-noatime"
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 EFS = "fs-0123456789abcdef0"

@@ -1,13 +1,10 @@
 """Both sides with the same plugins on them, started once for all tests; and what tests write for them."""
 
 import contextlib
-import importlib.util
 import itertools
 import json
 import random
 import shutil
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +14,8 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-
-
-def _module(name):
-    """Return a file next to this one as a module: tests are no package."""
-    spec = importlib.util.spec_from_file_location(f"contract_{name}", Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-agents = _module("agents")
-deviations = _module("deviations")
+from tests import servers
+from tests.contract import agents, deviations
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
 EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}
@@ -253,16 +240,8 @@ def sticky(request):
 @pytest.fixture(scope="session")
 def moto_url(tmp_path_factory):
     """AWS for the plugins of both sides, in a process of its own: other tests forget what theirs has."""
-    ready = tmp_path_factory.mktemp("moto") / "ready.json"
-    process = subprocess.Popen([sys.executable, "-m", "nomad_csi_sandbox.aws.moto", "--ready-file", str(ready)])
-    deadline = time.monotonic() + agents.START_TIMEOUT_S
-    while not ready.exists():
-        assert process.poll() is None
-        assert time.monotonic() < deadline, "moto did not start"
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{json.loads(ready.read_text())['port']}"
-    process.terminate()
-    process.wait(30)
+    with servers.running("nomad_csi_sandbox.aws.moto", tmp_path_factory.mktemp("moto")) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")
@@ -351,12 +330,6 @@ def ran(agent):
 def job():
     """Write a job of one task: ``job("j", kind="system", command="sleep")``."""
     return write_job
-
-
-@pytest.fixture(scope="session")
-def agent_kinds():
-    """What starts agents of either kind."""
-    return agents
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.deploy import gate, probe_deep, probe_job_plugins
 from nomad_csi.deploy import probe_job as asking
 from nomad_csi.plan import model, probe_job
+from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad
 
@@ -21,8 +22,7 @@ VOLUMES = {"csi-list-volume", "csi-read-volume"}
 @pytest.fixture(scope="module")
 def guarded(request):
     """A real agent with access control, plugin ``efs`` and a volume in no zone of it; return it, and what makes tokens by capabilities."""
-    names = ("agent_kinds", "plugin_writer", "volume_writer")
-    agents, write_plugin, volume = (request.getfixturevalue(name) for name in names)
+    write_plugin, volume = (request.getfixturevalue(name) for name in ("plugin_writer", "volume_writer"))
     if why := agents.obstacle():
         pytest.skip(why)
     environment = agents.task_environment("http://127.0.0.1:9", "i-0123456789abcdef0")

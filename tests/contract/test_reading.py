@@ -11,6 +11,7 @@ import yaml
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.nomad import logs
+from tests.contract import agents
 
 SECRET = "secret"
 READER = "reader"
@@ -56,9 +57,9 @@ class Told:
 
 
 @contextlib.contextmanager
-def _served(kinds, kind, environment, options):
-    with kinds.started(kind, environment, **options) as agent:
-        if kind is kinds.Real:
+def _served(kind, environment, options):
+    with agents.started(kind, environment, **options) as agent:
+        if kind is agents.Real:
             root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
             told = Told(agent, root)
             told.call("PUT", f"/v1/acl/policy/{READER}", {"Name": READER, "Rules": RULES})
@@ -102,16 +103,16 @@ def _filled(told, write_plugin, write_volume, write_consumer):
 
 
 @pytest.fixture(scope="module", params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
-def reading(request, moto_url, agent_kinds, plugin_writer, volume_writer, consumer_writer):
+def reading(request, moto_url, plugin_writer, volume_writer, consumer_writer):
     """Return an agent, and a token that may read one of its namespaces."""
-    if request.param == "real" and (why := agent_kinds.obstacle()):
+    if request.param == "real" and (why := agents.obstacle()):
         pytest.skip(why)
-    kind, options = agent_kinds.StandIn, {"token": "right", "reading_tokens": {READER: "default"}}
+    kind, options = agents.StandIn, {"token": "right", "reading_tokens": {READER: "default"}}
     if request.param == "real":
-        kind, options = agent_kinds.Real, {"with_acl": True}
-    environment = agent_kinds.task_environment(moto_url, "i-0")
+        kind, options = agents.Real, {"with_acl": True}
+    environment = agents.task_environment(moto_url, "i-0")
     with (
-        _served(agent_kinds, kind, environment, options) as (told, token),
+        _served(kind, environment, options) as (told, token),
         _filled(told, plugin_writer, volume_writer, consumer_writer),
     ):
         yield told, token

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from tests.contract import agents
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 PAGE = (Path(__file__).parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
@@ -129,12 +130,12 @@ def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
 
 
 @pytest.mark.real_nomad
-def test_identity_of_the_task_is_its_token(agent_kinds, moto_url, printed):
+def test_identity_of_the_task_is_its_token(moto_url, printed):
     """With the policy of the page it may ask all that a verdict needs; that of another job may not, and says so."""
-    if why := agent_kinds.obstacle():
+    if why := agents.obstacle():
         pytest.skip(why)
     [policy] = re.findall(r"```hcl\n(namespace.*?)```", PAGE, re.DOTALL)
-    with agent_kinds.started(agent_kinds.Real, agent_kinds.task_environment(moto_url, "i-0"), with_acl=True) as agent:
+    with agents.started(agents.Real, agents.task_environment(moto_url, "i-0"), with_acl=True) as agent:
         root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
         agent.until(
             lambda: agent.call("GET", "/v1/nodes", headers=root)[1],

@@ -175,11 +175,11 @@ def server(folder, monkeypatch):
     _until_listening(port, process, folder)
     yield port
     process.terminate()
-    process.wait(10)
+    process.wait(120)
 
 
 def _until_listening(port, process, folder):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         assert process.poll() is None, (folder / "sshd.log").read_text()
         assert time.monotonic() < deadline

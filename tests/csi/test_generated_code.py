@@ -1,24 +1,23 @@
 import csv
-import runpy
 from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor
 
 from nomad_csi.csi.v1 import csi_pb2
+from tests import proto_code
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = runpy.run_path(str(ROOT / "tests/proto_code.py"))
 SPECIFICATION = Path(__file__).with_name("csi_specification.csv")
 
 
-@pytest.mark.parametrize("name", TOOL["FILES"])
+@pytest.mark.parametrize("name", proto_code.FILES)
 def test_committed_code_is_what_the_compiler_writes(tmp_path, name):
     """Nobody edited generated code by hand, and nobody forgot `make proto`."""
-    TOOL["generate"](tmp_path)
+    proto_code.generate(tmp_path)
 
-    generated = (tmp_path / TOOL["PACKAGE"] / name).read_bytes()
-    assert generated == (ROOT / "infra" / TOOL["PACKAGE"] / name).read_bytes()
+    generated = (tmp_path / proto_code.PACKAGE / name).read_bytes()
+    assert generated == (ROOT / "infra" / proto_code.PACKAGE / name).read_bytes()
 
 
 def test_every_number_is_the_one_of_the_specification():

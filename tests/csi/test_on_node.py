@@ -132,7 +132,7 @@ def test_all_plugins_are_asked_before_the_first_has_answered(plugins, monkeypatc
     all_are_asked = threading.Barrier(60)
 
     def answer(endpoint, **_):
-        all_are_asked.wait(30)
+        all_are_asked.wait(120)
         return report.ProbeReport(endpoint=endpoint, verdict="silent", detail="", latency_ms=5000)
 
     monkeypatch.setattr(on_node.probe, "probe", answer)

@@ -267,7 +267,7 @@ def _threads_and_files():
 
 def _settled(limit):
     """Return threads and open files once they are within *limit*, or as they are after 20 s."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     found = _threads_and_files()
     while time.monotonic() < end and (found[0] > limit[0] or found[1] > limit[1]):
         time.sleep(0.05)

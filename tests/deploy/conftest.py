@@ -10,6 +10,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.deploy import gate, resource
 from nomad_csi.plan import model
+from tests.deploy import live
 
 
 @dataclass
@@ -93,7 +94,7 @@ def heard():
 @pytest.fixture
 def context(scripted, heard, tmp_path):
     """Return the context of a step that talks to the scripted Nomad and writes below a folder of the test."""
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
         yield resource.Context(
             connect=lambda: client,
             root=tmp_path,
@@ -209,3 +210,12 @@ def expectation():
 def quick(monkeypatch):
     """Let the gate look as often as it can."""
     monkeypatch.setattr(gate, "INTERVAL_S", 0.0)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two clients with a plugin, and a volume of it."""
+    with live.started() as made:
+        made.run("well").until("healthy")
+        made.hold_volume("tried", "well")
+        yield made

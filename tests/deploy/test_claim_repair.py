@@ -102,7 +102,7 @@ def repair(cluster):
             return queue.pop(0) if queue else True
 
         order = claim_repair.Order(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
-        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=5.0) as client:
+        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
             return claim_repair.repair(client, order, ask=ask, tell=said["told"].append, cancelled=cancelled)
 
     run.said = said

@@ -60,7 +60,7 @@ def report(cluster):
     """Gather and judge."""
 
     def run(namespace="*", **words):
-        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=5.0) as client:
+        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
             return claims.report(client, namespace, **words)
 
     return run

@@ -1,8 +1,6 @@
 """What a report tells of a cluster, how often it asks, and what it says where it may not ask."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +8,7 @@ from nomad_csi import cli, errors, nomad
 from nomad_csi.deploy import cluster_report
 from nomad_csi.plan import storage
 from nomad_csi.report import as_json, model, smoke_results
+from tests import report_picture as demo
 
 SMOKE = {
     "namespace": "default",
@@ -19,20 +18,10 @@ SMOKE = {
     "not_proven": [],
     "left_behind": [],
 }
-FILE = Path(__file__).parents[1] / "report_picture.py"
-
-
-@pytest.fixture(scope="module")
-def demo():
-    """The cluster of the picture."""
-    spec = importlib.util.spec_from_file_location("deploy_report_picture", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
-def ask(demo):
+def ask():
     """Return the report on a cluster: ``ask(clients, volumes, before=..., kind=nomad.Nomad, **question)``."""
 
     def run(clients, volumes, *, before=None, kind=nomad.Nomad, **question):
@@ -79,7 +68,7 @@ def test_constraints_are_read_as_nomad_reads_them(ask):
     assert {plugin.verdict.verdict for plugin in found.plugins} == {"healthy"}
 
 
-def test_what_hurts_is_found(ask, demo):
+def test_what_hurts_is_found(ask):
     """A sick instance, the claims of a client that is down, and what runs where nobody needs it, errors first."""
     found, _ = ask(24, 40, before=demo.hurt)
 
@@ -106,7 +95,7 @@ def test_number_of_calls_does_not_grow(ask):
     assert len(few) < 100
 
 
-def test_spec_is_compared_with_what_is_there(ask, demo):
+def test_spec_is_compared_with_what_is_there(ask):
     """A volume of the spec that is missing, and what is in no spec, told apart."""
     missing = {"id": "gone", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0:/gone"}}
     plan = storage.plan_document({"plugins": demo.SPEC["plugins"][1:], "volumes": [missing]})
@@ -189,7 +178,7 @@ def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
     assert len(checks) > 1  # and what the doctor could not see
 
 
-def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(demo, tmp_path, monkeypatch, capsys):
+def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
     """0 while nothing is wrong; 1 with errors; the same data in both forms; to standard output where no file is named."""
     monkeypatch.chdir(tmp_path)
     with demo.running(3, 6) as (host, serving):

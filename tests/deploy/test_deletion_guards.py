@@ -12,7 +12,7 @@ ID = "vol-0123456789abcdef0"
 @pytest.fixture
 def client(scripted):
     """A client of the scripted Nomad."""
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as made:
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as made:
         yield made
 
 

@@ -11,10 +11,8 @@ most, a volume is not claimed, attached, written to and detached again; so nothi
 """
 
 import collections
-import importlib.util
 import os
 import sys
-from pathlib import Path
 
 import boto3
 import pytest
@@ -27,6 +25,7 @@ from nomad_csi.nomad import jobs
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import claims, cluster, nodes, refusals, volume_store
 from nomad_csi_sandbox.nomad import server as agent
+from tests.deploy import interleaving
 
 ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "200"))
 FIRST = int(os.environ.get("SOAK_FIRST_INTERLEAVING", "0"))
@@ -51,17 +50,6 @@ PLUGIN = """job "plugin" {
   }
 }
 """
-
-
-def _module(name):
-    """Return a file next to this one as a module: tests are no package."""
-    spec = importlib.util.spec_from_file_location(f"deploy_{name}", Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-interleaving = _module("interleaving")
 
 
 class World:

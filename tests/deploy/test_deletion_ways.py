@@ -40,7 +40,7 @@ def connection(socket):
 def made(connection):
     """The id of a volume that it made."""
     wanted = controller.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
-    return controller.create_volume(connection, wanted, timeout_s=10).volume_id
+    return controller.create_volume(connection, wanted, timeout_s=60).volume_id
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_last_snapshot_is_the_plugins(way, made, connection):
     """Ready, of the volume; each has a name of its own."""
     one, other = (way().snapshot(made, {}, patience()) for _ in range(2))
 
-    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=10).snapshots
+    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60).snapshots
     assert sorted(item.snapshot_id for item in found) == sorted([one, other])
     assert all(item.ready for item in found)
 

@@ -75,7 +75,7 @@ def run(scripted):
     told = []
 
     def deregister(*keys, cancelled=None, **manner):
-        with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+        with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
             found = deregistration.deregister(
                 client, keys, deregistration.Manner(**manner), tell=told.append, cancelled=cancelled
             )

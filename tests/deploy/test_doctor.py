@@ -421,7 +421,7 @@ def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_ex
     """Who may not ask it need not; any other reason keeps the doctor from saying that all was looked at."""
     scripted.reply("GET", "/v1/agent/self", status, text)
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
         found = doctor_mounts.seen_here(client)
 
     assert (text in found.reason, found.is_expected) == (True, is_expected)
@@ -432,7 +432,7 @@ def test_mounts_of_this_machine_that_cannot_be_read_are_told(scripted, monkeypat
     scripted.reply("GET", "/v1/agent/self", 200, {"stats": {}, "config": {}})
     monkeypatch.setattr(doctor_mounts, "MOUNTS", tmp_path / "none")
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=5.0) as client:
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
         found = doctor_mounts.seen_here(client)
 
     assert found.reason == f"{tmp_path}/none cannot be read: No such file or directory"

@@ -237,7 +237,7 @@ def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, ex
     plugin_cluster.allocation()
     release = threading.Event()
     monkeypatch.setattr(gate, "EXPLAIN_S", 0.05)
-    monkeypatch.setattr(gate.explaining, "explain", lambda *_: release.wait(30) and ())
+    monkeypatch.setattr(gate.explaining, "explain", lambda *_: release.wait(120) and ())
 
     with pytest.raises(errors.NomadCsiError) as caught:
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
@@ -256,7 +256,7 @@ def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, mo
 
     def explain(*_):
         context.cancelled.set()
-        release.wait(30)
+        release.wait(120)
         return ()
 
     monkeypatch.setattr(gate.explaining, "explain", explain)

@@ -206,7 +206,7 @@ def test_parallel_calls_keep_their_order():
     first_may_end = threading.Event()
 
     def first():
-        first_may_end.wait(30)
+        first_may_end.wait(120)
         return 1
 
     def second():

@@ -52,7 +52,7 @@ def ask(cluster):
     """Ask ``aws-ebs0`` on its clients."""
 
     def run(**options):
-        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=5.0) as client:
+        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
             return asking.ask(client, "aws-ebs0", probe_job.ProbeJob(image="x/y:1", state_dir="/s"), **options)
 
     return run

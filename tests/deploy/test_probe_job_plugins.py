@@ -49,7 +49,7 @@ def look(cluster, plugin_cluster, expectation):
     """Look at the plugin once, on its client too; return the verdict."""
 
     def run():
-        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=5.0) as client:
+        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
             return gate.look(client, expectation, plugin_cluster.job_ids, on_nodes=HOW).verdict
 
     return run

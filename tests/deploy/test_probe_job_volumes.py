@@ -169,7 +169,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
         held = model.VolumePlan(registration=wanted, source=None, protect=True, adopt=False)
         plan = model.StoragePlan(plugins=(own,), volumes=(held,))
         how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
-        with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=5.0) as asking:
+        with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0) as asking:
             found = verification.verify(asking, plan, on_nodes=how, **options)
         sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]
         return found, sources
@@ -238,7 +238,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
         instance=instance("a", role="node"),
     )
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=5.0) as asking:
+    with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
         found = probe_deep.completed(asking, probed.Picture(plugin_id="p", rows=(row,)))
 
     assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [

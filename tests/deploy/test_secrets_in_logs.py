@@ -1,29 +1,17 @@
 """A secret that a plugin writes into its log is in nothing that explains why the plugin is not well."""
 
 import dataclasses
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from nomad_csi import cli, errors
 from nomad_csi.deploy import gate
+from tests.deploy import live
 
 SECRET = "hunter2-and-more"
 LOG = f'mount failed: -o user=me,pass={SECRET},uid=0; config {{"password": "{SECRET}"}}; https://me:{SECRET}@nas/x'
 CLEAN = 'mount failed: -o user=me,pass=[secret],uid=0; config {"password": [secret]}; https://me:[secret]@nas/x'
-
-
-def _live():
-    spec = importlib.util.spec_from_file_location("secrets_live", Path(__file__).with_name("live.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-live = _live()
 
 
 @pytest.fixture(scope="module")

@@ -1,42 +1,22 @@
 """SIGTERM, as a CI runner or a service manager sends it, ends a command that has a job in the cluster as Ctrl-C does."""
 
-import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad import task_templates
+from tests.deploy import live
 
 CLI = (sys.executable, "-m", "nomad_csi.cli")
 SAID = {
     signal.SIGTERM: (143, "ended by SIGTERM; run it again and it goes on"),
     signal.SIGINT: (130, "interrupted; run it again and it goes on"),
 }
-
-
-def _live():
-    spec = importlib.util.spec_from_file_location("sigterm_live", Path(__file__).with_name("live.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-live = _live()
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two clients with a plugin, and a volume of it."""
-    with live.started() as made:
-        made.run("well").until("healthy")
-        made.hold_volume("tried", "well")
-        yield made
 
 
 def jobs_of(cluster, prefix):

@@ -1,9 +1,6 @@
 """A volume tried on two clients: where it is read back, and what is said where that does not come about."""
 
-import importlib.util
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -11,30 +8,12 @@ from nomad_csi import errors
 from nomad_csi.deploy import smoke
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import smoke as plan
+from tests.deploy import live
 
 MARK = "nomad:stand-in"
 MOUNTS = "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
 KEY = ("default", "tried")
 STOP, REGISTER, ALLOCATIONS = jobs.stop, jobs.register, jobs.allocations
-
-
-def _live():
-    spec = importlib.util.spec_from_file_location("smoke_live", Path(__file__).with_name("live.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-live = _live()
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two clients with a plugin, and a volume of it."""
-    with live.started() as made:
-        made.run("well").until("healthy")
-        made.hold_volume("tried", "well")
-        yield made
 
 
 @pytest.fixture

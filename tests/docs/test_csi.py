@@ -25,7 +25,7 @@ PAGE = (ROOT / "docs/csi.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
-WAIT_S = 60.0
+WAIT_S = 120.0
 PLUGIN = """job "plugin" {
   type = "system"
   group "g" {

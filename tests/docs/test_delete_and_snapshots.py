@@ -105,7 +105,7 @@ def client(short_folder, ebs_volume, monkeypatch):
             jobs.register(found, jobs.parse(found, source), source=source, enforce_index=None)
         volumes.register(found, [document])
         _tag(ebs_volume, cluster_identity.of(found, make=True))
-        assert made.state.wait_for(lambda: _is_healthy(made.state), 60)
+        assert made.state.wait_for(lambda: _is_healthy(made.state), 120)
         yield found
     serving.close()
 

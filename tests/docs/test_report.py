@@ -1,6 +1,5 @@
 """The commands of docs/report.md work as written, and the picture is one that a repository can carry."""
 
-import importlib.util
 import json
 import re
 import shlex
@@ -14,6 +13,7 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.deploy import cluster_report
 from nomad_csi.report import model
+from tests import report_picture as demo
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/report.md").read_text(encoding="utf-8")
@@ -26,9 +26,6 @@ SMOKE = {"namespace": "default", "volume_id": "data-00001", "verdict": "proven"}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the page names, and a cluster that is as its spec wants it."""
-    spec = importlib.util.spec_from_file_location("docs_report_picture", ROOT / "tests/report_picture.py")
-    demo = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(demo)
     (tmp_path / "storage.yaml").write_text(yaml.safe_dump(demo.SPEC))
     sentences = {"proven": ["it came back"], "not_proven": [], "left_behind": []}
     (tmp_path / "smoke.json").write_text(json.dumps(SMOKE | sentences))

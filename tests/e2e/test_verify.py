@@ -45,7 +45,7 @@ def kept_dead():
 
         threads.append(threading.Thread(target=work))
         threads[-1].start()
-        assert ended.wait(30)
+        assert ended.wait(120)
 
     yield keep
     over.set()

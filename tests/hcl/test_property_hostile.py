@@ -14,6 +14,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.hcl import layout, quote, read
+from tests import hostile
 
 COUNT = 5 * int(os.environ.get("HCL_EXAMPLES", "2000"))
 """Texts of each test: 10,000, and ten times as many with ``make soak``."""
@@ -37,7 +38,7 @@ def attributes(texts, quoting):
     return layout.layout("".join(f"a{index} = {quoting(text)}\n" for index, text in enumerate(texts)))
 
 
-def test_text_of_a_volume_file_reads_as_itself(hostile, seed):
+def test_text_of_a_volume_file_reads_as_itself(seed):
     """Every text comes back, character by character, and no other attribute appears."""
     seen = 0
     for texts in files(hostile.texts(COUNT, seed)):
@@ -47,7 +48,7 @@ def test_text_of_a_volume_file_reads_as_itself(hostile, seed):
     assert seen == COUNT
 
 
-def test_careless_quoting_is_caught(hostile, seed):
+def test_careless_quoting_is_caught(seed):
     """The same texts between plain quotes: of a hundred, some do not come back."""
     texts = list(hostile.texts(100, seed))
 
@@ -55,14 +56,14 @@ def test_careless_quoting_is_caught(hostile, seed):
         assert [read.read_volume(f'a = "{text}"\n')["a"] for text in texts] == texts
 
 
-def test_text_reads_alike_in_both_dialects(hostile, seed):
+def test_text_reads_alike_in_both_dialects(seed):
     """Under HCL2 the same file means the same, in NFC form."""
     for texts in files(hostile.texts(COUNT, seed)):
         document = read.read_job(attributes(texts, quote.string))
         assert document == {f"a{index}": unicodedata.normalize("NFC", text) for index, text in enumerate(texts)}
 
 
-def test_keys_and_values_of_maps_read_as_themselves(hostile, seed):
+def test_keys_and_values_of_maps_read_as_themselves(seed):
     """Context and parameters come back, whatever their keys are."""
     for texts in files(hostile.texts(COUNT, seed)):
         pairs = dict(zip(texts[::2], texts[1::2], strict=True))
@@ -70,7 +71,7 @@ def test_keys_and_values_of_maps_read_as_themselves(hostile, seed):
         assert document == {"context": pairs, "last": "kept"}
 
 
-def test_lists_read_as_themselves(hostile, seed):
+def test_lists_read_as_themselves(seed):
     """Mount flags come back in their order."""
     for texts in files(hostile.texts(COUNT, seed)):
         document = read.read_volume(layout.layout(f'flags = {quote.string_list(texts)}\nlast = "kept"\n'))
@@ -78,7 +79,7 @@ def test_lists_read_as_themselves(hostile, seed):
 
 
 @pytest.mark.parametrize("quoting", [quote.job_string, quote.config_string])
-def test_text_of_a_job_file_is_refused_or_reads_as_itself(hostile, seed, quoting):
+def test_text_of_a_job_file_is_refused_or_reads_as_itself(seed, quoting):
     """What HCL2 or the client would change is refused; all the rest comes back."""
     for texts in files(hostile.texts(COUNT, seed)):
         taken = [text for text in texts if _is_taken(quoting, text)]
@@ -89,7 +90,7 @@ def test_text_of_a_job_file_is_refused_or_reads_as_itself(hostile, seed, quoting
         assert document == {f"a{index}": text for index, text in enumerate(taken)}
 
 
-def test_text_of_a_job_file_that_is_allowed_is_taken(hostile, seed):
+def test_text_of_a_job_file_that_is_allowed_is_taken(seed):
     """Hostile, but normalised and without templates: none of it is refused."""
     seen = 0
     for texts in files(hostile.job_texts(COUNT // 2, seed)):
@@ -100,7 +101,7 @@ def test_text_of_a_job_file_that_is_allowed_is_taken(hostile, seed):
 
 
 @pytest.mark.parametrize("quoting", [quote.string, quote.job_string, quote.config_string, quote.key])
-def test_unwritable_text_is_refused_and_not_shown(hostile, seed, quoting):
+def test_unwritable_text_is_refused_and_not_shown(seed, quoting):
     """NUL and half a surrogate pair, wherever they stand; the message is plain ASCII and holds no value."""
     for text in hostile.unwritable_texts(COUNT // 5, seed):
         with pytest.raises(errors.SpecError) as refusal:
@@ -109,7 +110,7 @@ def test_unwritable_text_is_refused_and_not_shown(hostile, seed, quoting):
         assert len(str(refusal.value)) < 200
 
 
-def test_comments_hold_any_text(hostile, seed):
+def test_comments_hold_any_text(seed):
     """Between two attributes a comment says whatever it likes; nothing of it becomes a third."""
     for texts in files(hostile.texts(COUNT, seed)):
         comments = "\n".join(quote.comment(text) for text in texts)

@@ -1,7 +1,6 @@
 """An account that judges its callers, and an EBS controller in it whose user has just the actions that a test names."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -19,29 +18,13 @@ import urllib3
 from nomad_csi.csi import channel, endpoint, probe
 from nomad_csi.plan import iam
 from nomad_csi_sandbox.aws import account, session
+from tests import servers
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
 REAL_EBS = "aws-ebs-csi-driver"
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1111"
-READY_S = 60
-
-
-def _module(name):
-    """Return a file next to this one as a module: tests are no package."""
-    spec = importlib.util.spec_from_file_location(f"iam_{name}", Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-evaluation = _module("evaluation")
-
-
-@pytest.fixture(scope="session")
-def iam_evaluation():
-    """The evaluation of policies."""
-    return evaluation
+READY_S = 120
 
 
 @pytest.fixture(scope="session")
@@ -77,18 +60,10 @@ class Account:
 
 
 @pytest.fixture(scope="session")
-def judging():
+def judging(tmp_path_factory):
     """A moto of its own, because judging is switched on for a whole process."""
-    folder = Path(tempfile.mkdtemp(prefix="iam-"))
-    ready = folder / "ready.json"
-    process = subprocess.Popen([sys.executable, "-m", "nomad_csi_sandbox.aws.moto", f"--ready-file={ready}"])
-    try:
-        _until(ready.exists, process)
-        yield _account(f"http://127.0.0.1:{json.loads(ready.read_text())['port']}")
-    finally:
-        process.terminate()
-        process.wait()
-        shutil.rmtree(folder)
+    with servers.running("nomad_csi_sandbox.aws.moto", tmp_path_factory.mktemp("moto")) as port:
+        yield _account(f"http://127.0.0.1:{port}")
 
 
 def _account(url):

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from nomad_csi.plan import iam
+from tests.iam import evaluation
 
 TAG = "ebs.csi.aws.com/cluster"
 EC2 = "arn:aws:ec2:us-east-1:123456789012"
@@ -87,13 +88,13 @@ NOT_IN_V2 = {name for name, call in ALLOWED.items() if call[0].startswith("kms:"
 
 
 @pytest.fixture
-def decide(iam_evaluation):
+def decide():
     """Whether a policy allows a call of the tables above."""
 
     def ask(policy, call):
         action, *touched = call
-        resources = tuple(iam_evaluation.Touched(arn, known) for arn, known in touched)
-        return iam_evaluation.is_allowed(policy, iam_evaluation.Request(action, resources))
+        resources = tuple(evaluation.Touched(arn, known) for arn, known in touched)
+        return evaluation.is_allowed(policy, evaluation.Request(action, resources))
 
     return ask
 

@@ -27,7 +27,7 @@ BLIND = "blind"
 """The token that may not touch variables."""
 
 WAYS = ("resource", "batch")
-WAIT_S = 60.0
+WAIT_S = 120.0
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What the EBS driver takes for AWS, and a disk for a volume; for tests that run it, which take this over by `runpy`."""
+"""What the EBS driver takes for AWS, and a disk for a volume; for tests that run it. They import its fixtures."""
 
 import os
 import shutil

@@ -1,6 +1,5 @@
 """The main job on each combination of engine and agent, real and stand-in: what holds on one holds on all four."""
 
-import importlib.util
 import os
 import shutil
 import socket
@@ -12,8 +11,8 @@ import pytest
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi_sandbox.session import folder, mounts
 from nomad_csi_sandbox.session import session as sessions
+from tests.e2e import conftest as e2e
 
-E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
 ENGINE_ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
 REAL_ENGINE = (
     pytest.mark.real_pulumi,
@@ -54,10 +53,6 @@ job "mysql-server" {
   }
 }
 """
-
-spec = importlib.util.spec_from_file_location("nomad_csi_e2e_conftest_of_combinations", E2E)
-e2e = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(e2e)
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ is needed, a loop device has its name), an instance role's permissions. Its jobs
 import dataclasses
 import json
 import os
-import runpy
 import shutil
-import types
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +23,11 @@ from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.aws import account
+from tests.real.ebs_world import REGION, ZONE, mounted, run
 
 COMMAND = shutil.which("aws-ebs-csi-driver")
 DRIVER = catalogue.DRIVERS["aws-ebs"]
 PLUGIN_ID = "aws-ebs0"
-WORLD = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("ebs_world.py"))))
-REGION, ZONE = WORLD.REGION, WORLD.ZONE
-cloud, disk = WORLD.cloud, WORLD.disk
-run, mounted = WORLD.run, WORLD.mounted
 MISSING_ID = "vol-0123456789abcdef0"
 USE_S = 60.0
 

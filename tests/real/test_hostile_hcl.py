@@ -15,6 +15,7 @@ import pytest
 
 from nomad_csi.hcl import layout, quote, read, volume
 from nomad_csi.nomad import jobs
+from tests import hostile
 
 NOMAD = shutil.which("nomad")
 EXPECTED = Path(__file__).parents[1] / "render/expected"
@@ -59,7 +60,7 @@ def run(*words, address=""):
     return subprocess.run([NOMAD, *words], env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
-def test_volume_command_reads_hostile_texts_as_we_do(tmp_path, received, hostile, seed):
+def test_volume_command_reads_hostile_texts_as_we_do(tmp_path, received, seed):
     """As values, as keys and in a list: what `nomad volume register` sends is each text as it was."""
     address, bodies = received
     texts = list(hostile.texts(2 * COUNT, seed))
@@ -94,7 +95,7 @@ def job(values, quoting):
     )
 
 
-def test_agent_reads_hostile_texts_of_a_job_as_we_do(agent, hostile, seed):
+def test_agent_reads_hostile_texts_of_a_job_as_we_do(agent, seed):
     """Every text that a job file may hold arrives as it was, and nothing beside it."""
     values = {f"k{index}": text for index, text in enumerate(hostile.job_texts(COUNT, seed))}
 
@@ -106,7 +107,7 @@ def test_agent_reads_hostile_texts_of_a_job_as_we_do(agent, hostile, seed):
     assert [group["Name"] for group in parsed["TaskGroups"]] == ["g"]
 
 
-def test_agent_reads_the_literals_of_volume_files_as_we_do(agent, hostile, seed):
+def test_agent_reads_the_literals_of_volume_files_as_we_do(agent, seed):
     """Under HCL2 a literal of a volume file is the same text in NFC form, templates and all."""
     values = {f"k{index}": text for index, text in enumerate(hostile.texts(COUNT, seed))}
 
@@ -117,7 +118,7 @@ def test_agent_reads_the_literals_of_volume_files_as_we_do(agent, hostile, seed)
     assert read.read_job(text)["job"][0]["meta"] == parsed["Meta"]
 
 
-def test_formatter_leaves_hostile_files_alone(tmp_path, hostile, seed):
+def test_formatter_leaves_hostile_files_alone(tmp_path, seed):
     """However odd its texts, a file that we laid out has nothing to be formatted."""
     texts = hostile.texts(COUNT, seed)
     for index, part in enumerate(iter(lambda: list(itertools.islice(texts, 100)), [])):

@@ -1,9 +1,7 @@
 """A volume in use on a client that is killed: what `smoke`, `claims` and `deregister` say of it on a real server."""
 
 import contextlib
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,18 +9,11 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.nomad import jobs, plugins, volume_creation
 from nomad_csi.plan import registration
+from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
 
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("claiming_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 LASTING = "3600.125"
 """Seconds by which the process of the consumer is known."""
 

@@ -114,7 +114,7 @@ def _start(stack, folder, number, ports):
 def _end(process):
     if process.poll() is None:
         process.kill()
-    process.wait(30)
+    process.wait(120)
 
 
 def wanted():

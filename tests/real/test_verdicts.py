@@ -1,23 +1,12 @@
 """Processes that die, stop or are not ready, on a real server with two clients: what hides from Nomad's health, and what does not."""
 
-import importlib.util
 import signal
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.real import two_clients
+
 pytestmark = pytest.mark.real_nomad
-
-
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("process_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,13 @@
 """Clients that leave, on a real server with two: drained, and killed with all that Nomad knew of them."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from nomad_csi.nomad import plugins
+from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
 
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("leaving_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 WHOLE = ("healthy", *["healthy"] * 4)
 
 

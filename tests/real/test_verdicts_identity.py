@@ -1,22 +1,12 @@
 """Name and version on a real server with two clients: what Nomad was told, what it was told once, and a job that changes."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
 
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("identity_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 ONE_AT_A_TIME = 'update {\n max_parallel = 1\n min_healthy_time = "1s"\n}'
 ROWS = ("controller of plugin {id} on c1", "controller of plugin {id} on c2")
 ROWS += ("node instance of plugin {id} on c1", "node instance of plugin {id} on c2")

@@ -1,7 +1,6 @@
 """Plugins of two real clients, asked on them by the probe job: who hangs is found while Nomad calls it healthy."""
 
 import dataclasses
-import importlib.util
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from nomad_csi.deploy import looking, probe_job_plugins
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
+from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
@@ -38,16 +38,6 @@ FILLER = """job "filler" {{
 HOW = probe_job_plugins.OnNodes(
     job=probe_job.ProbeJob(command=str(Path(sys.executable).with_name("nomad-csi")), timeout_s=2.0), timeout_s=90.0
 )
-
-
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("on_nodes_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 
 
 @pytest.fixture(scope="module")

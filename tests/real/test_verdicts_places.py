@@ -1,9 +1,5 @@
 """Where instances are, on a real server with two clients: in another zone, nowhere, out of a volume's reach, and twice."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from nomad_csi.deploy import batch_register, verification
@@ -11,18 +7,11 @@ from nomad_csi.nomad import jobs, volume_creation
 from nomad_csi.plan import model, registration
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
+from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
 
-def _two_clients():
-    spec = importlib.util.spec_from_file_location("places_clients", Path(__file__).with_name("two_clients.py"))
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-two_clients = _two_clients()
 EBS = {"provider": "ebs.csi.aws.com", "version": "v1.64.0", "driver": "aws-ebs"}
 ONLY_C1 = 'constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}'
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")

@@ -5,14 +5,12 @@ Each client finds itself in a zone, as it would on EC2: a stand-in for the metad
 """
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import chroot, mounts, processes, tasks
+from tests.contract import agents
 
 WAIT_S = 120.0
 MARK = "NOMAD_CSI_TEST_CLUSTER"
@@ -78,17 +77,6 @@ JOB = """job "{job_id}" {{
   }}
 }}
 """
-
-
-def _agents():
-    path = Path(__file__).parents[1] / "contract" / "agents.py"
-    spec = importlib.util.spec_from_file_location("two_clients_agents", path)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-agents = _agents()
 
 
 class Cluster:
@@ -216,7 +204,7 @@ class Cluster:
             for process in reversed(self._started.values()):
                 process.send_signal(signal.SIGINT)
                 try:
-                    process.wait(20)
+                    process.wait(120)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()

@@ -10,6 +10,7 @@ from nomad_csi.hcl import layout, read, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import disk, documents, files
+from tests import hostile
 
 COUNT = int(os.environ.get("HCL_EXAMPLES", "2000")) // 8
 """Files of each test: 250, and ten times as many with ``make soak``."""
@@ -25,7 +26,7 @@ def pairs(texts, count):
     return dict(itertools.pairwise(itertools.islice(texts, count + 1)))
 
 
-def test_volume_file_reads_back_as_the_payload(hostile, chance):
+def test_volume_file_reads_back_as_the_payload(chance):
     """Any registration: what Nomad's command would send for the file is what we send."""
     texts = hostile.texts(100 * COUNT, chance.randrange(2**32))
     for _ in range(COUNT):
@@ -54,7 +55,7 @@ def test_volume_file_reads_back_as_the_payload(hostile, chance):
         assert disk.is_ours(text)
 
 
-def spec(hostile, chance):
+def spec(chance):
     """Return a sound spec whose free texts are hostile."""
     seed = chance.randrange(2**32)
     any_text, job_text = hostile.texts(100, seed), (text for text in hostile.job_texts(100, seed) if text)
@@ -78,10 +79,10 @@ def spec(hostile, chance):
     return {"plugins": [plugin], "volumes": [volume_spec]}
 
 
-def test_files_of_a_spec_read_back_as_its_plan(hostile, chance):
+def test_files_of_a_spec_read_back_as_its_plan(chance):
     """Any sound spec: the job file holds what the job is to hold, the volume file the payload without its secrets."""
     for _ in range(COUNT):
-        plan = storage.plan_document(spec(hostile, chance))
+        plan = storage.plan_document(spec(chance))
         [job], [planned] = plan.plugins[0].jobs, plan.volumes
 
         rendered = files.render_plan(plan, {})

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-WAIT_S = 60.0
+WAIT_S = 120.0
 END_S = 10.0
 
 

@@ -1,37 +1,17 @@
 """A cluster of the stand-in to report on, its report, and a browser where there is one."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from nomad_csi import nomad
 from nomad_csi.deploy import cluster_report
 from nomad_csi.render import page as html
 from nomad_csi.report import page
-
-TESTS = Path(__file__).parents[1]
-
-
-def _module(path):
-    """Return a file of the tests as a module: they are no package."""
-    name = f"report_{path.stem}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
+from tests import report_picture as demo
+from tests.report import browser as headless_browser
 
 
 @pytest.fixture(scope="session")
-def demo():
-    """The cluster that the picture is of, in ``tests/report_picture.py``."""
-    return _module(TESTS / "report_picture.py")
-
-
-@pytest.fixture(scope="session")
-def hurt_report(demo):
+def hurt_report():
     """The report on 24 clients of which one is down, one is drained, and one has a sick plugin."""
     with demo.running(24, 40) as (host, serving):
         demo.hurt(host)
@@ -46,9 +26,9 @@ def rendered():
 
 
 @pytest.fixture(scope="session")
-def browser(demo):
+def browser():
     """Chromium without a window."""
     if demo.browser() is None:
         pytest.skip("no chromium on PATH")
-    with _module(Path(__file__).with_name("browser.py")).Browser(demo.headless()) as found:
+    with headless_browser.Browser(demo.headless()) as found:
         yield found

@@ -15,6 +15,7 @@ import pytest
 from nomad_csi.render import environment
 from nomad_csi.render import page as html_page
 from nomad_csi.report import as_json
+from tests import hostile
 
 STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
 WORDS = {"code", "kind", "mode", "policy", "proven_by", "role", "severity", "state", "found_by", "tier", "verdict"}
@@ -95,7 +96,7 @@ def elements(text):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hostile_text_stays_text(seed, hurt_report, rendered, hostile):
+def test_hostile_text_stays_text(seed, hurt_report, rendered):
     """A thousand texts in place of every name, message and id: not one element or attribute more, and none less."""
     texts = hostile.texts(TEXTS, seed) if seed else hostile.unwritable_texts(TEXTS, seed)
 

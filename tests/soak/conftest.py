@@ -1,34 +1,10 @@
 """Kills at random points: few of them in every run of the tests, as many as the variables say in ``make soak``."""
 
-import importlib.util
 import os
 import random
 import sys
-from pathlib import Path
 
 import pytest
-
-TESTS = Path(__file__).parents[1]
-
-
-def neighbour(name):
-    """Return a file of another folder of tests as a module: tests are no package."""
-    spec = importlib.util.spec_from_file_location(f"soak_{name.replace('/', '_')}", TESTS / f"{name}.py")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def agents():
-    """The two sides of the contract: `StandIn` and `Real`."""
-    return neighbour("contract/agents")
-
-
-@pytest.fixture(scope="session")
-def sandboxes():
-    """Whole sandboxes: `make` and `take_down`."""
-    return neighbour("e2e/conftest")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import registration
+from tests.contract import agents
 
 CONTROLLER_S = 120.0
 """How long Nomad waits for a controller. Source: hashicorp/nomad, ``CSIPluginRequestTimeout`` in ``client/csi_endpoint.go``."""
@@ -123,7 +124,7 @@ class Hostpath:
 
 
 @pytest.fixture
-def hostpath(agents, capsys):
+def hostpath(capsys):
     """The driver, healthy."""
     command = shutil.which("hostpathplugin")
     if why := agents.obstacle() or ("" if command else "no `hostpathplugin` on PATH"):

@@ -13,6 +13,7 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volumes
+from tests.contract import agents
 
 SLOW = str(Path(__file__).parents[2] / "benchmarks/slow_plugin.py")
 VALIDATION_S = 0.02
@@ -53,7 +54,7 @@ capability {{
 
 
 @pytest.fixture
-def agent(agents):
+def agent():
     """An agent with a plugin whose controller is asked for each volume, and one without; real where there is one."""
     kind = agents.StandIn if agents.obstacle() else agents.Real
     with agents.started(kind, agents.task_environment("http://127.0.0.1:9", "i-0")) as made:

@@ -12,15 +12,17 @@ import pytest
 import yaml
 
 from nomad_csi.nomad import volumes
+from tests.contract import agents
+from tests.e2e import conftest as e2e
 
 ORPHAN = re.compile(r"(vol-[0-9a-f]+) for volume \S+; take it in with")
 UP_S = 1800
 
 
 @pytest.fixture
-def sandbox(sandboxes, agents, tmp_path, number):
+def sandbox(tmp_path, number, monkeypatch):
     """A sandbox that asks for EBS volumes, not up yet; on a real agent where there is one."""
-    made = sandboxes.make(tmp_path)
+    made = e2e.make(tmp_path)
 
     def many(storage):
         storage["plugins"] = storage["plugins"][:1]
@@ -28,11 +30,11 @@ def sandbox(sandboxes, agents, tmp_path, number):
         storage["volumes"] = [first | {"id": f"data-{index}"} for index in range(number("SOAK_UP_VOLUMES", 6))]
 
     made.edit(many)
-    sandboxes.DEADLINE_S = UP_S
+    monkeypatch.setattr(e2e, "DEADLINE_S", UP_S)
     made.agent = "stand-in" if agents.obstacle() else "real"
     made.up_words = ("up", "--engine", "stand-in", "--nomad", made.agent)
     yield made
-    sandboxes.take_down(made)
+    e2e.take_down(made)
 
 
 def kill_after(sandbox, seconds):

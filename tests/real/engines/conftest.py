@@ -1,6 +1,5 @@
 """Both engines, each with a sandbox of its own and the Nomad stand-in: the same steps, the same program."""
 
-import importlib.util
 import json
 import re
 import shutil
@@ -12,10 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.e2e import conftest as e2e
+
 PROGRAMS = ("pulumi", "pulumi-language-python")
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
 KINDS = ("real", "stand-in")
-E2E = Path(__file__).parents[2] / "e2e" / "conftest.py"
 DEADLINE_S = 240
 
 FORGOTTEN = ("created", "modified", "sourcePosition", "stackTrace")
@@ -106,16 +106,6 @@ def states():
 
 
 # --- engines
-def _load_e2e():
-    spec = importlib.util.spec_from_file_location("nomad_csi_e2e_conftest", E2E)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-e2e = _load_e2e()
-
-
 @dataclass(kw_only=True)
 class Run:
     """What one operation did."""

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +13,10 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi_sandbox.aws import account
+from tests import servers
 
 PROGRAMS = ("pulumi", "pulumi-language-python")
 OWN_PROGRAMS = Path(sys.executable).parent
-START_DEADLINE_S = 60
 DEADLINE_S = 240
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
 
@@ -101,22 +100,6 @@ class Stack:
         return {item["urn"]: item for item in found if not item["type"].startswith("pulumi:providers:")}
 
 
-def start(name, arguments, folder, environment):
-    """Start the module *name* as a process and return it with its port."""
-    ready = folder / f"{name}.json"
-    with (folder / f"{name}.log").open("wb") as log:
-        command = [sys.executable, "-m", name, "--port", "0", "--ready-file", str(ready), *arguments]
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    deadline = time.monotonic() + START_DEADLINE_S
-    while not ready.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            process.wait()
-            raise AssertionError((folder / f"{name}.log").read_text())
-        time.sleep(0.02)
-    return process, json.loads(ready.read_text())["port"]
-
-
 @pytest.fixture(scope="session")
 def _world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
@@ -136,7 +119,7 @@ def _world(tmp_path_factory):
     running = []
 
     def begin(name, *arguments):
-        process, port = start(name, arguments, folder, environment)
+        process, port, _ = servers.start(name, folder, *arguments, environment=environment)
         running.append(process)
         return port
 
@@ -150,8 +133,7 @@ def _world(tmp_path_factory):
         yield World(data_dir=data_dir, environment=environment)
     finally:
         for process in reversed(running):
-            process.terminate()
-            process.wait(timeout=60)
+            servers.end(process)
         shutil.rmtree(data_dir, ignore_errors=True)
 
 

@@ -1,10 +1,6 @@
 """A moto server in a process of its own, a boto3 client beside the provider, and an engine reduced to its calls."""
 
-import json
 import os
-import subprocess
-import sys
-import time
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -17,40 +13,20 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
 from nomad_csi.provider import wire
 from nomad_csi_sandbox.aws import account, session
 from nomad_csi_sandbox.aws.provider import __main__ as provider_main
+from tests import servers
 
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
-CALL_TIMEOUT_S = 60
-
-
-def start(module, ready_file, environment):
-    """Start *module* as a process and return it with its port as soon as its ready file is there."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, "--ready-file", str(ready_file)],
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment},
-        stderr=subprocess.PIPE,
-    )
-    deadline = time.monotonic() + 60
-    while not ready_file.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            raise AssertionError(process.communicate()[1].decode())
-        time.sleep(0.02)
-    return process, json.loads(ready_file.read_text())["port"]
-
-
-def end(process):
-    """End *process* and return its exit code."""
-    process.terminate()
-    process.communicate(timeout=30)
-    return process.returncode
+CALL_TIMEOUT_S = 120
+OF_ITS_OWN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+"""The environment of a server."""
 
 
 @pytest.fixture(scope="session")
 def endpoint_url(tmp_path_factory):
     """The URL of a moto server that all tests share; each uses names of its own."""
-    process, port = start("nomad_csi_sandbox.aws.moto", tmp_path_factory.mktemp("moto") / "ready.json", {})
-    yield f"http://127.0.0.1:{port}"
-    end(process)
+    folder = tmp_path_factory.mktemp("moto")
+    with servers.running("nomad_csi_sandbox.aws.moto", folder, environment=OF_ITS_OWN) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")
@@ -221,12 +197,12 @@ def run_server(tmp_path):
     running = []
 
     def run(module, environment=None):
-        ready_file = tmp_path / f"{module}.json"
-        process, port = start(module, ready_file, environment or {})
+        own = OF_ITS_OWN | (environment or {})
+        process, port, ready_file = servers.start(module, tmp_path, environment=own)
         running.append(process)
         return process, port, ready_file
 
     yield run
     for process in running:
         if process.poll() is None:
-            end(process)
+            servers.end(process)

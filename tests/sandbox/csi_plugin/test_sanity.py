@@ -5,15 +5,12 @@ They run where ``csi-sanity`` is on PATH, or where ``python -m tests.csi_sanity`
 """
 
 import re
-import runpy
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from nomad_csi_sandbox.csi_plugin import arguments, server
-
-TOOL = runpy.run_path(str(Path(__file__).parents[2] / "csi_sanity.py"))
+from tests import csi_sanity
 
 VOLUMES = (
     "CreateVolume should|DeleteVolume should return|ValidateVolumeCapabilities should (return|fail when no volume cap)|"
@@ -34,7 +31,7 @@ DRIVERS = {
 @pytest.fixture(scope="session")
 def sanity():
     """The path of csi-sanity."""
-    path = TOOL["found"]()
+    path = csi_sanity.found()
     if path is None:
         pytest.skip("csi-sanity is not on PATH; where Go is, `python -m tests.csi_sanity` makes it")
     return path

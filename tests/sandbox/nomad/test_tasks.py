@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests import servers
 
 SHOW = 'import json, os, sys; print(json.dumps({"args": sys.argv[1:], "env": dict(os.environ)}))'
 
@@ -110,16 +110,11 @@ def test_raw_exec_cannot_use_volumes_but_exec_needs_them_registered(api, job):
 @pytest.fixture
 def agent(data_dir):
     """The stand-in as a process; ends with the test."""
-    ready = data_dir / "ready.json"
-    arguments = ["--data-dir", str(data_dir), "--ready-file", str(ready), "--node", "one=us-east-1a=i-1"]
-    with subprocess.Popen([sys.executable, "-m", "nomad_csi_sandbox.nomad", *arguments]) as process:
-        deadline = time.monotonic() + 30
-        while not ready.exists():
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.05)
-        yield process, json.loads(ready.read_text(encoding="utf-8"))["port"]
-        process.kill()
+    words = ("--data-dir", data_dir, "--node", "one=us-east-1a=i-1")
+    process, port, _ = servers.start("nomad_csi_sandbox.nomad", data_dir, *words)
+    yield process, port
+    process.kill()
+    process.wait()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes in /proc")
@@ -134,7 +129,7 @@ def test_no_task_survives_its_agent(agent, api, job, data_dir, number):
 
     process.send_signal(number)
 
-    assert process.wait(30) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
+    assert process.wait(120) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
     pid = int(pid_file.read_text(encoding="utf-8"))
     api.until(lambda: _runs(pid), lambda runs: not runs)
 

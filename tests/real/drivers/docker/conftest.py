@@ -7,19 +7,16 @@ publisher brings besides the driver is not proven by them.
 
 import contextlib
 import os
-import runpy
 import shutil
 import subprocess
-import types
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from nomad_csi.nomad import nodes
 from nomad_csi_sandbox.session import mounts
+from tests import docker_images
 
-IMAGES = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "docker_images.py")))
 READY_S = 30.0
 MOUNT_S = 20.0
 
@@ -29,9 +26,9 @@ def images():
     """Makers of images: what is in ``tests/docker_images.py``. Skips without an engine."""
     if not shutil.which("nomad") or os.geteuid():
         pytest.skip("needs `nomad` on PATH, and root to start its client")
-    if why := IMAGES.obstacle():
+    if why := docker_images.obstacle():
         pytest.skip(why)
-    return IMAGES
+    return docker_images
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,7 @@ The containers are on the host's network, because moto and the stand-in for inst
 """
 
 import os
-import runpy
 import shutil
-import types
 from pathlib import Path
 
 import pytest
@@ -16,11 +14,10 @@ from nomad_csi.deploy import smoke
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import smoke as plan
 from nomad_csi_sandbox.aws import account
+from tests.real import ebs_world
 
 COMMAND = shutil.which("aws-ebs-csi-driver")
 DRIVER = catalogue.DRIVERS["aws-ebs"]
-WORLD = types.SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "ebs_world.py")))
-cloud, disk = WORLD.cloud, WORLD.disk
 DRIVER_PATH = "/bin/aws-ebs-csi-driver"
 MKFS_FILES = ("/etc/mke2fs.conf",)
 TOOLS = (
@@ -55,7 +52,7 @@ def document(agent, image, images, cloud):
     plugin = {
         "id": "aws-ebs0",
         "driver": "aws-ebs",
-        "aws_region": WORLD.REGION,
+        "aws_region": ebs_world.REGION,
         "controller": {"count": 1},
         "host_network": True,
         "credentials": {"nomad_variable": VARIABLE},
@@ -76,7 +73,7 @@ def test_both_roles_prove_themselves_over_their_sockets(stack):
 
     assert counted == {"healthyControllers": 1, "healthyNodes": 1, "expectedNodes": 1}
     assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
-    assert node.segments[DRIVER.topology_key] == WORLD.ZONE
+    assert node.segments[DRIVER.topology_key] == ebs_world.ZONE
 
 
 def test_volume_is_attached_formatted_and_mounted_for_another_container(stack, cloud, disk, register, image, images):
@@ -84,7 +81,7 @@ def test_volume_is_attached_formatted_and_mounted_for_another_container(stack, c
     image(plan.IMAGE, [], images.on_path("sh", "grep", "head", "rm", "sha256sum", "sync", "yes"))
     external_id = cloud.create_volume()
     device = disk(external_id)
-    existing = {"external_id": external_id, "availability_zone": WORLD.ZONE}
+    existing = {"external_id": external_id, "availability_zone": ebs_world.ZONE}
     register({"id": "data", "plugin_id": "aws-ebs0", "existing": existing})
 
     outcome = smoke.try_out(
@@ -92,6 +89,6 @@ def test_volume_is_attached_formatted_and_mounted_for_another_container(stack, c
     )
 
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
-    assert WORLD.run("blkid", "--output", "value", "--match-tag", "TYPE", device) == "ext4"
+    assert ebs_world.run("blkid", "--output", "value", "--match-tag", "TYPE", device) == "ext4"
     stack.until(lambda: cloud.attached(external_id) == ("available", []), USE_S, "EC2 has detached the volume")
-    assert WORLD.mounted(device) == []
+    assert ebs_world.mounted(device) == []

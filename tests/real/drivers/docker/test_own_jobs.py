@@ -2,7 +2,6 @@
 
 import os
 import re
-import runpy
 import shutil
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from nomad_csi.deploy import probe_job as asking
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
+from tests import nomad_csi_image
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
-MAKER = runpy.run_path(str(Path(__file__).parents[3] / "nomad_csi_image.py"))
 OWN = "nomad-csi-tests/nomad-csi:1"
 RUN_S = 240.0
 
@@ -38,7 +37,7 @@ def document(folder, image, images):
 @pytest.fixture(scope="module")
 def own(images, tmp_path_factory):
     """The image with nomad-csi; made anew, since what is in it is under test."""
-    MAKER["make"](OWN, tmp_path_factory.mktemp("own"))
+    nomad_csi_image.make(OWN, tmp_path_factory.mktemp("own"))
     yield OWN
     images.remove(OWN)
 
