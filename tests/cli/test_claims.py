@@ -188,6 +188,36 @@ def test_cluster_that_cannot_be_asked_exits_2(capsys):
     assert "no connection" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["--from", "a.volume.hcl", "--yes", "--step-timeout-s", "5", "--stack-output", "o.json"],
+            [
+                "--from: expected it only with --repair",
+                "--yes: expected it only with --repair",
+                "--step-timeout-s: expected it only with --repair",
+                "--stack-output: expected it only with --repair",
+            ],
+        ),
+        (
+            ["--repair", "default/a", "--plugin", "aws-efs0", "--stack-output", "o.json"],
+            ["--stack-output: expected it only with --from", "--plugin: expected it without --repair"],
+        ),
+    ],
+    ids=["without a repair", "with one"],
+)
+def test_options_that_would_be_ignored_are_refused(run, stick, writes, words, told):
+    """All of them at once, and nothing is asked."""
+    stick("a")
+
+    code, _, err = run("claims", *words)
+
+    assert code == 64
+    assert [line for line in told if line not in err] == []
+    assert writes() == []
+
+
 def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     """The step is told; nothing is sent."""
     stick("a")

@@ -4,11 +4,12 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, erasing, inputs, waits
+from nomad_csi.cli import confirm, documents, erasing, inputs, usage, waits
 from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
 from nomad_csi.plan import registration
 
@@ -38,12 +39,13 @@ def _add_repair(group: Any) -> None:
     group.add_argument("--from", type=Path, dest="source", metavar="SPEC|FILE", help=text)
     documents.add_secrets(group)
     inputs.add_stack_output(group)
-    waits.add(group, "step-timeout", " until it shows", default=repair_steps.WAIT_S)
+    waits.add(group, "step-timeout", " until it shows", told=f"{repair_steps.WAIT_S:g}")
     group.add_argument("--yes", action="store_true", help="do not ask before a step that can hurt")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, and print who holds what; or repair one volume."""
+    _check(arguments)
     if arguments.repair:
         return _repair(arguments)
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or EVERYWHERE
@@ -57,6 +59,22 @@ def run(arguments: argparse.Namespace) -> int:
     return found.exit_code
 
 
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `usage.UsageError` for options that would be ignored."""
+    of_repair = {"--from": arguments.source, "--yes": arguments.yes, "--step-timeout-s": arguments.step_timeout_s}
+    of_file = {"--secrets": arguments.secrets, "--stack-output": arguments.stack_output}
+    if arguments.repair:
+        wrong = dict.fromkeys(_given(of_file), "it only with --from") if not arguments.source else {}
+        wrong |= dict.fromkeys(_given({"--plugin": arguments.plugin}), "it without --repair, which names the volume")
+    else:
+        wrong = dict.fromkeys(_given(of_repair | of_file), "it only with --repair")
+    usage.refuse((errors.Problem(path=name, got="", allowed=allowed) for name, allowed in wrong.items()), "claims")
+
+
+def _given(options: Mapping[str, Any]) -> list[str]:
+    return [name for name, value in options.items() if value]
+
+
 def _repair(arguments: argparse.Namespace) -> int:
     namespace, volume_id = arguments.repair
     order = repair_steps.Order(
@@ -65,7 +83,7 @@ def _repair(arguments: argparse.Namespace) -> int:
         document=_document(arguments),
         source=str(arguments.source or ""),
         aws_region=arguments.aws_region,
-        wait_s=arguments.step_timeout_s,
+        wait_s=arguments.step_timeout_s or repair_steps.WAIT_S,
     )
     with inputs.connect(arguments) as nomad:
         done = claim_repair.repair(
