@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import gate, plugin_health, resource
+from nomad_csi.deploy import gate, overdue, plugin_health, resource
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import registration
@@ -236,6 +236,23 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
     hostpath.until_healthy(True)
     assert register(hostpath.agent.url, volume_file).statuses == {"registered"}
     assert register(hostpath.agent.url, volume_file).statuses == {"unchanged"}
+
+
+def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath, volume_file, monkeypatch):
+    """Who waits for Nomad's two minutes reads why, now and then."""
+    monkeypatch.setattr(overdue, "EVERY_S", 0.1)
+    monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.5)
+    os.kill(hostpath.pid, signal.SIGSTOP)
+    try:
+        done = register(hostpath.agent.url, volume_file)
+    finally:
+        os.kill(hostpath.pid, signal.SIGCONT)
+
+    told = (
+        "no answer yet to the registration of default/again: where a controller hangs, Nomad waits two minutes for it, "
+        "after "
+    )
+    assert done.said.startswith(told)
 
 
 def test_unhealthy_controller_is_told_and_waited_for(register, hostpath, volume_file):

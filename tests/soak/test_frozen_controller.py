@@ -182,7 +182,9 @@ def test_frozen_controller_is_told_after_two_minutes_and_nothing_is_registered(h
     )
     unwell = "no healthy controllers for CSI plugin: hostpath0; look at the plugin's job: its controller is not healthy"
     tries = [(hung, 1), (unwell, 2), (unwell, 4), (unwell, 8)]
-    assert sorted(said) == sorted(
+    overdue = [line for line in said if line.startswith("no answer yet to the registration of ")]
+    assert len(overdue) >= CONTROLLER_S // 15 - 1
+    assert sorted(line for line in said if line not in overdue) == sorted(
         f"PUT /v1/volume/csi/{volume_id}: status 500: {why}; trying again in {pause_s} s (attempt {attempt} of 5)"
         for volume_id in ids
         for attempt, (why, pause_s) in enumerate(tries, start=2)

@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_plan, side_by_side
+from nomad_csi.deploy import batch_look, batch_plan, overdue, side_by_side
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
 Documents = batch_plan.Documents
 Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
 """A document, and why Nomad does not hold it; ``None``: it does."""
+
+
+_MAY_HANG = "where a controller hangs, Nomad waits two minutes for it"
 
 
 def _silent(_line: str) -> None:
@@ -42,7 +45,7 @@ class Patience:
     """Before the second attempt; doubled before each further one."""
 
     tell: Callable[[str], None] = _silent
-    """Told of every attempt after the first, and of Nomad's warnings."""
+    """Told of every attempt after the first, of Nomad's warnings, and of what takes long."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Ends waiting, and what was not sent is not sent."""
@@ -182,7 +185,8 @@ class _Sender:
         started = time.monotonic()
         timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - started, 0.1))
         try:
-            warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
+            with overdue.told(self._patience.tell, lambda: _unanswered(documents)):
+                warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
         except errors.NomadApiError as error:
             return error, time.monotonic() - started
         for warning in warnings:
@@ -213,6 +217,12 @@ class _Sender:
             verdict.kind in {"equal", "ignored", "hidden"} and (key in self._new or not verdict.hidden)
             for key, verdict in seen
         )
+
+
+def _unanswered(documents: Documents) -> str:
+    first, *others = documents
+    more = f" and {len(others)} more" if others else ""
+    return f"no answer yet to the registration of {first.namespace}/{first.volume_id}{more}: {_MAY_HANG}"
 
 
 def _again(count: int) -> str:
