@@ -11,7 +11,7 @@ import pytest
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi_sandbox.session import folder, mounts
 from nomad_csi_sandbox.session import session as sessions
-from tests.e2e import conftest as e2e
+from tests.e2e import sandboxes
 
 ENGINE_ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
 REAL_ENGINE = (
@@ -58,7 +58,7 @@ job "mysql-server" {
 @pytest.fixture
 def sandbox(tmp_path):
     """A sandbox of the test's own, not up yet; whatever becomes of it, nothing of it stays."""
-    made = e2e.make(tmp_path)
+    made = sandboxes.make(tmp_path)
     yield made
     record = folder.Folder(made.project).load()
     if made.run("down").returncode and record:
@@ -75,7 +75,7 @@ def claim(sandbox):
     """Run a job that claims ``mysql`` and return its allocation."""
     with sandbox.nomad() as client:
         jobs.register(client, jobs.parse(client, CONSUMER), source=CONSUMER, enforce_index=None)
-        e2e.until(lambda: [item.client_status for item in allocations(client)] == ["running"])
+        sandboxes.until(lambda: [item.client_status for item in allocations(client)] == ["running"])
         [allocation] = allocations(client)
         return allocation
 
@@ -84,7 +84,7 @@ def release(sandbox):
     """Stop the job that claims ``mysql``, and wait until the claim is free."""
     with sandbox.nomad() as client:
         jobs.stop(client, "default", "mysql-server", purge=False)
-        e2e.until(lambda: not volumes.get(client, "default", "mysql").claims)
+        sandboxes.until(lambda: not volumes.get(client, "default", "mysql").claims)
 
 
 def allocations(client):

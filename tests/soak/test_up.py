@@ -13,7 +13,7 @@ import yaml
 
 from nomad_csi.nomad import volumes
 from tests.contract import agents
-from tests.e2e import conftest as e2e
+from tests.e2e import sandboxes
 
 ORPHAN = re.compile(r"(vol-[0-9a-f]+) for volume \S+; take it in with")
 UP_S = 1800
@@ -22,7 +22,7 @@ UP_S = 1800
 @pytest.fixture
 def sandbox(tmp_path, number, monkeypatch):
     """A sandbox that asks for EBS volumes, not up yet; on a real agent where there is one."""
-    made = e2e.make(tmp_path)
+    made = sandboxes.make(tmp_path)
 
     def many(storage):
         storage["plugins"] = storage["plugins"][:1]
@@ -30,11 +30,11 @@ def sandbox(tmp_path, number, monkeypatch):
         storage["volumes"] = [first | {"id": f"data-{index}"} for index in range(number("SOAK_UP_VOLUMES", 6))]
 
     made.edit(many)
-    monkeypatch.setattr(e2e, "DEADLINE_S", UP_S)
+    monkeypatch.setattr(sandboxes, "DEADLINE_S", UP_S)
     made.agent = "stand-in" if agents.obstacle() else "real"
     made.up_words = ("up", "--engine", "stand-in", "--nomad", made.agent)
     yield made
-    e2e.take_down(made)
+    sandboxes.take_down(made)
 
 
 def kill_after(sandbox, seconds):

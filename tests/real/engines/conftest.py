@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.e2e import conftest as e2e
+from tests.e2e import sandboxes
 
 PROGRAMS = ("pulumi", "pulumi-language-python")
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -199,13 +199,13 @@ def engine(tmp_path):
     def make(kind):
         folder = tmp_path / kind
         folder.mkdir()
-        one = Engine(kind, e2e.make(folder))
+        one = Engine(kind, sandboxes.make(folder))
         made.append(one)
         return one
 
     yield make
     for one in made:
-        e2e.take_down(one.sandbox)
+        sandboxes.take_down(one.sandbox)
 
 
 @pytest.fixture(params=KINDS)
@@ -224,13 +224,13 @@ def both(engine):
 
 @pytest.fixture(scope="session")
 def _settled(tmp_path_factory):
-    made = [Engine(kind, e2e.make(tmp_path_factory.mktemp(kind))) for kind in KINDS]
+    made = [Engine(kind, sandboxes.make(tmp_path_factory.mktemp(kind))) for kind in KINDS]
     with futures.ThreadPoolExecutor(len(made)) as threads:
         done = list(threads.map(lambda one: one.start_sandbox(), made))
     assert [run.code for run in done] == [0, 0], "".join(run.text for run in done)
     yield {one.kind: one for one in made}
     for one in made:
-        e2e.take_down(one.sandbox)
+        sandboxes.take_down(one.sandbox)
 
 
 @pytest.fixture(params=KINDS)
