@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import documents, erasing, inputs, owners, waits
-from nomad_csi.deploy import batch_register, batch_secrets, minimum_version, secret_safety
+from nomad_csi.deploy import batch_outcome, batch_register, batch_secrets, minimum_version, secret_safety
 from nomad_csi.verify import table
 
 WIDTH = 120
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(outcomes)
 
 
-def exit_code(outcomes: Iterable[batch_register.Outcome]) -> int:
+def exit_code(outcomes: Iterable[batch_outcome.Outcome]) -> int:
     """Return 0 where all is as wanted, 1 where Nomad says no to some, 2 where some could not be done or found out."""
     found = tuple(outcomes)
     if any(outcome.is_broken for outcome in found):
@@ -67,7 +67,7 @@ def exit_code(outcomes: Iterable[batch_register.Outcome]) -> int:
     return 0 if all(outcome.is_as_wanted for outcome in found) else errors.EXIT_CHANGES
 
 
-def _as_table(outcomes: Sequence[batch_register.Outcome], made_by_plugin: Sequence[str]) -> str:
+def _as_table(outcomes: Sequence[batch_outcome.Outcome], made_by_plugin: Sequence[str]) -> str:
     """Return the outcomes as text: a line for each volume that something happened to, and the sum."""
     rows: list[table.Row] = [(outcome.key, outcome.status, _told(outcome)) for outcome in outcomes if _is_told(outcome)]
     rows += [(key, "left out", "the plugin makes it: `pulumi up`, or `nomad volume create`") for key in made_by_plugin]
@@ -77,11 +77,11 @@ def _as_table(outcomes: Sequence[batch_register.Outcome], made_by_plugin: Sequen
     return "\n".join([table.columns([("volume", "outcome", "remarks"), *rows], WIDTH), total] if rows else [total])
 
 
-def _is_told(outcome: batch_register.Outcome) -> bool:
+def _is_told(outcome: batch_outcome.Outcome) -> bool:
     return outcome.status != "unchanged" or bool(outcome.ignored or outcome.adopted)
 
 
-def _told(outcome: batch_register.Outcome) -> str:
+def _told(outcome: batch_outcome.Outcome) -> str:
     hidden = f"not comparable, sent: {', '.join(outcome.hidden)}" if outcome.hidden else ""
     changes = outcome.changes if outcome.status == "updated" else ()
     reason = f"{outcome.reason}: --adopt takes it over" if outcome.owner else outcome.reason

@@ -5,13 +5,13 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
     batch_look,
     batch_namespaces,
+    batch_outcome,
     batch_send,
     mark_upkeep,
     registration_ownership,
@@ -27,74 +27,10 @@ ATTEMPTS = 5
 WAIT_S = 1.0
 """How often one request is sent at most, and the pause before the second time; doubled before each further one."""
 
-Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
-"""
-``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
-``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
-"""
-
 _Answer = TypeVar("_Answer")
 
 _TAKEN = "cannot be updated"
 """Part of a refusal that says of a volume that was not there a moment ago: somebody else was faster."""
-
-_OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What became of one volume."""
-
-    namespace: str
-    volume_id: str
-    status: Status
-
-    reason: str = ""
-    """Why it is not registered; empty where it is."""
-
-    changes: tuple[str, ...] = ()
-    """What was to change, one sentence each."""
-
-    ignored: tuple[str, ...] = ()
-    """What Nomad accepts and leaves as it is, one sentence each."""
-
-    hidden: tuple[str, ...] = ()
-    """Parts that Nomad never shows: not compared, sent."""
-
-    owner: str = ""
-    """The stack that the volume belongs to, where that is why it is refused."""
-
-    adopted: str = ""
-    """Whose the volume is now and whose it was, where its mark was another's."""
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
-
-    @property
-    def is_as_wanted(self) -> bool:
-        """Whether Nomad holds the volume as it is wanted, as far as that can be seen."""
-        return self.status in {"registered", "updated", "unchanged"} and not self.ignored
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether it was not found out, or not done for a reason that may pass."""
-        return self.status in {"failed", "unknown"}
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as data; what is empty is there too."""
-        return {
-            "namespace": self.namespace,
-            "volume_id": self.volume_id,
-            "status": self.status,
-            "reason": self.reason,
-            "changes": list(self.changes),
-            "ignored": list(self.ignored),
-            "not_comparable": list(self.hidden),
-            "owner": self.owner,
-            "adopted": self.adopted,
-        }
 
 
 def register(
@@ -105,7 +41,7 @@ def register(
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
-) -> tuple[Outcome, ...]:
+) -> tuple[batch_outcome.Outcome, ...]:
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 
@@ -147,11 +83,15 @@ def register(
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, patience)
     outcomes = {
-        key: _of_another(key, taken.refused[key]) if key in taken.refused else _outcome(key, seen[key][1], answers)
+        key: batch_outcome.of_another(key, taken.refused[key])
+        if key in taken.refused
+        else batch_outcome.of(key, seen[key][1], answers)
         for key in wanted
     }
     for key, owner in lost_to.items():
-        outcomes[key] = dataclasses.replace(_of_another(key, owner), reason=str(volume_ownership.lost(key, owner)))
+        outcomes[key] = dataclasses.replace(
+            batch_outcome.of_another(key, owner), reason=str(volume_ownership.lost(key, owner))
+        )
     for key, former in taken.adopted.items():
         told = f"now of {claimant.owner or 'nobody'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
@@ -220,40 +160,3 @@ def _patiently(ask: Callable[[], _Answer], patience: batch_send.Patience) -> _An
         except errors.NomadApiError as error:
             if error.kind != "retry" or not error.is_connected or not patience.wait(error, attempt):
                 raise
-
-
-def _of_another(key: batch_look.Key, owner: str) -> Outcome:
-    namespace, volume_id = key
-    reason = f"belongs to stack {owner}; nothing was sent"
-    return Outcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
-
-
-def _outcome(
-    key: batch_look.Key,
-    found: volume_verdict.Verdict,
-    answers: Mapping[batch_look.Key, errors.NomadApiError | None],
-) -> Outcome:
-    namespace, volume_id = key
-    error = answers.get(key)
-    if found.kind == "refused":
-        status: Status = "refused"
-        reason = "; ".join(volume_verdict.sentences(found.of("refused")))
-    elif error is not None:
-        status, reason = _OF_KIND[error.kind], str(error)
-    else:
-        status, reason = _done(found, is_sent=key in answers), ""
-    return Outcome(
-        namespace=namespace,
-        volume_id=volume_id,
-        status=status,
-        reason=reason,
-        changes=volume_verdict.sentences(found.of("changes")),
-        ignored=volume_verdict.sentences(found.of("ignored")),
-        hidden=found.hidden,
-    )
-
-
-def _done(found: volume_verdict.Verdict, *, is_sent: bool) -> Status:
-    if not is_sent:
-        return "unchanged"
-    return "registered" if found.is_new else "updated"
