@@ -2,12 +2,11 @@
 
 import ast
 import contextlib
-import itertools
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,14 @@ MAY_LOOK = ("nomad/request.py", "deploy/deletion_ways.py", "deploy/rounds.py", "
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}
 HOUR_S = 3600
+JUMPING = """
+import itertools, sys, time
+now, jumps = time.time(), itertools.count(0, int(sys.argv.pop(1)))
+time.time = lambda: now + next(jumps)
+from nomad_csi import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+"""The command on a machine whose clock jumps at every look."""
 
 
 def test_nothing_is_timed_by_the_clock_on_the_wall():
@@ -38,18 +45,22 @@ def test_nothing_is_timed_by_the_clock_on_the_wall():
 
 
 @pytest.mark.parametrize("jump_s", [-24 * HOUR_S, 24 * HOUR_S])
-def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, held, ids, monkeypatch, jump_s):
-    """A run with a second attempt in it takes as long as ever, and says the same."""
-    now = time.time()
-    jumps = itertools.count(0, jump_s)
+def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, held, ids, jump_s):
+    """
+    A run with a second attempt in it takes as long as ever, and says the same.
+
+    It is a process of its own: gRPC's deadlines are times of that clock, and other tests have plugins to ask.
+    """
     path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset())
-    monkeypatch.setattr(time, "time", lambda: now + next(jumps))
+    words = ["register", path, "--timeout-s", "30", "--address", proxy.address, "--json"]
 
-    done = register(proxy.address, path, "--timeout-s", "30")
+    done = subprocess.run(
+        [sys.executable, "-c", JUMPING, str(jump_s), *words], capture_output=True, text=True, timeout=120, check=False
+    )
 
-    assert (done.code, done.statuses) == (0, {"registered"})
-    assert done.said.endswith("; trying again in 0.01 s (attempt 2 of 5)\n")
+    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["volumes"]]) == (0, ["registered"] * 2)
+    assert done.stderr.endswith("; trying again in 1 s (attempt 2 of 5)\n")
     assert held() == ids(2)
     assert register(proxy.address, path).statuses == {"unchanged"}
 
