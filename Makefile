@@ -45,7 +45,7 @@ lint: install-dev                    ## style, types, layers
 	$(BIN)/lint-imports
 test: lint                           ## lint, then every test, on every core
 	$(BIN)/python -m tests.csi_sanity
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deploy/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py

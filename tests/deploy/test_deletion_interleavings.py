@@ -27,7 +27,7 @@ from nomad_csi_sandbox.nomad import claims, cluster, nodes, refusals, volume_sto
 from nomad_csi_sandbox.nomad import server as agent
 from tests.deploy import interleaving
 
-ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "200"))
+ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "100"))
 FIRST = int(os.environ.get("SOAK_FIRST_INTERLEAVING", "0"))
 REGION = "us-east-1"
 ZONE = "us-east-1a"

@@ -23,21 +23,10 @@ def sandbox(tmp_path):
 
 @pytest.fixture
 def alone(sandbox):
-    """
-    Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet.
+    """Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet."""
 
-    *player* names the stand-in where the plugin describes a driver of its own.
-    """
-
-    def ask(plugin, volumes, player=""):
-        task = {
-            "name": "raw_exec",
-            "command": "nomad-csi-sandbox-csi-plugin",
-            "arguments": ["--driver", player or plugin["driver"]],
-            "client_data_dir": str(sandbox.data_dir),
-        }
-        whole = copy.deepcopy(plugin) | {"task_driver": task, "verify": {"stable_s": 0.5}}
-        sandbox.edit(lambda storage: storage.update(plugins=[whole], volumes=copy.deepcopy(volumes)))
+    def ask(plugin, volumes):
+        sandbox.edit(lambda storage: storage.update(plugins=[sandbox.played(plugin)], volumes=copy.deepcopy(volumes)))
 
     return ask
 
@@ -63,7 +52,7 @@ def running(_shared):
 
 @pytest.fixture
 def untouched(_shared):
-    """The sandbox that tests share, for tests whose commands change nothing: only the config is put back."""
+    """The sandbox that tests share, for tests that leave it as they find it: only the config is put back."""
     before = _shared.config.read_text()
     yield _shared
     _shared.config.write_text(before)

@@ -30,6 +30,7 @@ class Sandbox:
     def __init__(self, project, data_dir):
         self.project = project
         self.data_dir = data_dir
+        self._known_of, self._known = None, {}
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(project.parent)}
 
     @property
@@ -49,9 +50,14 @@ class Sandbox:
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def up(self, **options):
-        """Bring it up with the stand-ins for engine and agent, whatever is on PATH."""
-        return self.run("up", "--engine", "stand-in", "--nomad", "stand-in", **options)
+    def up(self, *, check=False, **options):
+        """
+        Bring it up with the stand-ins for engine and agent, whatever is on PATH.
+
+        Where it must succeed (*check*), there is no preview before it: what one refuses is for other tests.
+        """
+        words = ["--skip-preview"] if check else []
+        return self.run("up", "--engine", "stand-in", "--nomad", "stand-in", *words, check=check, **options)
 
     def start(self, *words):
         """Start ``nomad-csi sandbox ...`` and return the process, for tests that interrupt it."""
@@ -75,10 +81,24 @@ class Sandbox:
         change(document["config"]["nomad-csi:storage"])
         self.config.write_text(yaml.safe_dump(document, sort_keys=False))
 
+    def played(self, plugin, player=""):
+        """Return *plugin* with its task played by a stand-in; *player* names it where the plugin has a driver of its own."""
+        task = {
+            "name": "raw_exec",
+            "command": "nomad-csi-sandbox-csi-plugin",
+            "arguments": ["--driver", player or plugin["driver"]],
+            "client_data_dir": str(self.data_dir),
+        }
+        return copy.deepcopy(plugin) | {"task_driver": task, "verify": {"stable_s": 0.5}}
+
     def variables(self):
-        """Return the environment that the sandbox built for itself."""
-        done = self.exec("env", "-0")
-        return dict(line.split("=", 1) for line in done.stdout.split("\0") if "=" in line)
+        """Return the environment that the sandbox builds for itself; asked anew after its record or config changed."""
+        known_of = (folder.Folder(self.project).load(), self.config.read_text())
+        if known_of != self._known_of:
+            done = self.exec("env", "-0")
+            self._known = dict(line.split("=", 1) for line in done.stdout.split("\0") if "=" in line)
+            self._known_of = known_of
+        return self._known
 
     def nomad(self):
         """Return a client of the sandbox's Nomad."""

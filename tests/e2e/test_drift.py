@@ -49,27 +49,27 @@ def rendered(sandbox):
     return {path.relative_to(folder): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_was_changed_by_hand_is_named_and_mended(running):
+def test_what_was_changed_by_hand_is_named_and_mended(untouched):
     """A stopped plugin job, a dropped registration, an edited file: all three at once."""
-    before, files = essence(running.resources()), rendered(running)
-    edited = running.project / "rendered/jobs/aws-ebs0-controller.nomad.hcl"
-    with running.nomad() as client:
+    before, files = essence(untouched.resources()), rendered(untouched)
+    edited = untouched.project / "rendered/jobs/aws-ebs0-controller.nomad.hcl"
+    with untouched.nomad() as client:
         client.request("DELETE", "/v1/job/plugin-aws-efs0-nodes")
         client.request("DELETE", "/v1/volume/csi/mysql")
     edited.write_text(edited.read_text() + "# a note\n")
 
-    preview = running.run("preview", check=True).stdout
-    up = running.up(check=True).stdout
+    preview = untouched.run("preview", check=True).stdout
+    up = untouched.up(check=True).stdout
 
     assert " ~  nomad-csi:index:PluginJob aws-efs0-node update [diff: ~driftType]" in preview
     assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
     assert " ~  nomad-csi:index:RenderedFile aws-ebs0-controller update [diff: ~content]" in preview
     assert "Nothing has changed" not in up
-    assert differing(essence(running.resources()), before) == set()
-    assert rendered(running) == files
-    with running.nomad() as client:
+    assert differing(essence(untouched.resources()), before) == set()
+    assert rendered(untouched) == files
+    with untouched.nomad() as client:
         assert not jobs.get(client, "default", "plugin-aws-efs0-nodes").stopped
-        assert volumes.get(client, "default", "mysql").external_id == ebs_volume(running)["VolumeId"]
+        assert volumes.get(client, "default", "mysql").external_id == ebs_volume(untouched)["VolumeId"]
 
 
 def test_volume_grows_in_place_and_goes_whole(running, mysql):

@@ -63,7 +63,7 @@ def is_whole(sandbox):
     assert "Nothing has changed" in sandbox.up(check=True).stdout
 
 
-def test_killed_up_is_continued_by_up(sandbox, running):
+def test_killed_up_is_continued_by_up(sandbox, untouched):
     """
     Killed when an AWS resource is there, killed while it waits, killed when one volume is registered.
 
@@ -85,7 +85,7 @@ def test_killed_up_is_continued_by_up(sandbox, running):
     assert [item["type"] for item in pending if item["resource"]["urn"].endswith("::aws-efs0")] == ["creating"]
     assert second[0] == first
     assert sandbox.owned() == second
-    assert declared(sandbox) == declared(running)
+    assert declared(sandbox) == declared(untouched)
     is_whole(sandbox)
 
 
@@ -131,14 +131,14 @@ def test_storage_that_is_not_recorded_is_named_before_more_is_made(forgotten):
     assert {request["method"] for request in forgotten.requests()[seen:]} <= {"GET"}
 
 
-def test_dead_aws_is_told_and_begun_again(running):
+def test_dead_aws_is_told_and_begun_again(untouched):
     """What was in it is gone with it, and so is the state that knew it: everything is made anew."""
-    before = running.owned()
-    running.kill("moto")
+    before = untouched.owned()
+    untouched.kill("moto")
 
-    done = running.up(check=True)
+    done = untouched.up(check=True)
 
     assert "The AWS stand-in has ended, and everything in it: starting empty, with an empty state." in done.stdout
     assert "26 created" in done.stdout
-    assert not {*before[0], *before[1]} & {*running.owned()[0], *running.owned()[1]}
-    is_whole(running)
+    assert not {*before[0], *before[1]} & {*untouched.owned()[0], *untouched.owned()[1]}
+    is_whole(untouched)

@@ -28,9 +28,9 @@ def essence(resources):
     return found
 
 
-def test_up_makes_proves_and_registers_everything(running):
+def test_up_makes_proves_and_registers_everything(untouched):
     """The report says what is real, what was made, where the files are, what was proven, and what to type next."""
-    done = running.run("status")
+    done = untouched.run("status")
 
     assert done.returncode == 0, done.stdout + done.stderr
     for part in ("engine   stand-in", "nomad    stand-in", "aws      moto", "plugins  stand-in"):
@@ -40,11 +40,11 @@ def test_up_makes_proves_and_registers_everything(running):
     assert "What to type next:" in done.stdout
 
 
-def test_storage_is_tagged_with_its_cluster(running):
+def test_storage_is_tagged_with_its_cluster(untouched):
     """So that no other cluster takes it for its own when it is to be deleted."""
-    with running.nomad() as client:
+    with untouched.nomad() as client:
         here = cluster_identity.of(client)
-    ebs, efs = running.aws("ec2").describe_volumes()["Volumes"], running.aws("efs")
+    ebs, efs = untouched.aws("ec2").describe_volumes()["Volumes"], untouched.aws("efs")
     made = [*ebs, *efs.describe_file_systems()["FileSystems"], *efs.describe_access_points()["AccessPoints"]]
 
     tagged = [{tag["Key"]: tag["Value"] for tag in item.get("Tags", ())} for item in made]
@@ -54,17 +54,17 @@ def test_storage_is_tagged_with_its_cluster(running):
     assert ours == [here] * 3
 
 
-def test_up_again_changes_nothing_and_says_so(running):
+def test_up_again_changes_nothing_and_says_so(untouched):
     """The second run sends no write to Nomad."""
-    before = running.resources()
-    seen = len(running.requests())
+    before = untouched.resources()
+    seen = len(untouched.requests())
 
-    done = running.up()
+    done = untouched.up()
 
     assert done.returncode == 0
     assert "Nothing has changed" in done.stdout
-    assert essence(running.resources()) == essence(before)
-    writes = [request for request in running.requests()[seen:] if request["method"] != "GET"]
+    assert essence(untouched.resources()) == essence(before)
+    writes = [request for request in untouched.requests()[seen:] if request["method"] != "GET"]
     assert {request["path"].rpartition("/")[2] for request in writes} <= {"parse", "plan"}
 
 

@@ -1,13 +1,43 @@
-"""GCE PD, DigitalOcean, and drivers that a spec describes itself, on the sandbox: run, registered, made, verified."""
+"""
+GCE PD, DigitalOcean, and drivers that a spec describes itself, on one sandbox: run, registered, made, verified.
+
+Portworx runs on the two clients of the sandbox, and wants three.
+"""
 
 import pytest
 
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.spec import driver as drivers
+from tests.e2e import sandboxes
 
 OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
 TOKEN = "dop_v1_not_a_token"
+TOKEN_AT = "nomad/jobs/plugin-do0-controller"
+GCE_DISK = "projects/my-project/zones/us-east-1a/disks/mysql"
+DO_VOLUME = "506f78a4-e098-11e5-ad9f-000f53306ae1"
+ZONE = "us-east-1a"
+DESCRIBED = {"px0": "portworx", "nfs0": "csi-driver-nfs"}
+"""Plugins whose driver the spec describes, and the row of the catalogue that it is."""
+
+VOLUMES = [
+    {"id": "disk", "plugin_id": "gce0", "existing": {"external_id": GCE_DISK, "availability_zone": ZONE}},
+    {
+        "id": "disk-made",
+        "plugin_id": "gce0",
+        "create": {"capacity_min_gib": 10, "availability_zone": ZONE},
+        "parameters": {"type": "pd-balanced"},
+    },
+    {"id": "block", "plugin_id": "do0", "existing": {"external_id": DO_VOLUME, "availability_zone": ZONE}},
+    {"id": "block-made", "plugin_id": "do0", "create": {"capacity_min_gib": 1, "availability_zone": ZONE}},
+    {"id": "px0-made", "plugin_id": "px0", "create": {"capacity_min_gib": 1}, "parameters": {"repl": "2"}},
+    {
+        "id": "nfs0-made",
+        "plugin_id": "nfs0",
+        "create": {"capacity_min_gib": 1},
+        "parameters": {"server": "nas", "share": "/export"},
+    },
+]
 
 
 def described(name, **changes):
@@ -20,97 +50,80 @@ def described(name, **changes):
     return row
 
 
-def up_and_verified(sandbox, plugin_id, *volume_ids):
-    """Bring the *sandbox* up; return what Nomad has then, when verification found nothing and a second run did not."""
-    sandbox.up(check=True)
-    with sandbox.nomad() as client:
-        plugin = plugins.get(client, plugin_id)
-        found = [volumes.get(client, "default", volume_id) for volume_id in volume_ids]
-    done = sandbox.exec("nomad-csi", "verify", sandbox.config, check=False)
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A sandbox with a plugin of each driver, and their volumes. The variable with the token is there before them."""
+    sandbox = sandboxes.make(tmp_path_factory.mktemp("many"))
+    sandbox.edit(lambda storage: storage.update(plugins=storage["plugins"][1:], volumes=[]))
+    try:
+        sandbox.up(check=True)
+        with sandbox.nomad() as client:
+            client.request("PUT", f"/v1/var/{TOKEN_AT}", body={"Items": {"token": TOKEN}})
+        own = {"px0": {"count_minimum": 1, "default_count": 2}, "nfs0": {}}
+        plugins_of_it = [
+            sandbox.played({"id": "gce0", "driver": "gce-pd"}),
+            sandbox.played({"id": "do0", "driver": "digitalocean", "credentials": {"nomad_variable": TOKEN_AT}}),
+            sandbox.played(
+                {"id": "px0", "driver": described("portworx", **own["px0"]), "config": {"cluster_id": "px"}}, "portworx"
+            ),
+            sandbox.played({"id": "nfs0", "driver": described("csi-driver-nfs", **own["nfs0"])}, "csi-driver-nfs"),
+        ]
+        sandbox.edit(lambda storage: storage.update(plugins=plugins_of_it, volumes=VOLUMES))
+        sandbox.up(check=True)
+        yield sandbox
+    finally:
+        sandboxes.end(sandbox)
+
+
+@pytest.fixture
+def held(many):
+    """Return what Nomad has of a plugin and of volumes: ``held("do0", "block")``."""
+
+    def look(plugin_id, *volume_ids):
+        with many.nomad() as client:
+            found = [volumes.get(client, "default", volume_id) for volume_id in volume_ids]
+            return plugins.get(client, plugin_id), *found
+
+    return look
+
+
+def test_all_of_them_are_verified_and_a_second_run_changes_nothing(many):
+    """Plugins and volumes alike."""
+    done = many.exec("nomad-csi", "verify", many.config, check=False)
+
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Nothing has changed" in sandbox.up(check=True).stdout
-    return plugin, *found
+    assert "Nothing has changed" in many.up(check=True).stdout
 
 
-def test_gce_disks_are_registered_and_made_and_verified(sandbox, alone):
+def test_gce_disks_are_registered_and_made(held):
     """Without credentials: the controller takes the client's service account."""
-    disk = "projects/my-project/zones/us-east-1a/disks/mysql"
-    alone(
-        {"id": "gce-pd0", "driver": "gce-pd"},
-        [
-            {
-                "id": "mysql",
-                "plugin_id": "gce-pd0",
-                "existing": {"external_id": disk, "availability_zone": "us-east-1a"},
-            },
-            {
-                "id": "made",
-                "plugin_id": "gce-pd0",
-                "create": {"capacity_min_gib": 10, "availability_zone": "us-east-1a"},
-                "parameters": {"type": "pd-balanced"},
-            },
-        ],
-    )
-
-    plugin, mysql, made = up_and_verified(sandbox, "gce-pd0", "mysql", "made")
+    plugin, disk, made = held("gce0", "disk", "disk-made")
 
     assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("pd.csi.storage.gke.io", 1, 2)
-    assert (mysql.external_id, mysql.topologies) == (disk, ({"topology.gke.io/zone": "us-east-1a"},))
-    assert made.external_id.endswith("/zones/us-east-1a/disks/made")
+    assert (disk.external_id, disk.topologies) == (GCE_DISK, ({"topology.gke.io/zone": ZONE},))
+    assert made.external_id.endswith("/zones/us-east-1a/disks/disk-made")
     assert made.schedulable
 
 
-def test_digitalocean_gets_its_token_through_a_template_alone(sandbox, alone):
+def test_digitalocean_gets_its_token_through_a_template_alone(many, held):
     """The token is in a Nomad variable; the controller runs with it, and neither jobs nor the stack's state hold it."""
-    plugin = {
-        "id": "do0",
-        "driver": "digitalocean",
-        "credentials": {"nomad_variable": "nomad/jobs/plugin-do0-controller"},
-    }
-    volume_id = "506f78a4-e098-11e5-ad9f-000f53306ae1"
-    there = {"external_id": volume_id, "availability_zone": "us-east-1a"}
-    sandbox.edit(lambda storage: storage.update(plugins=storage["plugins"][1:], volumes=[]))
-    sandbox.up(check=True)
-    with sandbox.nomad() as client:
-        client.request("PUT", "/v1/var/nomad/jobs/plugin-do0-controller", body={"Items": {"token": TOKEN}})
-    alone(
-        plugin,
-        [
-            {"id": "mysql", "plugin_id": "do0", "existing": there},
-            {
-                "id": "made",
-                "plugin_id": "do0",
-                "create": {"capacity_min_gib": 1, "availability_zone": "us-east-1a"},
-            },
-        ],
-    )
-
-    plugin, mysql, made = up_and_verified(sandbox, "do0", "mysql", "made")
+    plugin, block, made = held("do0", "block", "block-made")
 
     assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("dobs.csi.digitalocean.com", 1, 2)
-    assert (mysql.external_id, mysql.topologies) == (volume_id, ({"region": "us-east-1a"},))
+    assert (block.external_id, block.topologies) == (DO_VOLUME, ({"region": ZONE},))
     assert made.schedulable
-    with sandbox.nomad() as client:
+    with many.nomad() as client:
         jobs = [client.request("GET", f"/v1/job/plugin-do0-{name}").data for name in ("controller", "nodes")]
     assert "--token=${DIGITALOCEAN_ACCESS_TOKEN}" in str(jobs[0])
     assert "DIGITALOCEAN_ACCESS_TOKEN" not in str(jobs[1])
-    assert TOKEN not in str(jobs) + sandbox.state.read_text()
+    assert TOKEN not in str(jobs) + many.state.read_text()
 
 
-@pytest.mark.parametrize("name", ["portworx", "csi-driver-nfs"])
-def test_driver_that_a_spec_describes_runs_like_one_of_the_catalogue(sandbox, alone, name):
-    """Portworx, on the two clients of the sandbox instead of three; and one with a controller."""
-    changes = {"count_minimum": 1, "default_count": 2} if name == "portworx" else {}
-    config = {"config": {"cluster_id": "px"}} if name == "portworx" else {}
-    parameters = {"portworx": {"repl": "2"}, "csi-driver-nfs": {"server": "nas", "share": "/export"}}[name]
-    alone(
-        {"id": "own0", "driver": described(name, **changes)} | config,
-        [{"id": "made", "plugin_id": "own0", "create": {"capacity_min_gib": 1}, "parameters": parameters}],
-        player=name,
-    )
+@pytest.mark.parametrize("plugin_id", DESCRIBED)
+def test_driver_that_a_spec_describes_runs_like_one_of_the_catalogue(held, plugin_id):
+    """One without a controller, and one with it."""
+    plugin, made = held(plugin_id, f"{plugin_id}-made")
 
-    plugin, made = up_and_verified(sandbox, "own0", "made")
-
-    assert plugin.provider == catalogue.DRIVERS[name].provider
+    assert plugin.provider == catalogue.DRIVERS[DESCRIBED[plugin_id]].provider
     assert len(plugin.nodes) == 2
     assert made.schedulable

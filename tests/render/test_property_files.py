@@ -12,7 +12,7 @@ from nomad_csi.plan import registration, storage
 from nomad_csi.render import disk, documents, files
 from tests import hostile
 
-COUNT = int(os.environ.get("HCL_EXAMPLES", "2000")) // 8
+COUNT = int(os.environ.get("HCL_EXAMPLES", "1000")) // 8
 """Files of each test: 250, and ten times as many with ``make soak``."""
 
 

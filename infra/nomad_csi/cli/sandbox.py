@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--engine", choices=("real", "stand-in"), default="", help="default: real when pulumi is on PATH")
     text = "default: real when nomad is on PATH and you are root"
     up.add_argument("--nomad", choices=("real", "stand-in"), default="", help=text)
+    up.add_argument("--skip-preview", action="store_true", help="do not preview first, as with `pulumi up`")
     up.set_defaults(run=_up)
     for name, summary in {
         "preview": "show what up would change",
@@ -66,7 +67,8 @@ def _up(arguments: argparse.Namespace) -> int:
     session = _session(arguments)
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
 
-    return session.up(engine_kind=arguments.engine, nomad_kind=arguments.nomad) or report.show(session)
+    code = session.up(engine_kind=arguments.engine, nomad_kind=arguments.nomad, skip_preview=arguments.skip_preview)
+    return code or report.show(session)
 
 
 def _action(arguments: argparse.Namespace) -> int:

@@ -13,9 +13,17 @@ from nomad_csi import errors
 from nomad_csi_sandbox.session import folder, foreground, processes
 
 
-def run(place: folder.Folder, operation: str, environment: Mapping[str, str], *, real: bool) -> int:
-    """Run *operation* with its output passed through. Return its exit code."""
+def run(
+    place: folder.Folder,
+    operation: str,
+    environment: Mapping[str, str],
+    *,
+    real: bool,
+    options: Sequence[str] = (),
+) -> int:
+    """Run *operation* with its output passed through; *options* are those of `pulumi`. Return its exit code."""
     command = _real(place, operation, environment) if real else _stand_in(place, operation)
+    command += [*_options(operation), *options]
     # Killed outright, pulumi leaves its providers running; by the mark `down` finds them.
     return foreground.run(command, dict(environment) | {processes.MARK: str(place.project)}, place.project)
 
@@ -45,23 +53,14 @@ def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) 
 def _stand_in(place: folder.Folder, operation: str) -> list[str]:
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
     stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
-    return [*command, *stack, "--state", str(place.state), *_options(operation)]
+    return [*command, *stack, "--state", str(place.state)]
 
 
 def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
     _make_stack(place, environment)
     _forget_locks_of_the_dead(place)
     answer = [] if operation == "preview" else ["--yes"]
-    return [
-        "pulumi",
-        operation,
-        "--stack",
-        folder.STACK,
-        "--config-file",
-        str(place.engine_config),
-        *answer,
-        *_options(operation),
-    ]
+    return ["pulumi", operation, "--stack", folder.STACK, "--config-file", str(place.engine_config), *answer]
 
 
 def _options(operation: str) -> list[str]:

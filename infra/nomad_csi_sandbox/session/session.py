@@ -26,15 +26,15 @@ class Session:
         """Return the plan of the config that the engines read. Raises `errors.SpecError` with all problems."""
         return storage.plan_document(self._config(stack_config.KEY), source=self.place.config.name)
 
-    def up(self, *, engine_kind: str = "", nomad_kind: str = "") -> int:
-        """Start what is missing, make everything, return the engine's exit code."""
+    def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
+        """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
         plan = self.plan()
         with self.place.locked():
             record = self._record(plan, {"engine": engine_kind, "nomad": nomad_kind})
             self.say(parts.describe(record.parts))
             self._start(record)
             before = _essence(self._state(record))
-            code = self._run("up", record)
+            code = self._run("up", record, ["--skip-preview"] if skip_preview else [])
             if code == 0 and _essence(self._state(record)) == before:
                 self.say("Nothing has changed: everything is as the config asks.")
             return code
@@ -116,13 +116,14 @@ class Session:
             self._start(record)
             return self._run(operation, record)
 
-    def _run(self, operation: str, record: folder.Record) -> int:
+    def _run(self, operation: str, record: folder.Record, options: Sequence[str] = ()) -> int:
         # What is destroyed stands in the state; the config may be broken by now.
         if operation != "destroy" or not self.place.engine_config.exists():
             for lowered in self._write_config(record):
                 self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
-        return engine.run(self.place, operation, environment.build(self.place, record, record.aws_region), real=real)
+        variables = environment.build(self.place, record, record.aws_region)
+        return engine.run(self.place, operation, variables, real=real, options=options)
 
     def _up(self) -> folder.Record:
         record = self.place.load()
