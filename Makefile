@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview down lint test soak bench proto format clean
+.PHONY: help install install-dev up preview env down lint test soak bench proto format clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -17,10 +17,10 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version). Say which with: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
-	@echo "installing into $(VENV) (about a minute, once)"
+$(VENV)/.installed: requirements.lock pyproject.toml infra/nomad_csi_sandbox/pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) (about a minute, once)" >&2
 	@$(PIP) -r requirements.lock
-	@$(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@for each in . infra/nomad_csi_sandbox; do $(BIN)/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable $$each || exit 1; done
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
@@ -35,6 +35,8 @@ up: install                          ## the whole job in the sandbox: nothing to
 	@$(BIN)/nomad-csi sandbox up
 preview: install                     ## what `make up` would change
 	@$(BIN)/nomad-csi sandbox preview
+env: install                         ## address and token of the sandbox's Nomad, for a shell: eval "$(make -s env)"
+	@$(BIN)/nomad-csi sandbox env
 down: install                        ## destroy it, in the safe order, and leave nothing behind
 	@$(BIN)/nomad-csi sandbox down
 
@@ -48,7 +50,9 @@ test: lint                           ## lint, then every test, on every core
 	$(BIN)/python -m pytest --numprocesses auto
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
+	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deploy/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py
+	WALK_SEED=$${WALK_SEED:-$$(date +%s)} SOAK_WALKS=2000 $(BIN)/python -m pytest -s tests/walk
 	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=20 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run
 	$(BIN)/python -m benchmarks

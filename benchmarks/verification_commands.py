@@ -64,7 +64,7 @@ def measure() -> Iterator[str]:
 
 
 def _costs(count: int) -> Iterator[tuple[str, tuple[timing.Cost, Mapping[str, int]]]]:
-    with _crowded(count) as (host, folder, url):
+    with crowded(count) as (host, folder, url):
         spec = folder / "storage.yaml"
         spec.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
         for name, words in COMMANDS.items():
@@ -83,7 +83,7 @@ def _kind(path: str) -> str:
 
 
 @contextlib.contextmanager
-def _crowded(count: int) -> Iterator[tuple[cluster.Cluster, Path, str]]:
+def crowded(count: int) -> Iterator[tuple[cluster.Cluster, Path, str]]:
     """Run two plugins, one with controllers, on so many clients, with volumes that are claimed in their zones."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         host = crowd_probe.Answering(cluster.Settings(data_dir=Path(name), nodes=()))

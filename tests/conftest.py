@@ -34,6 +34,15 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Fail a test that requests a fixture that does not exist: a skip for want of a program would hide that."""
+    closure = getattr(item, "_fixtureinfo", None)  # what pytest's fixture manager resolved when it collected the test
+    missing = set(closure.names_closure) - {"request", *closure.name2fixturedefs} if closure else ()
+    if missing:
+        pytest.fail(f"fixture not found: {', '.join(sorted(missing))}", pytrace=False)
+
+
 @pytest.fixture(autouse=True)
 def _no_foreign_environment(monkeypatch):
     """A test sees nothing of the cluster, account or backend its runner is logged in to."""

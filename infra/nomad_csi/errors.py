@@ -5,8 +5,11 @@ A failed *verification* is not here: it is a result, a list of findings.
 No class carries an HTTP header, a token or a CSI secret.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from nomad_csi.text import redaction, visible
 
 EXIT_CHANGES = 1
 """Exit code of a command whose answer is "no": findings, stale files, a refused change."""
@@ -64,7 +67,7 @@ ReplyKind = Literal["retry", "refused", "ambiguous"]
 
 class NomadApiError(NomadCsiError):
     """
-    Nomad did not do what was asked.
+    Nomad did not do what was asked. *secrets* of the request are taken out of its *message*.
 
     ``kind`` tells what may be done about it:
     ``retry``: nothing was done, the same call may succeed later (unreachable, too many connections, no leader);
@@ -82,12 +85,13 @@ class NomadApiError(NomadCsiError):
         kind: ReplyKind,
         advice: str = "",
         is_connected: bool = True,
+        secrets: Iterable[str] = (),
     ) -> None:
         self.method = method
         self.path = path
         self.status = status
         """HTTP status, or ``None`` when no answer came."""
-        self.message = message[:MESSAGE_LIMIT]
+        self.message = _short(message, secrets)
         self.kind = kind
         self.advice = advice
         self.is_connected = is_connected
@@ -97,19 +101,31 @@ class NomadApiError(NomadCsiError):
 
 
 class CsiError(NomadCsiError):
-    """A CSI plugin did not answer as it should."""
+    """A CSI plugin did not answer as it should. *secrets* of the request are taken out of its *message*."""
 
     def __init__(
-        self, endpoint: str, message: str, *, code: str = "", advice: str = "", is_answer: bool = True
+        self,
+        endpoint: str,
+        message: str,
+        *,
+        code: str = "",
+        advice: str = "",
+        is_answer: bool = True,
+        secrets: Iterable[str] = (),
     ) -> None:
         self.endpoint = endpoint
-        self.message = message[:MESSAGE_LIMIT]
+        self.message = _short(message, secrets, short_words=True)
         self.code = code
         """gRPC status name such as ``DEADLINE_EXCEEDED``; empty when no call was made."""
         self.is_answer = is_answer
         """Whether a plugin may have said so; ``False``: nobody was reached, or what is there is no plugin."""
         self.advice = advice
         super().__init__(f"{endpoint}: {self.message}{f'; {advice}' if advice else ''}")
+
+
+def _short(message: str, secrets: Iterable[str], *, short_words: bool = False) -> str:
+    """Return so much of a foreign *message* as is shown, without *secrets*: they could not be found after the cut."""
+    return visible.cut(redaction.mask(message, secrets, short_words=short_words), MESSAGE_LIMIT)
 
 
 class AwsError(NomadCsiError):

@@ -54,6 +54,8 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
         (EXISTING + "parameters = {\n  encrypted = true\n}\n", "changed", "parameters.encrypted is the text true now; Nomad made 1 of it"),
         (EXISTING + 'secrets = {\n  password = "x"\n}\n', "left out", "the secrets password: set them as Pulumi config secrets, under secrets of this volume"),
         (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: hand it over as a Pulumi config secret, under secrets"),
+        (EXISTING + 'mount_options {\n  mount_flags = ["username=x", "password=hunter2"]\n}\n', "left out", "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"),
+        (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: hand it over as a Pulumi config secret, under secrets"),
         ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not tell which driver it is"),
     ],
 )  # fmt: skip

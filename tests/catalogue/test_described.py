@@ -36,8 +36,8 @@ def sorted_lists(value):
 
 
 def test_catalogue_adds_nothing_that_a_plan_could_need():
-    """Dates, sources, words and proofs: that is all a row has more than a description."""
-    assert {"as_of", "sources", "credentials", "traps"} == OF_THE_CATALOGUE
+    """Dates, sources, words, proofs, and what is known of deletions: a described driver is asked instead."""
+    assert {"as_of", "sources", "credentials", "traps", "deletion"} == OF_THE_CATALOGUE
     assert {"proof"} == OF_ITS_ROLES
 
 

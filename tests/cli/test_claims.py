@@ -2,11 +2,15 @@
 
 import io
 import json
+import re
+import shlex
 import sys
 
 import pytest
 
 from nomad_csi import cli, nomad
+from nomad_csi.cli import signals
+from nomad_csi.deploy import claim_replacement, repair_note
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.nomad import cluster, nodes
@@ -284,9 +288,43 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
 
     assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
     assert f"its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it" in err
-    assert writes() == ["PUT /v1/system/gc", "DELETE /v1/volume/csi/a", "PUT /v1/volume/csi/a"]
+    note = f"/v1/var/{repair_note.path_of('a')}"
+    assert writes() == [
+        "PUT /v1/system/gc",
+        f"PUT {note}",
+        "DELETE /v1/volume/csi/a",
+        "PUT /v1/volume/csi/a",
+        f"DELETE {note}",
+    ]
     record = made.state.volumes["default", "a"]
     assert (record.claims, record.spec["Secrets"]) == ({}, {"password": CANARY})
+
+
+@pytest.mark.parametrize(("signal", "code"), [(KeyboardInterrupt, 130), (signals.Terminated, 143)])
+def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_path, monkeypatch, signal, code):
+    """The volume is not registered then; the command that is named registers it, with its secret, and asks nothing more."""
+    made, _ = served
+    monkeypatch.setattr(made, "collect_garbage", lambda: None)
+    stick("a")
+    (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
+    (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\n")
+    files = ["--from", str(tmp_path / "a.volume.hcl"), "--secrets", str(tmp_path / "secrets.yaml")]
+
+    def interrupted(*_):
+        raise signal
+
+    with monkeypatch.context() as patched:
+        patched.setattr(claim_replacement.Replacement, "register", interrupted)
+        stopped, _, err = run("claims", "--repair", "default/a", "--yes", "--step-timeout-s", "0.01", *files)
+    assert ("default", "a") not in made.state.volumes
+    [command] = re.findall(r"default/a may not be registered now: `nomad-csi (.*)` registers it again", err)
+
+    goes_on, out, _ = run(*shlex.split(command), "--yes")
+
+    assert (stopped, goes_on) == (code, 0)
+    assert out.startswith("default/a  registered  registered again from ")
+    assert made.state.volumes["default", "a"].spec["Secrets"] == {"password": CANARY}
+    assert run("claims", "--repair", "default/a", *files)[1].startswith("default/a  free  nothing claims it")
 
 
 def test_free_volumes_are_deregistered(run, writes):

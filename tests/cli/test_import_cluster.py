@@ -192,6 +192,7 @@ def test_what_stands_in_a_file_too_is_taken_from_the_file(client, capsys, tmp_pa
 
     assert [volume["id"] for volume in spec["volumes"]] == ["shared", "other"]
     assert spec["volumes"][0]["mount_options"] == {"mount_flags": [FLAG]}
+    assert [volume.get("shares_storage") for volume in spec["volumes"]] == [None, True]
     assert [plugin["id"] for plugin in spec["plugins"]] == ["efs"]
 
 

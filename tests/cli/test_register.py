@@ -361,7 +361,8 @@ def test_killed_run_is_finished_by_the_next(address, register, tmp_path):
             folder = tmp_path / "volumes" / namespace
             folder.mkdir(parents=True)
             for number in range(count):
-                text = VOLUME.replace("legacy", f"v{number}") + f'namespace = "{namespace}"\n'
+                text = VOLUME.replace(":/legacy", f":/{namespace}/legacy").replace("legacy", f"v{number}")
+                text += f'namespace = "{namespace}"\n'
                 (folder / f"v{number}.volume.hcl").write_text(text)
         command = [sys.executable, "-m", "nomad_csi.cli", "register", str(tmp_path / "volumes"), "--address", address]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:

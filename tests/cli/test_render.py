@@ -161,3 +161,44 @@ def test_encrypted_secrets_need_no_key(stack_output, tmp_path):
 
     assert cli.main(["render", str(config), "--stack-output", str(stack_output), "--out", str(tmp_path / "o")]) == 0
     assert "# Its secrets (token)" in (tmp_path / "o/volumes/default/mysql.volume.hcl").read_text()
+
+
+def stack_config(tmp_path, **volume):
+    """Write a stack's config with a volume of `SPEC` that has *volume* besides; return its path."""
+    document = {"plugins": SPEC["plugins"], "volumes": [SPEC["volumes"][0] | volume]}
+    path = tmp_path / "Pulumi.prod.yaml"
+    path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": document}}))
+    return path
+
+
+SECURE = {"secure": "v1:abc"}
+
+
+def test_encrypted_values_that_a_file_would_show_are_refused(tmp_path, capsys):
+    """With all their paths; no file is written, where one with a placeholder would be taken for the value."""
+    config = stack_config(tmp_path, context={"tier": SECURE}, parameters={"a": SECURE}, name=SECURE)
+
+    assert cli.main(["render", str(config), "--out", str(tmp_path / "out")]) == 2
+
+    told = capsys.readouterr().err
+    for path in ("volumes[0].context.tier", "volumes[0].parameters.a", "volumes[0].name"):
+        assert f"  {path}: expected text in clear" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_encrypted_mount_flags_are_left_out_with_a_note(stack_output, tmp_path, capsys):
+    """Those in clear stay; what is registered from that file, or from the config, would lack some, and is refused."""
+    config = stack_config(tmp_path, mount_options={"mount_flags": [SECURE, "noatime", SECURE]})
+    words = ["--stack-output", str(stack_output)]
+
+    assert cli.main(["render", str(config), *words, "--out", str(tmp_path / "out")]) == 0
+    file = tmp_path / "out/volumes/default/mysql.volume.hcl"
+    capsys.readouterr()
+    codes = [cli.main(["register", *given]) for given in ([str(file)], [str(config), *words])]
+
+    text = file.read_text()
+    assert 'mount_flags = ["noatime"]' in text
+    assert "# 2 of its mount flags are encrypted and in no file: only `pulumi up` sends them.\n" in text
+    assert codes == [2, 2]
+    told = "default/mysql: mount_flags: expected values in clear, got an encrypted value; only Pulumi can read it: register"
+    assert capsys.readouterr().err.count(told) == 2

@@ -32,7 +32,7 @@ def ours(name):
 def test_template_of_ones_own_is_used(render):
     """One of them; the others are ours."""
     code, path = render(
-        "_docker.hcl.j2", ours("_docker.hcl.j2").replace("      config {", "      config {\n        init = true")
+        "_container.hcl.j2", ours("_container.hcl.j2").replace("      config {", "      config {\n        init = true")
     )
 
     assert code == 0
@@ -41,7 +41,7 @@ def test_template_of_ones_own_is_used(render):
 
 def test_dropped_part_is_refused_and_nothing_is_written(render, capsys):
     """Exit code 2, and the part by its name."""
-    code, path = render("_docker.hcl.j2", ours("_docker.hcl.j2").replace("privileged = true", ""))
+    code, path = render("_container.hcl.j2", ours("_container.hcl.j2").replace("privileged = true", ""))
 
     assert (code, path.exists()) == (2, False)
     assert capsys.readouterr().err == (

@@ -9,7 +9,7 @@ from nomad_csi_sandbox.session import folder, session
 
 
 @pytest.mark.parametrize(
-    "action", [["up"], ["preview"], ["refresh"], ["down"], ["status"], ["output"], ["exec", "--", "true"]]
+    "action", [["up"], ["preview"], ["refresh"], ["down"], ["status"], ["output"], ["env"], ["exec", "--", "true"]]
 )
 @pytest.mark.parametrize("system", ["Darwin", "Windows"])
 def test_rejects_other_systems_than_linux(tmp_path, monkeypatch, capsys, system, action):

@@ -117,8 +117,8 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
 @pytest.mark.parametrize(
     ("settings", "words", "expected"),
     [
-        ({"address": "http://10.0.0.1:4646"}, [], "http://10.0.0.1:4646"),
-        ({"address": "http://10.0.0.1:4646"}, ["--address", "http://10.0.0.2:4646"], "http://10.0.0.2:4646"),
+        ({"address": "https://10.0.0.1:4646"}, [], "https://10.0.0.1:4646"),
+        ({"address": "https://10.0.0.1:4646"}, ["--address", "https://10.0.0.2:4646"], "https://10.0.0.2:4646"),
         ({}, [], "http://127.0.0.1:4646"),
     ],
 )

@@ -147,7 +147,7 @@ def test_reader_that_goes_ends_the_watch(started):
     watch.stdout.readline()
     watch.stdout.close()
 
-    assert watch.wait(WAIT_S) == 2
+    assert watch.wait(WAIT_S) == 141
     assert watch.stderr.read() == ""
     watch.stderr.close()
 

@@ -7,6 +7,7 @@ import pytest
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
 CLUSTER_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+STACK_ID = "9f86d081884c7d65"
 SUBNET = {"id": "subnet-0default", "vpcId": "vpc-1", "availabilityZone": "us-east-1a"}
 
 
@@ -27,12 +28,18 @@ class Recorder(pulumi.runtime.Mocks):
         self.asked = []
         """What the provider was told when it was asked which cluster it is."""
         self.cluster_id = CLUSTER_ID
+        self.left = []
+        """EBS volumes with the stack's id that EC2 has."""
+        self.recorded = {}
+        """The outputs of each resource in the state, by URN."""
 
     def new_resource(self, args):
         self.made.append(Made(token=args.typ, name=args.name, inputs=args.inputs))
         outputs = dict(args.inputs)
         if args.typ == "nomad-csi:index:PluginJob":
             outputs["jobModifyIndex"] = 7
+        if args.typ == "nomad-csi:index:StackIdentity":
+            outputs["stackId"] = STACK_ID
         return f"{args.name}-id", outputs
 
     def call(self, args):
@@ -41,6 +48,12 @@ class Recorder(pulumi.runtime.Mocks):
         if args.token == "nomad-csi:index:clusterId":
             self.asked.append(args.args)
             return {"id": self.cluster_id}
+        if args.token == "aws:index/getPartition:getPartition":
+            return {"partition": "aws", "id": "aws"}
+        if args.token == "aws:ebs/getEbsVolumes:getEbsVolumes":
+            return {"ids": self.left, "id": "us-east-1"}
+        if args.token == "pulumi:pulumi:readStackResourceOutputs":
+            return {"outputs": {urn: {"outputs": outputs} for urn, outputs in self.recorded.items()}}
         raise AssertionError(f"unexpected call of {args.token}")
 
 
@@ -60,7 +73,7 @@ class Cloud:
         return sorted(
             f"{made.token} {made.name}"
             for made in self.recorder.made
-            if not made.token.startswith(("pulumi:", "nomad-csi:index:Csi"))
+            if not made.token.startswith(("pulumi:", "nomad-csi:index:Csi", "nomad-csi:index:StackIdentity"))
             and "Volume" not in made.token.split(":")[2]
         )
 
@@ -68,6 +81,12 @@ class Cloud:
         """Return the inputs of the one resource of that type and name."""
         [made] = [made for made in self.recorder.made if (made.token, made.name) == (token, name)]
         return made.inputs
+
+
+@pytest.fixture
+def new_cloud():
+    """A function that makes a recorder of which no program knows anything yet."""
+    return Cloud
 
 
 @pytest.fixture

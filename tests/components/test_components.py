@@ -11,11 +11,15 @@ from nomad_csi.drivers import catalogue
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 CLUSTER = {"nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
-TAGS = {"Name": "mysql", "nomad-csi:owner": "storage/prod", "nomad-csi:volume": "default/mysql"} | CLUSTER
+STACK = {"nomad-csi:owner": "storage/prod", "nomad-csi:stack-id": "9f86d081884c7d65"}
+TAGS = {"Name": "mysql", "nomad-csi:volume": "default/mysql"} | STACK | CLUSTER
+SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "CANARY"}
+IDENTITY = "nomad-csi:index:StackIdentity"
 
 
 def tokens(cloud):
-    return sorted(f"{made.token} {made.name}" for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack")
+    made = [item for item in cloud.recorder.made if item.token not in ("pulumi:pulumi:Stack", IDENTITY)]
+    return sorted(f"{item.token} {item.name}" for item in made)
 
 
 def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
@@ -37,6 +41,7 @@ def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
     assert cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql") == {
         "adopt": False,
         "owner": "storage/prod",
+        "ownerId": "9f86d081884c7d65",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "context": {},
         "externalId": "mysql-id",
@@ -45,9 +50,46 @@ def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
         "namespace": "default",
         "parameters": {},
         "pluginId": "aws-ebs0",
+        "protect": True,
         "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+        "storage": {"owned": True, "shared": False, "settings": []},
         "volumeId": "mysql",
     }
+
+
+def test_stack_has_one_id_that_does_not_hang_on_its_name(cloud):
+    """At the root, declared by whichever component comes first, for all of them."""
+
+    def program():
+        EbsVolume("mysql", EBS)
+        EbsVolume("pg", EBS)
+        CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1"})
+
+    cloud.settle(program)
+
+    assert [(item.name, item.inputs) for item in cloud.recorder.made if item.token == IDENTITY] == [
+        ("nomad-csi", {"stack": "storage/prod"})
+    ]
+
+
+def test_storage_that_an_interrupted_run_left_is_named_before_a_second_one_is_made(cloud):
+    """EC2 makes another volume for the same request."""
+    cloud.recorder.left = ["vol-1"]
+
+    with pytest.raises(Exception, match=r"EBS volumes vol-1 were made for this stack \(tag nomad-csi:stack-id=9f86d"):
+        cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
+
+    assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
+
+
+def test_tags_are_no_secret_because_another_volume_has_one(cloud):
+    """Given a secret in the state, which is read for what interrupted runs left: the tags stay as they are."""
+    cloud.recorder.recorded = {"urn": {"secrets": SECRET}}
+
+    cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
+
+    tags = cloud.inputs("aws:ebs/volume:Volume", "mysql")["tags"]
+    assert {name: tags.get(name) for name in TAGS} == TAGS
 
 
 @pytest.mark.parametrize(("is_preview", "makes"), [(True, False), (False, True)])
@@ -125,6 +167,8 @@ def test_efs_volume_makes_all_that_a_mount_needs(cloud):
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "shared")
     assert registration["externalId"] == "shared-id::shared-id"
     assert registration["requiredTopologies"] == []
+    assert registration["protect"] is True
+    assert registration["storage"] == {"location": "shared-id:/shared", "owned": True, "shared": False, "settings": []}
 
 
 def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
@@ -184,6 +228,18 @@ def test_existing_volume_only_registers(cloud):
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "legacy")
     assert (registration["volumeId"], registration["namespace"]) == ("old", "prod")
     assert registration["externalId"] == "vol-0123456789abcdef0"
+
+
+def test_existing_volume_knows_which_keys_of_its_context_are_settings(cloud):
+    """The driver's description says so; the others may say which data it is. What it only registers it does not own."""
+    context = {"server": "nas", "share": "/export", "mountOptions": "nfsvers=4.2"}
+    args = {"plugin_id": "nfs0", "driver": "csi-driver-nfs", "external_id": "nas#export", "context": context}
+
+    cloud.settle(lambda: ExistingVolume("media", args | {"protect": False}) and None)
+
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "media")
+    assert registration["storage"] == {"owned": False, "shared": False, "settings": ["mountOptions"]}
+    assert registration["protect"] is False
 
 
 def test_an_output_may_stand_where_another_resource_decides(cloud):

@@ -5,7 +5,9 @@ import pytest
 
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
+from nomad_csi.deploy import created_volume
 from nomad_csi.spec import draft, plugin, volume
+from nomad_csi.spec.driver import DriverSpec
 
 OWN = {
     "name": "made-up",
@@ -26,11 +28,13 @@ def test_csi_volume_asks_the_plugin(cloud):
 
     assert [f"{made.token} {made.name}" for made in cloud.recorder.made if "index" in made.token] == [
         "nomad-csi:index:CsiVolume scratch",
+        "nomad-csi:index:StackIdentity nomad-csi",
         "nomad-csi:index:CreatedVolume scratch",
     ]
     assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch") == {
         "adopt": False,
         "owner": "storage/prod",
+        "ownerId": "9f86d081884c7d65",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "capacityMaxBytes": 2 * 2**30,
         "capacityMinBytes": 2**30,
@@ -154,7 +158,7 @@ def test_every_field_of_the_spec_is_an_argument():
     """
     What a spec can say of a plugin or a volume, a program can too.
 
-    Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
+    A former id (``moved_from``) is an alias there. Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
     """
     from nomad_csi.components import created, ebs, efs, existing, plugin_args  # noqa: PLC0415  # of this test only
 
@@ -163,7 +167,9 @@ def test_every_field_of_the_spec_is_an_argument():
 
     own = {"render_to", "templates"}
     assert names(plugin_args.CsiPluginArgs) == (set(plugin.PluginSpec.model_fields) - {"id"}) | own
-    common = set(volume.VolumeSpec.model_fields) - {"id", "snapshots", *volume.SOURCES} | own | {"volume_id"}
+    common = (
+        set(volume.VolumeSpec.model_fields) - {"id", "moved_from", "snapshots", *volume.SOURCES} | own | {"volume_id"}
+    )
     assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields) | {"snapshots"}
     assert names(efs.EfsVolumeArgs) == common | set(volume.EfsSpec.model_fields)
     registered = names(existing.ExistingVolumeArgs) | {"protect"}
@@ -172,7 +178,102 @@ def test_every_field_of_the_spec_is_an_argument():
 
 
 def test_a_plugin_id_of_a_healthy_plugin_may_come_late(cloud):
-    """As every volume, it waits for its plugin."""
-    cloud.settle(lambda: CsiVolume("scratch", SCRATCH | {"plugin_id": pulumi.Output.from_input("late")}) and None)
+    """As every volume, it waits for its plugin; its file names the plugin, too."""
+    args = SCRATCH | {"plugin_id": pulumi.Output.from_input("late"), "render_to": "out"}
+    cloud.settle(lambda: CsiVolume("scratch", args) and None)
 
     assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")["pluginId"] == "late"
+    assert 'plugin_id = "late"\n' in cloud.inputs("nomad-csi:index:RenderedFile", "scratch")["content"]
+
+
+ZONED = OWN | {"topology_key": "topology.made-up.example/zone"}
+BROAD = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}, *OWN["capabilities"]]
+OTHERWISE = {
+    "name": "other",
+    "title": "Other",
+    "provider": "other.example",
+    "image": "registry.example/made-up:2.0.0",
+    "image_digest": f"sha256:{'0' * 64}",
+    "version": "2.0.0",
+    "vendor_version": "v2",
+    "roles": {"monolith": {"job_type": "service", "privileged": False}},
+    "capabilities": BROAD,
+    "modes_advice": "none",
+    "external_id": {"pattern": "x-.*"},
+    "fs_types": ["ext4"],
+    "refused_mount_flags": {"soft": "leave it out"},
+    "context": {"required": ["share"]},
+    "parameters": {"allowed": ["kind"]},
+    "secrets": {"allowed": ["key"]},
+    "topology_key": "topology.kubernetes.io/zone",
+    "topology_keys": ["topology.made-up.example/rack"],
+    "limits": ["3 for each client"],
+    "log_levels": ["info"],
+    "default_log_level": "info",
+    "settings": {"pool": {"text": "a pool"}},
+    "config_file": {"name": "other.yaml"},
+    "tag_format": {"pair": ":"},
+    "health_timeout_s": 99,
+    "minimum_nomad": "1.9.0",
+    "credentials_optional": True,
+    "storage": "ebs",
+    "registers": False,
+}
+"""Another value for everything that a driver's description says; without ``creates`` there is no volume."""
+
+
+@pytest.fixture
+def asked(cloud):
+    """Return a function that gives the checked inputs of a volume in zone ``a``, of a driver: ``asked(OWN)``."""
+
+    def ask(driver, **more):
+        args = SCRATCH | {"driver": driver, "availability_zone": "a"} | more
+        cloud.settle(lambda: CsiVolume(f"scratch-{len(cloud.recorder.made)}", args | {"volume_id": "scratch"}) and None)
+        given = {name: value for name, value in cloud.recorder.made[-1].inputs.items() if value is not None}
+        return created_volume.CreatedVolume().check(given)[0]
+
+    return ask
+
+
+def test_every_field_of_a_driver_is_changed_below():
+    """A field that a later release adds is looked at here, too."""
+    assert OTHERWISE.keys() | {"creates"} == DriverSpec.model_fields.keys()
+
+
+@pytest.mark.parametrize("name", sorted(OTHERWISE))
+def test_catalogue_change_replaces_no_volume_that_its_plugin_made(asked, name):
+    """What the storage was made by stays as recorded; a change in place is left to Nomad."""
+    before = asked(ZONED)
+    after = asked(ZONED | {name: OTHERWISE[name]})
+
+    found = created_volume.CreatedVolume().diff("default/scratch", before, {}, after)
+
+    assert found.replaces == ()
+    assert {path.partition("[")[0] for path in found.updates} <= {"capabilities"}
+
+
+@pytest.mark.parametrize(("before", "after"), [(OWN, ZONED), (ZONED, OWN)], ids=["zoned", "not zoned any more"])
+def test_driver_that_learns_of_zones_replaces_no_volume(asked, before, after):
+    """Whether its volumes are bound to a zone is said by the catalogue, too."""
+    found = created_volume.CreatedVolume().diff("default/scratch", asked(before), {}, asked(after))
+
+    assert not found.any
+
+
+def test_volume_of_an_older_release_survives_another_topology_key(asked):
+    """Its state has the place by the old key, and not the zone that was asked for."""
+    before = {name: value for name, value in asked(ZONED).items() if name != "availabilityZone"}
+
+    found = created_volume.CreatedVolume().diff(
+        "default/scratch", before, {}, asked(ZONED | {"topology_key": "topology.kubernetes.io/zone"})
+    )
+
+    assert not found.any
+
+
+@pytest.mark.parametrize("more", [{"availability_zone": "b"}, {"topologies": [{"topology.made-up.example/zone": "b"}]}])
+def test_another_zone_replaces_it(asked, more):
+    """That is the program's wish, and no change of the catalogue."""
+    found = created_volume.CreatedVolume().diff("default/scratch", asked(ZONED), {}, asked(ZONED, **more))
+
+    assert {path.partition("[")[0] for path in found.replaces} == {"requiredTopologies"}

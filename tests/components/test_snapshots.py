@@ -69,6 +69,7 @@ def test_a_volume_is_tagged_by_the_output_of_a_schedule(cloud):
         "nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "nomad-csi:owner": "storage/prod",
         "nomad-csi:snapshots/nightly": "storage/prod",
+        "nomad-csi:stack-id": "9f86d081884c7d65",
         "nomad-csi:volume": "default/mysql",
     }
 

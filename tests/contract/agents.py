@@ -24,6 +24,9 @@ ZONE = "us-east-1a"
 REGION = "us-east-1"
 START_TIMEOUT_S = 120
 WAIT_S = 120.0
+ROOT = "right"
+"""The token of an emulator with access control that may do anything; a real agent gives one, once."""
+
 NO_DOCKER = {"endpoint": "unix:///dev/null"}
 """No engine, as the stand-in has none, whatever this machine happens to have."""
 
@@ -110,6 +113,16 @@ class Agent:
         assert status == 200, reply
         return reply
 
+    def make_token(self, root, name, rules):
+        """Return a new token with one policy, whose *rules* are given; *root* is a token that may do anything."""
+        headers = {"X-Nomad-Token": root}
+        status, text, _ = self.call("PUT", f"/v1/acl/policy/{name}", {"Name": name, "Rules": rules}, headers)
+        assert status == 200, text
+        wanted = {"Name": name, "Type": "client", "Policies": [name]}
+        status, made, _ = self.call("PUT", "/v1/acl/token", wanted, headers)
+        assert status == 200, made
+        return made["SecretID"]
+
     def until(self, look, is_done):
         """Call *look* until *is_done* accepts its value, and return that."""
         deadline = time.monotonic() + WAIT_S
@@ -131,7 +144,7 @@ class StandIn(Agent):
 
     kind = "stand-in"
 
-    def __init__(self, folder, environment, token="", limited_tokens=None, reading_tokens=None):
+    def __init__(self, folder, environment, token="", tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])
         pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.2, answer_s=60)
         settings = cluster.Settings(
@@ -140,8 +153,7 @@ class StandIn(Agent):
             environment=environment,
             pace=pace,
             token=token,
-            limited_tokens=limited_tokens or {},
-            reading_tokens=reading_tokens or {},
+            tokens=tokens or {},
         )
         self._server = server.Server(cluster.Cluster(settings))
         super().__init__(self._server.url, folder)

@@ -14,7 +14,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from tests import servers
+from tests import acl, servers
 from tests.contract import agents, deviations
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
@@ -389,9 +389,7 @@ def known_deviations():
 @pytest.fixture(scope="session")
 def stand_in_acl(moto_url):
     """The stand-in with access control."""
-    limited = {f"token-{name}": frozenset(rights) for name, rights in LIMITED.items()}
-    options = {"token": "right", "limited_tokens": limited}
-    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), **options) as made:
+    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), token=agents.ROOT) as made:
         yield made
 
 
@@ -414,29 +412,32 @@ def real_root(real_acl):
     return real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]
 
 
+def _tokens(agent, root):
+    """Return tokens for those of `LIMITED`, and for ``root``, which may do anything."""
+    found = {"root": root}
+    for name, rights in LIMITED.items():
+        rules = acl.rules({"default": {"policy": "write", "variables": rights}}, node="")
+        found[name] = agent.make_token(root, f"limited-{name}", rules)
+    return found
+
+
 @pytest.fixture(scope="session")
 def real_tokens(real_acl, real_root):
-    """Tokens of the real agent, for those of `LIMITED`, and for ``root``."""
-    root = {"X-Nomad-Token": real_root}
-    found = {"root": real_root}
-    for name, rights in LIMITED.items():
-        below = f'variables {{ path "nomad-csi/*" {{ capabilities = {json.dumps(list(rights))} }} }}' if rights else ""
-        rules = {
-            "Name": name,
-            "Rules": f'namespace "default" {{ policy = "write" {below} }} plugin {{ policy = "read" }}',
-        }
-        assert real_acl.call("PUT", f"/v1/acl/policy/{name}", rules, headers=root)[0] == 200
-        wanted = {"Name": name, "Type": "client", "Policies": [name]}
-        found[name] = real_acl.call("PUT", "/v1/acl/token", wanted, headers=root)[1]["SecretID"]
-    return found
+    """Tokens of the real agent."""
+    return _tokens(real_acl, real_root)
+
+
+@pytest.fixture(scope="session")
+def stand_in_tokens(stand_in_acl):
+    """Tokens of the emulator."""
+    return _tokens(stand_in_acl, agents.ROOT)
 
 
 @pytest.fixture
 def token_of(request, acl_agent):
     """Return the token of one of `LIMITED` at `acl_agent`, or of ``root``, which may do anything."""
-    if acl_agent.kind == "real":
-        return request.getfixturevalue("real_tokens").__getitem__
-    return lambda name: "right" if name == "root" else f"token-{name}"
+    name = "real_tokens" if acl_agent.kind == "real" else "stand_in_tokens"
+    return request.getfixturevalue(name).__getitem__
 
 
 @pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])

@@ -38,7 +38,7 @@ def documents(fresh, client):
             document = registration.VolumeRegistration(
                 volume_id=volume_id,
                 name=volume_id,
-                external_id="fs-0123456789abcdef0",
+                external_id=f"fs-0123456789abcdef0:/{volume_id}",
                 plugin_id="efs",
                 capabilities=(SHARED,),
                 required_topologies=(ZONE,),
@@ -163,11 +163,12 @@ def test_plugin_that_is_not_there_is_asked_once(client, documents):
     assert "no CSI plugin named: nobody could be found; run the plugin's job first" in outcomes[0].reason
 
 
-def test_controller_refuses_one_and_the_others_go_in(client, documents, world):
+def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     """Each is asked for by its controller; the one without storage is told by its own reason."""
     fields = {"plugin_id": "ebs", "capabilities": (LONE,), "required_topologies": ()}
-    wanted = documents(12, external_id=world.ebs_volume, **fields)
-    wanted[5] = dataclasses.replace(wanted[5], external_id="vol-0123456789abcdef0")
+    disks = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in range(12)]
+    disks[5] = "vol-0123456789abcdef0"
+    wanted = [documents(1, external_id=disk, **fields)[0] for disk in disks]
 
     outcomes = batch_register.register(client, wanted)
 
@@ -271,7 +272,7 @@ def test_place_that_comes_later_is_told_as_ignored(client, documents):
     [outcome] = batch_register.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
 
     assert (outcome.status, outcome.is_as_wanted) == ("unchanged", False)
-    assert outcome.ignored[0].startswith("topology_request: Nomad has nothing, wanted ")
+    assert outcome.ignored[0].startswith("topology_request.required: Nomad has nothing, wanted ")
 
 
 @pytest.mark.usefixtures("world")
@@ -290,7 +291,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
     [outcome] = batch_register.register(client, [document])
 
     assert outcome.status == "refused"
-    assert "mount_options: Nomad has" in outcome.reason
+    assert "mount_options.mount_flags: Nomad has" in outcome.reason
     assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
     with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use"):
         volumes.register(client, [document])

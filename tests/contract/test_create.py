@@ -4,12 +4,15 @@ Volumes that plugins make, through Nomad: two agents, and two drivers on each.
 The driver is csi-driver-host-path, played by the sandbox, and itself where ``hostpathplugin`` is on PATH.
 """
 
+import contextlib
+import dataclasses
 import shutil
 import threading
 
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.compare import volume
 from nomad_csi.deploy import created_volume, resource
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
@@ -65,7 +68,7 @@ def wanted(plugin_id, fresh):
         volume_id = fresh(prefix)
         common = {"volume_id": volume_id, "name": volume_id, "plugin_id": plugin_id}
         writer = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
-        return volume_creation.NewVolume(**{**common, "capabilities": (writer,), **fields})
+        return registration.VolumeRegistration(**{**common, "capabilities": (writer,), **fields})
 
     return write
 
@@ -161,9 +164,9 @@ def test_changed_volume_grows_and_is_made_by_nobody(client, wanted):
     """What the product sends: a registration with the storage's id."""
     document = wanted("changed", capacity_min_bytes=MIB)
     made = volume_creation.create(client, document).volume
-    larger = volume_creation.NewVolume(**{**vars(document), "capacity_min_bytes": 4 * MIB})
+    larger = dataclasses.replace(document, capacity_min_bytes=4 * MIB)
 
-    assert volume_creation.change(client, larger, made.external_id) == ""
+    assert volume_creation.change(client, dataclasses.replace(larger, external_id=made.external_id)) == ""
 
     found = volumes.get(client, "default", document.volume_id)
     assert (found.external_id, found.capacity_bytes, found.capacity_min_bytes) == (made.external_id, 4 * MIB, 4 * MIB)
@@ -199,6 +202,59 @@ def test_what_was_made_cannot_become_another(agent, put, item, change, words):
 
     assert (status, text) == (500, ONE.format(words))
     assert registered == (500, f"unable to update volume: {words}")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kind"),
+    [
+        ((2, 9), "equal"),
+        ((2, 8), "changes"),
+        ((2, 2), "changes"),
+        ((2, 0), "changes"),
+        ((0, 9), "changes"),
+        ((0, 0), "equal"),
+        ((1, 9), "changes"),
+        ((3, 9), "changes"),
+        ((1, 1), "refused"),
+        ((4, 3), "refused"),
+    ],
+)
+def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind):
+    """Smallest and largest, in MiB, of a volume that was made with 2 and 9."""
+    document = wanted("sized", capacity_min_bytes=2 * MIB, capacity_max_bytes=9 * MIB)
+    made = volume_creation.create(client, document).volume
+    least, most = (size * MIB for size in sizes)
+    resized = dataclasses.replace(document, capacity_min_bytes=least, capacity_max_bytes=most)
+
+    def compared():
+        found = volumes.get(client, "default", document.volume_id)
+        return volume.compare_volume(resized, found, made_by_plugin=True)
+
+    before = compared()
+    expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
+    with expected:
+        volume_creation.change(client, dataclasses.replace(resized, external_id=made.external_id))
+
+    assert before.kind == kind
+    assert compared().differences == (before.differences if kind == "refused" else ())
+
+
+def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
+    """Nomad refuses a request for them; sent as it has them, the rest of the volume can change."""
+    document = wanted("placed")
+    made = volume_creation.create(client, document).volume
+    reader = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
+    placed = dataclasses.replace(document, external_id=made.external_id, required_topologies=made.topologies)
+    found = volumes.get(client, "default", document.volume_id)
+
+    with pytest.raises(errors.NomadApiError, match="topology request update was not compatible"):
+        volumes.register(client, [placed])
+    assert made.topologies == ({NODE_KEY: "n1"},)
+    assert volume.compare_volume(dataclasses.replace(placed, context=found.context), found).differences == ()
+    changed = dataclasses.replace(placed, capabilities=(*placed.capabilities, reader))
+    volumes.register(client, [volume.as_sent(changed, found)])
+
+    assert len(volumes.get(client, "default", document.volume_id).capabilities) == 2
 
 
 def test_growth_beyond_the_driver_is_told_in_its_words(put, item, agent):
@@ -346,7 +402,7 @@ def test_creation_is_put(agent):
 def test_unknown_namespace_is_found_out_after_the_plugin_made_it(client, wanted):
     """The storage is there then, and found again by its name: nothing is lost, nothing is doubled."""
     document = wanted("lost", capacity_min_bytes=MIB)
-    nowhere = volume_creation.NewVolume(**{**vars(document), "namespace": "nowhere"})
+    nowhere = dataclasses.replace(document, namespace="nowhere")
 
     with pytest.raises(errors.NomadApiError, match="is in nonexistent namespace nowhere; make it first") as caught:
         volume_creation.create(client, nowhere)
@@ -363,8 +419,8 @@ def test_volume_in_use_grows_and_stays(agent, client, wanted, ran, consumer, fre
     ran(job_id, consumer(job_id, document.volume_id, mode="single-node-writer"))
     agent.until_status(job_id, "running")
 
-    larger = volume_creation.NewVolume(**{**vars(document), "capacity_min_bytes": 4 * MIB})
-    volume_creation.change(client, larger, made.external_id)
+    larger = dataclasses.replace(document, capacity_min_bytes=4 * MIB)
+    volume_creation.change(client, dataclasses.replace(larger, external_id=made.external_id))
 
     found = volumes.get(client, "default", document.volume_id)
     assert (found.capacity_bytes, [claim.job_id for claim in found.claims]) == (4 * MIB, [job_id])

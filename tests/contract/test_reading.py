@@ -57,17 +57,11 @@ class Told:
 
 
 @contextlib.contextmanager
-def _served(kind, environment, options):
+def _served(kind, environment):
+    options = {"with_acl": True} if kind is agents.Real else {"token": agents.ROOT}
     with agents.started(kind, environment, **options) as agent:
-        if kind is agents.Real:
-            root = {"X-Nomad-Token": agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]}
-            told = Told(agent, root)
-            told.call("PUT", f"/v1/acl/policy/{READER}", {"Name": READER, "Rules": RULES})
-            own = {"Name": READER, "Type": "client", "Policies": [READER]}
-            token = told.call("PUT", "/v1/acl/token", own)["SecretID"]
-        else:
-            told, token = Told(agent, {"X-Nomad-Token": "right"}), READER
-        yield told, token
+        root = agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"] if kind is agents.Real else agents.ROOT
+        yield Told(agent, {"X-Nomad-Token": root}), agent.make_token(root, READER, RULES)
 
 
 def _in(namespace, hcl):
@@ -107,12 +101,10 @@ def reading(request, moto_url, plugin_writer, volume_writer, consumer_writer):
     """Return an agent, and a token that may read one of its namespaces."""
     if request.param == "real" and (why := agents.obstacle()):
         pytest.skip(why)
-    kind, options = agents.StandIn, {"token": "right", "reading_tokens": {READER: "default"}}
-    if request.param == "real":
-        kind, options = agents.Real, {"with_acl": True}
+    kind = agents.Real if request.param == "real" else agents.StandIn
     environment = agents.task_environment(moto_url, "i-0")
     with (
-        _served(kind, environment, options) as (told, token),
+        _served(kind, environment) as (told, token),
         _filled(told, plugin_writer, volume_writer, consumer_writer),
     ):
         yield told, token
@@ -189,7 +181,7 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run):
             "namespace": SECRET,
             "volume_ids": ["theirs"],
             "reason": "GET /v1/volume/csi/theirs: status 403: Permission denied; the token needs csi-read-volume in "
-            "namespace secret",
+            "namespace secret (or csi-mount-volume, read-job)",
         }
     ]
 
@@ -219,7 +211,7 @@ def test_import_writes_what_it_may_read_and_names_the_rest(run):
     assert ([item["id"] for item in spec["plugins"]], [item["id"] for item in spec["volumes"]]) == (["efs"], ["mine"])
     assert [line for line in err.splitlines() if ": not read: " in line] == [
         "the cluster: not read: 1 volume of namespace secret (theirs): GET /v1/volume/csi/theirs: status 403: "
-        "Permission denied; the token needs csi-read-volume in namespace secret",
+        "Permission denied; the token needs csi-read-volume in namespace secret (or csi-mount-volume, read-job)",
         "the cluster: not read: the jobs of 1 instance of plugin hidden: the token lacks read-job in their namespace",
     ]
 

@@ -43,7 +43,12 @@ def register(create):
     """Ask for a registration of ``efs``: ``register("v", plugin_id="other")``."""
 
     def make(volume_id, **fields):
-        known = {"name": volume_id, "external_id": FILE_SYSTEM, "plugin_id": "efs", "capabilities": (SHARED,)}
+        known = {
+            "name": volume_id,
+            "external_id": f"{FILE_SYSTEM}:/{volume_id}",
+            "plugin_id": "efs",
+            "capabilities": (SHARED,),
+        }
         document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
         return create(volume_registration.VolumeRegistration(), volume_document.to_inputs(document))
 
@@ -104,12 +109,12 @@ def test_registration_of_somebody_elses_is_not_taken_over(register, kept, volume
     kept(volume(volume_id, ExternalID="fs-0fedcba9876543210"))
 
     with pytest.raises(errors.RefusedError) as caught:
-        register(volume_id)
+        register(volume_id, external_id="fs-0123456789abcdef0")
 
     assert told(caught) == [
         "volume default/theirs is registered already, and not by this stack as it is now: externalId: Nomad has "
-        '"fs-0fedcba9876543210", wanted "fs-0123456789abcdef0"; set adopt: true to take it over, import it, or choose '
-        "another id"
+        '"fs-0fedcba9876543210", wanted "fs-0123456789abcdef0"; Nomad never changes it; set adopt: true to take it '
+        "over, import it, or choose another id"
     ]
     assert agent.get(f"/v1/volume/csi/{volume_id}")["ExternalID"] == "fs-0fedcba9876543210"
 

@@ -63,7 +63,7 @@ def document(plugin_id, fresh):
         volume_id = fresh(prefix)
         writer = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
         common = {"volume_id": volume_id, "name": volume_id, "plugin_id": plugin_id, "capabilities": (writer,)}
-        return volume_creation.NewVolume(**common | {"capacity_min_bytes": MIB} | fields)
+        return registration.VolumeRegistration(**common | {"capacity_min_bytes": MIB} | fields)
 
     return write
 

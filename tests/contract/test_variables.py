@@ -128,10 +128,10 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         thread.join()
 
     with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-        owners = registration_ownership.of(mine).owners(keys)
+        owners = registration_ownership.of(mine).labels(keys)
     assert set(owners) == set(keys)
     for owner, (key, mine) in itertools.product(taken, zip(keys, range(40), strict=True)):
-        refused = taken[owner][mine].refused
+        refused = {name: str(other) for name, other in taken[owner][mine].refused.items()}
         assert refused == ({} if owners[key] == owner else {key: owners[key]})
 
 
@@ -162,7 +162,8 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
         seen = marks.look([("secret", "hidden"), ("default", "seen")])
         marks.give_up([("default", "seen")], claimant)
 
-    assert (seen.owners, seen.unread) == ({("default", "seen"): "shop/prod"}, {("secret", "hidden")})
+    owned = registration_ownership.OwnerRecord(label="shop/prod")
+    assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
 
 
 def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent, token_of):
@@ -173,7 +174,7 @@ def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent
         assert marks.take([key], claimant).fresh == {key}
         marks.give_up([key], claimant)
 
-        assert marks.owners([key]) == {}
+        assert marks.labels([key]) == {}
 
 
 def test_refusal_names_the_right_over_variables(acl_agent, token_of):

@@ -34,6 +34,9 @@ class Plugin:
     probe: str = "absent"
     """``absent``, ``ready``, ``not-ready``, ``hang``, or the name of a gRPC status."""
 
+    complaint: str = ""
+    """What it answers to DeleteVolume and CreateSnapshot, as ``INTERNAL``; empty: it does what was asked for."""
+
     requests: list = dataclasses.field(default_factory=list)
     released: threading.Event = dataclasses.field(default_factory=threading.Event)
 
@@ -110,7 +113,8 @@ class _Controller(csi_pb2_grpc.ControllerServicer):
         volume = csi_pb2.Volume(volume_id="vol-1", capacity_bytes=1 << 30, accessible_topology=[topology])
         return csi_pb2.CreateVolumeResponse(volume=volume)
 
-    def DeleteVolume(self, request, _):
+    def DeleteVolume(self, request, context):
+        self._complain(context)
         self.plugin.requests.append(request)
         return csi_pb2.DeleteVolumeResponse()
 
@@ -119,7 +123,8 @@ class _Controller(csi_pb2_grpc.ControllerServicer):
         size = request.capacity_range.required_bytes
         return csi_pb2.ControllerExpandVolumeResponse(capacity_bytes=size, node_expansion_required=True)
 
-    def CreateSnapshot(self, request, _):
+    def CreateSnapshot(self, request, context):
+        self._complain(context)
         self.plugin.requests.append(request)
         return csi_pb2.CreateSnapshotResponse(snapshot=SNAPSHOT)
 
@@ -131,6 +136,10 @@ class _Controller(csi_pb2_grpc.ControllerServicer):
         self.plugin.requests.append(request)
         entries = [csi_pb2.ListSnapshotsResponse.Entry(snapshot=SNAPSHOT)]
         return csi_pb2.ListSnapshotsResponse(entries=entries, next_token="more")
+
+    def _complain(self, context):
+        if self.plugin.complaint:
+            context.abort(grpc.StatusCode.INTERNAL, self.plugin.complaint)
 
 
 class _Node(csi_pb2_grpc.NodeServicer):

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, endpoint, identity
+from nomad_csi.csi import channel, controller, endpoint, identity, snapshots
 
 
 def test_call_carries_status_sentence_and_advice(start_plugin):
@@ -94,3 +94,28 @@ def test_host_without_an_address_is_called_so():
 
     assert caught.value.code == "UNAVAILABLE"
     assert caught.value.advice == channel.NO_HOST
+
+
+SECRET = "hunter2-S3cret-Pw"
+CALLS = {
+    "DeleteVolume": lambda connection, **secrets: controller.delete_volume(connection, volume_id="vol-1", **secrets),
+    "CreateSnapshot": lambda connection, **secrets: snapshots.create_snapshot(
+        connection, source_volume_id="vol-1", name="last", **secrets
+    ),
+}
+
+
+@pytest.mark.parametrize("before", [0, *range(errors.MESSAGE_LIMIT - 60, errors.MESSAGE_LIMIT, 7)])
+@pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
+def test_error_of_a_plugin_repeats_no_secret_of_the_request(start_plugin, ask, before):
+    """Also where the message is cut: not even a part of it, and none of a short one that stands as a word."""
+    padding = " ".join(["mount"] * (before // 6))
+    plugin = start_plugin(complaint=f"{padding} -o user=csi,pw:{SECRET}; pin abc {SECRET}")
+    secrets = {"password": SECRET, "pin": "abc"}
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as raised:
+        ask(connection, secrets=secrets, timeout_s=60)
+
+    said = f"{raised.value} {raised.value.message}"
+    assert "INTERNAL: " in said
+    assert not [end for end in range(4, len(SECRET)) if SECRET[:end] in said]
+    assert " abc" not in said

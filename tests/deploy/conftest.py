@@ -36,7 +36,10 @@ class ScriptedNomad:
     def _take(self, method, path):
         is_variable = path.startswith("/v1/var/")
         absent = "variable not found" if is_variable else f"nothing scripted for {method} {path}"
-        queue = self.replies.get((method, path), [(404, absent)])
+        default = (200, {}) if is_variable and method == "PUT" else (404, absent)
+        if (method, path) == ("GET", "/v1/volumes"):
+            default = (200, [])
+        queue = self.replies.get((method, path), [default])
         return queue.pop(0) if len(queue) > 1 else queue[0]
 
 

@@ -113,7 +113,9 @@ def test_few_volumes_need_no_list(run, scripted, holds):
 def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds, monkeypatch):
     """What is not in the list is new without a question."""
     monkeypatch.setattr(batch_look, "FEW", 5)
-    scripted.replies[("GET", PLURAL)] = [(200, [{"ID": "v0"}, {"ID": "other"}])]
+    scripted.replies[("GET", PLURAL)] = [
+        (200, [{"ID": "v0", "Namespace": "default"}, {"ID": "other", "Namespace": "default"}])
+    ]
     scripted.reply("PUT", PLURAL, 200, {})
     holds(volume(0))
 

@@ -7,8 +7,8 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import claim_repair
-from nomad_csi.nomad import volumes
+from nomad_csi.deploy import claim_repair, repair_note
+from nomad_csi.nomad import acl_policy, permissions, volumes
 from nomad_csi.plan import registration
 
 ID = "vol-0123456789abcdef0"
@@ -53,6 +53,8 @@ ATTACHED = attachments.EbsVolume(
         attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
+AGAIN = "nomad-csi claims --repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
+NOTE = f"/v1/var/{repair_note.path_of('mysql')}"
 ALL = {"document": DOCUMENT, "source": "mysql.volume.hcl", "aws_region": "us-east-1"}
 
 
@@ -65,6 +67,8 @@ def cluster(scripted):
     scripted.reply("PUT", GC, 200, "")
     scripted.reply("DELETE", DETACH, *UNABLE)
     scripted.reply("DELETE", PATH, 200, "")
+    scripted.reply("PUT", NOTE, 200, {})
+    scripted.reply("DELETE", NOTE, 204, "")
     return scripted
 
 
@@ -130,7 +134,11 @@ def test_volume_that_is_not_there(repair, cluster):
     """Nothing to repair."""
     cluster.reply("GET", PATH, 404, "volume not found")
 
-    assert repair().reason == "Nomad has no such volume"
+    assert repair(source="mysql.volume.hcl").reason == (
+        "Nomad has no such volume, and no repair of it was interrupted, as far as its note would tell; "
+        "`nomad-csi register mysql.volume.hcl` registers it, if it is to be there"
+    )
+    assert written(cluster) == []
 
 
 def test_running_allocation_is_never_disturbed(repair, cluster):
@@ -180,7 +188,7 @@ def test_freed_volume_that_is_still_attached_is_not_free(repair, cluster, ec2):
 
 def test_garbage_collection_is_asked_for_and_may_be_all(repair, cluster):
     """It says that it forgets more than this volume's claims."""
-    for state in (STUCK, STUCK, STUCK, STUCK, FREE):
+    for state in (STUCK, STUCK, STUCK, STUCK, STUCK, FREE):
         cluster.reply("GET", PATH, 200, state)
 
     done = repair()
@@ -204,7 +212,7 @@ def test_step_that_is_not_wanted_ends_the_repair(repair, cluster):
 def test_detaching_is_tried_on_each_client_that_is_up(repair, cluster):
     """Where the server can, that is the end of it."""
     cluster.replies[("DELETE", DETACH)] = [(200, "")]
-    for state in [STUCK] * 8 + [FREE]:
+    for state in [STUCK] * 10 + [FREE]:
         cluster.reply("GET", PATH, 200, state)
 
     done = repair()
@@ -248,6 +256,21 @@ def test_token_that_may_not_collect_goes_on(repair, cluster):
     assert "no token was given: set NOMAD_TOKEN to one that has management rights" in told
 
 
+def test_policy_of_the_command_is_for_what_all_steps_send(repair, cluster):
+    """Each call of a repair that goes to its end has its right in the table; so has each right its call."""
+    cluster.reply("GET", PATH, 200, STUCK)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+
+    assert repair(**ALL).steps[-1] == "register"
+
+    rights = acl_policy.COMMANDS["claims --repair"]
+    sent = {permissions.name_of(method, path.partition("?")[0]) for method, path, _ in cluster.requests}
+    of_a_note_that_is_there = {"delete variable"}
+    expected = {*rights.volumes, *rights.cluster, "collect garbage"}
+    assert (sent - {"read servers"}) | of_a_note_that_is_there == expected
+    assert "garbage is collected for management tokens only" in rights.remark
+
+
 def test_last_step_forgets_and_registers_again(repair, cluster):
     """With the secrets and mount flags of the file, and with EC2's word in the question."""
     cluster.reply("GET", PATH, 200, VANISHED)
@@ -257,7 +280,11 @@ def test_last_step_forgets_and_registers_again(repair, cluster):
 
     assert (done.status, done.steps) == ("registered", ("wait", "gc", "force", "register"))
     assert done.reason == "registered again from mysql.volume.hcl, without the claims"
-    assert written(cluster)[-2:] == [f"DELETE {PATH}?namespace=prod&force=true", f"PUT {PATH}?namespace=prod"]
+    assert written(cluster)[-3:] == [
+        f"PUT {NOTE}?namespace=prod&cas=0",
+        f"DELETE {PATH}?namespace=prod&force=true",
+        f"PUT {PATH}?namespace=prod",
+    ]
     assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
     assert repair.said["asked"][-1].endswith(f"EC2: {ID} is available")
 
@@ -288,7 +315,7 @@ def test_nothing_is_forced_for_another_registration(repair, cluster):
 
     assert done.status == "refused"
     assert 'external_id: Nomad has "vol-99999999"' in done.reason
-    assert 'mount_options: Nomad has {"fs_type": "xfs"}' in done.reason
+    assert 'mount_options.fs_type: Nomad has "xfs"' in done.reason
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 
@@ -343,10 +370,7 @@ def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cl
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ("wait", "gc", "force"))
-    assert done.reason == (
-        f"Nomad has forgotten it, and it is not registered again: {ATTACHED}; "
-        "`nomad-csi register mysql.volume.hcl` when that is settled"
-    )
+    assert done.reason == (f"it is NOT registered now: {ATTACHED}; when that is settled, `{AGAIN}` registers it")
     assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
 
 
@@ -397,9 +421,7 @@ def test_ec2_that_does_not_answer_after_the_force_leaves_it_unregistered(repair,
     ec2(AVAILABLE, then=errors.AwsError("throttled"))
     cluster.reply("GET", PATH, 200, VANISHED)
 
-    assert repair(**ALL).reason.startswith(
-        "Nomad has forgotten it, and it is not registered again: EC2 did not say whether it is free: throttled"
-    )
+    assert repair(**ALL).reason.startswith("it is NOT registered now: EC2 did not say whether it is free: throttled")
 
 
 def test_cancelled_repair_stops_before_the_next_step(repair, cluster):
@@ -411,3 +433,147 @@ def test_cancelled_repair_stops_before_the_next_step(repair, cluster):
     with pytest.raises(errors.CancelledError, match="cancelled"):
         repair(cancelled=cancelled)
     assert written(cluster) == []
+
+
+def noted(cluster):
+    """Let the scripted Nomad hold the note that was written."""
+    [note] = [body for path, body in cluster.sent("PUT") if path.startswith(NOTE)]
+    cluster.replies[("GET", NOTE)] = [(200, note | {"ModifyIndex": 12})]
+
+
+@pytest.mark.parametrize("step", ["step 2", "step 3", "step 4"])
+@pytest.mark.parametrize("other", [{"ExternalID": "vol-0fedcba9876543210"}, {"CreateIndex": 900}, {"PluginID": "x"}])
+def test_volume_that_was_registered_anew_during_a_question_is_left_alone(repair, cluster, step, other):
+    """A colleague restored it from a snapshot meanwhile: neither detached, forgotten nor pointed at the old storage."""
+    cluster.reply("GET", PATH, 200, STUCK)
+    take = cluster._take
+
+    def answer(method, path):
+        asked = repair.said["asked"]
+        if (method, path) == ("GET", PATH) and asked and asked[-1].startswith(step):
+            return 200, STUCK | other
+        return take(method, path)
+
+    cluster._take = answer
+
+    done = repair(**ALL)
+
+    held = STUCK | other
+    assert (done.status, repair.said["asked"][-1].partition(":")[0]) == ("refused", step)
+    assert done.reason == (
+        f"somebody registered it anew meanwhile, as {held['ExternalID']} of plugin {held['PluginID']}; look at it, and "
+        "run this again if it is needed"
+    )
+    assert not any(line.startswith((f"DELETE {PATH}?", f"PUT {PATH}", f"PUT {NOTE}")) for line in written(cluster))
+
+
+@pytest.mark.parametrize("at", ["forget", "register"])
+def test_interrupted_repair_says_how_to_go_on_and_does(repair, cluster, monkeypatch, at):
+    """Ctrl-C or SIGTERM between the halves: the same command finds the note, and registers the volume."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+
+    def interrupted(_self, *_arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"nomad_csi.deploy.claim_replacement.Replacement.{at}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            repair(**ALL)
+    assert repair.said["told"][-1] == f"prod/mysql may not be registered now: `{AGAIN}` registers it again"
+    noted(cluster)
+    cluster.replies[("GET", PATH)] = [(404, "volume not found")]
+    before = len(written(cluster))
+
+    done = repair(**ALL)
+
+    assert (done.status, done.steps) == ("registered", ("register",))
+    assert done.reason == "registered again from mysql.volume.hcl, which an interrupted repair had not done"
+    assert repair.said["asked"][-1].startswith("step 4, continued: a repair that began at 20")
+    assert written(cluster)[before:] == [f"PUT {PATH}?namespace=prod", f"DELETE {NOTE}?namespace=prod&cas=12"]
+    assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
+
+
+@pytest.fixture
+def left(cluster):
+    """A volume that Nomad does not have, and the note of the repair that took it out."""
+    items = {"volume_id": "mysql", "external_id": ID, "plugin_id": "aws-ebs0", "begun": "2026-11-22 03:00"}
+    cluster.replies[("GET", NOTE)] = [(200, {"Path": NOTE.removeprefix("/v1/var/"), "Items": items, "ModifyIndex": 12})]
+    cluster.reply("GET", PATH, 404, "volume not found")
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (
+            {},
+            "deregistered",
+            "a repair that began at 2026-11-22 03:00 UTC had Nomad forget it and did not register it again; "
+            "`nomad-csi claims --repair prod/mysql --from 'SPEC|FILE'` does",
+        ),
+        (
+            ALL | {"document": dataclasses.replace(DOCUMENT, external_id="vol-99999999")},
+            "refused",
+            "mysql.volume.hcl is not what Nomad held: it has vol-99999999 of plugin aws-ebs0, the interrupted repair "
+            f"had {ID} of plugin aws-ebs0",
+        ),
+        (ALL | {"aws_region": ""}, "refused", f"name --aws-region, so that EC2 says where {ID} is attached"),
+        (
+            ALL | {"answers": [False]},
+            "declined",
+            "not wanted: step 4, continued: a repair that began at 2026-11-22 03:00",
+        ),
+    ],
+)
+def test_interrupted_repair_is_not_continued_without(repair, left, words, status, reason):
+    """The registration of the volume that was taken out, EC2's answer, and a yes."""
+    done = repair(**words)
+
+    assert done.status == status
+    assert done.reason.startswith(reason)
+    assert written(left) == []
+
+
+def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
+    """It is attached somewhere by now; the note stays."""
+    ec2(ATTACHED)
+
+    done = repair(**ALL)
+
+    assert (done.status, done.steps) == ("deregistered", ())
+    assert done.reason == f"it is NOT registered now: {ATTACHED}; when that is settled, `{AGAIN}` registers it"
+    assert written(left) == []
+
+
+def test_repair_that_cannot_be_noted_says_so_and_goes_on(repair, cluster, ec2):
+    """The token lacks the right: the other command registers the volume then."""
+    ec2(AVAILABLE, then=ATTACHED)
+    cluster.replies[("PUT", NOTE)] = [(403, "Permission denied")]
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    done = repair(**ALL, options=("--secrets", "s.yaml"))
+
+    command = "`nomad-csi register mysql.volume.hcl --secrets s.yaml` registers"
+    assert repair.said["told"][-1] == (
+        "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace: "
+        f"if it is interrupted, {command} the volume"
+    )
+    assert done.reason.endswith(f"when that is settled, {command} it")
+
+
+def test_note_is_no_secret_and_names_what_is_taken_out(repair, cluster):
+    """External id and plugin tell whether a registration is that of the volume."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+
+    repair(**ALL)
+
+    [note] = [body["Items"] for path, body in cluster.sent("PUT") if path.startswith(NOTE)]
+    assert {name: note[name] for name in ("volume_id", "external_id", "plugin_id")} == {
+        "volume_id": "mysql",
+        "external_id": ID,
+        "plugin_id": "aws-ebs0",
+    }
+    assert CANARY not in str(note)

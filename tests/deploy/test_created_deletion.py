@@ -152,20 +152,26 @@ def test_without_the_word_nothing_can_be_ordered():
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ("deleted", "and its storage h-1 are deleted; its last snapshot is s-1"),
+        ("deleted", "and its storage h-1 are deleted; its last snapshot is s-1 (listed); why"),
         ("gone", "was gone already: why"),
         (
             "kept",
-            "is deregistered, and its storage h-1 is still there, with its data: why; its last snapshot is s-1; run",
+            "is deregistered, and its storage h-1 is not deleted: why; its last snapshot is s-1 (listed); safe to re-run",
         ),
-        ("unknown", "is deregistered, and nobody can say whether its storage h-1 is gone: why"),
+        ("unknown", "is deregistered; could not determine whether its storage h-1 is deleted: why"),
         ("claimed", "and its storage h-1 are as they were (claimed): why"),
     ],
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
     outcome = deletion_outcome.Outcome(
-        namespace="prod", volume_id="scratch", status=status, external_id="h-1", snapshot_id="s-1", reason="why"
+        namespace="prod",
+        volume_id="scratch",
+        status=status,
+        external_id="h-1",
+        snapshot_id="s-1",
+        snapshot_evidence="listed",
+        reason="why",
     )
 
     assert f"volume {IDENTITY} {words}" in created_deletion.sentence(outcome)

@@ -15,9 +15,10 @@ from nomad_csi.csi import controller
 from nomad_csi.deploy import (
     created_deletion,
     created_volume,
-    deletion_ways,
+    deletion_plugin,
     registration_ownership,
     resource,
+    volume_document,
     volume_registration,
 )
 from nomad_csi.nomad import jobs, volumes
@@ -86,7 +87,7 @@ class World:
         """Register storage under an id, as another stack does it."""
         kind = volume_registration.VolumeRegistration()
         given = {"volumeId": volume_id, "externalId": external_id, "pluginId": "hostpath", "capabilities": CAPABILITIES}
-        kind.create(self.context, kind.check(given)[0])
+        volumes.register(self.client, [volume_document.from_inputs(kind.check(given)[0])])
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,7 @@ def test_storage_goes_with_its_volume(world, recorded):
     assert world.held() is None
     assert world.storage() == set()
     assert world.changes == [DELETED]
-    assert registration_ownership.of(world.client).owners([KEY]) == {}
+    assert registration_ownership.of(world.client).labels([KEY]) == {}
     assert world.said == [f"volume {IDENTITY} and its storage {outputs['externalId']} are deleted"]
     VOLUME.delete(world.context, IDENTITY, outputs)
     assert world.said[1] == f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is gone"
@@ -256,7 +257,7 @@ def test_failed_deletion_is_kept_in_the_state_and_goes_on(world, recorded, monke
     news, outputs = recorded
     with monkeypatch.context() as patched:
         patched.setattr(controller, "delete_volume", no)
-        with pytest.raises(created_deletion.UnfinishedError, match=r"is still there, with its data: .*run the same"):
+        with pytest.raises(created_deletion.UnfinishedError, match=r"is not deleted: .*; safe to re-run: the same"):
             VOLUME.delete(world.context, IDENTITY, outputs)
 
     inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)
@@ -282,7 +283,7 @@ def test_what_is_left_of_a_deletion_is_registered_again(world, recorded, monkeyp
     assert again == outputs
     assert world.held().external_id == outputs["externalId"]
     assert world.storage() == {outputs["externalId"]}
-    assert registration_ownership.of(world.client).owners([KEY]) == {KEY: OWNER}
+    assert registration_ownership.of(world.client).labels([KEY]) == {KEY: OWNER}
 
 
 def test_refresh_forgets_what_is_gone(world, recorded):
@@ -302,7 +303,7 @@ def test_refresh_keeps_what_nobody_can_see(world, recorded):
     found = VOLUME.read(world.context, IDENTITY, news, away)
 
     assert found == (news, away | {"deregistered": True})
-    assert "it was not found out whether" in world.said[0]
+    assert "could not determine whether" in world.said[0]
 
 
 @pytest.mark.parametrize(
@@ -338,14 +339,14 @@ def test_storage_that_is_registered_twice_is_kept(world, recorded):
 def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
     """After the deregistration, before the order: the last look finds it; so does every later run."""
     _, outputs = recorded
-    looked = deletion_ways.Plugin.delete
+    looked = deletion_plugin.Plugin.delete
 
     def delete(way, external_id, last_look):
         world.register("again", external_id)
         looked(way, external_id, last_look)
 
     with monkeypatch.context() as patched:
-        patched.setattr(deletion_ways.Plugin, "delete", delete)
+        patched.setattr(deletion_plugin.Plugin, "delete", delete)
         with pytest.raises(created_deletion.UnfinishedError, match="is registered as default/again"):
             VOLUME.delete(world.context, IDENTITY, outputs)
     with pytest.raises(errors.RefusedError, match="is registered as default/again"):

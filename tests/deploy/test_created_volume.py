@@ -5,7 +5,14 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import created_document, created_volume, registry, resource
+from nomad_csi.deploy import (
+    created_volume,
+    registration_marks,
+    registry,
+    resource,
+    volume_comparison,
+    volume_document,
+)
 
 VOLUME = created_volume.CreatedVolume()
 PATH = "/v1/volume/csi/scratch"
@@ -35,8 +42,11 @@ ANSWERED = {
     "context": {"partition": "1"},
     "topologies": [ZONE_B],
 }
+NONCE = "5e884898da28"
+NAME = f"scratch-{NONCE}"
 OUTPUTS = NEWS | ANSWERED
-MADE = OUTPUTS | {"madeStorage": "vol-1"}
+TAKEN = OUTPUTS | {"nonce": NONCE}
+MADE = TAKEN | {"madeStorage": "vol-1", "createdName": NAME}
 HELD = {
     "ID": "scratch",
     "Namespace": "prod",
@@ -71,6 +81,13 @@ def differ(news, old=None, outputs=None):
 
 def without(*names):
     return {name: value for name, value in NEWS.items() if name not in names}
+
+
+@pytest.fixture(autouse=True)
+def _world(scripted, monkeypatch):
+    """Every nonce is known, and Nomad holds no volume beside this one."""
+    monkeypatch.setattr(registration_marks, "new_nonce", lambda: NONCE)
+    scripted.reply("GET", "/v1/volumes", 200, [])
 
 
 @pytest.fixture(autouse=True)
@@ -129,6 +146,35 @@ def test_order_of_required_places_means_nothing(context, scripted):
     assert body["Volumes"][0]["RequestedTopologies"] == turned
 
 
+RENAMED = {
+    "requiredTopologies": [{"segments": {"zone": "us-east-1a"}}, {"segments": {"zone": "us-east-1b"}}],
+    "preferredTopologies": [{"segments": {"zone": "us-east-1b"}}],
+}
+"""The places of `GIVEN`, under the key that another version of the driver has."""
+
+
+def test_places_under_another_key_change_nothing(context, scripted):
+    """Not the plan, and not what Nomad is sent with another change: it refuses other places."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    found = differ(NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+
+    assert (found.updates, found.replaces) == (("capacityMinBytes",), ())
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == HELD["RequestedTopologies"]
+
+
+def test_volume_under_another_key_is_taken_over(context, scripted):
+    """A state that was lost is made again by another version of the driver's description."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    VOLUME.create(context, NEWS | RENAMED)
+
+    assert scripted.sent("PUT") == []
+
+
 def test_check_accepts_what_is_not_known_yet():
     """A size that comes from another resource is looked at when it is there."""
     _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})
@@ -141,7 +187,7 @@ def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
     identity, outputs = VOLUME.preview(NEWS | {"adopt": True})
 
     assert identity == IDENTITY
-    assert outputs == NEWS | dict.fromkeys(ANSWERED, resource.UNKNOWN)
+    assert outputs == NEWS | dict.fromkeys((*ANSWERED, "createdName", "nonce", "stack"), resource.UNKNOWN)
 
 
 def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context, scripted):
@@ -161,7 +207,7 @@ def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context
     assert (sent["SnapshotID"], sent["Secrets"]) == ("snap-1", {"key": PASSWORD})
     assert len(sent["RequestedTopologies"]["Required"]) == 2
     assert sent["RequestedTopologies"]["Preferred"] == [{"Segments": ZONE_B["segments"]}]
-    assert "ExternalID" not in sent
+    assert (sent["Name"], "ExternalID" in sent) == (NAME, False)
 
 
 def test_create_tells_what_nomad_warns_of(context, scripted, heard):
@@ -197,7 +243,7 @@ def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(contex
     with pytest.raises(errors.NomadApiError, match="may have made the storage all the same") as caught:
         VOLUME.create(context, NEWS)
 
-    assert "by the name scratch when this runs again" in str(caught.value)
+    assert f"by the name {NAME} when this runs again" in str(caught.value)
     assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
 
 
@@ -238,7 +284,7 @@ def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
     """After an interrupted run the volume is there, and nothing is sent."""
     scripted.reply("GET", PATH, 200, HELD)
 
-    assert VOLUME.create(context, NEWS) == (IDENTITY, OUTPUTS)
+    assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN)
     assert scripted.sent("PUT") == []
 
 
@@ -275,7 +321,7 @@ def test_create_adopts_what_nomad_can_change(context, scripted):
 
     [(_, body)] = scripted.sent("PUT")
     assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 5 * GIB)
-    assert outputs == OUTPUTS
+    assert outputs == TAKEN
 
 
 @pytest.mark.parametrize(
@@ -377,33 +423,74 @@ def test_diff_of_what_changes_in_place(changed, paths):
     assert (found.updates, found.replaces, found.notice) == (paths, (), "")
 
 
-@pytest.mark.parametrize("name", ["parameters", "requiredTopologies", "preferredTopologies", "snapshotId"])
-def test_diff_of_what_storage_was_made_by_replaces_and_says_why(name):
-    """The old storage stays, and the plugin would find it again by its name."""
-    found = differ(without(name))
+@pytest.mark.parametrize(
+    ("name", "news"),
+    [
+        ("parameters", without("parameters")),
+        ("requiredTopologies", without("requiredTopologies")),
+        ("preferredTopologies", NEWS | {"preferredTopologies": [ZONE_A]}),
+        ("snapshotId", without("snapshotId")),
+    ],
+)
+def test_diff_of_what_storage_was_made_by_replaces_and_says_why(name, news):
+    """The old storage stays with its data, and the new volume has none of it."""
+    found = differ(news)
 
-    assert found.replaces == (name,)
+    content = "which is empty" if name == "snapshotId" else "from snapshotId snap-1"
+    assert [path.partition("[")[0] for path in found.replaces] == [name]
     assert found.notice == (
-        "deregisters prod/scratch first; refused while it is claimed; its storage vol-1 stays, with its data; "
-        f"{name} cannot change in storage that is there, and the plugin finds that by the name scratch: write another "
-        "name as well, or it refuses, or hands out the old storage"
+        "deregisters prod/scratch first; refused while it is claimed; its storage vol-1 stays, with its data, in no "
+        f"volume any more (`existing: {{external_id: vol-1}}`); the plugin makes new storage for it, {content}"
     )
 
 
-def test_diff_of_the_name_replaces_by_an_empty_volume():
-    """Another name is other storage."""
-    found = differ(NEWS | {"name": "scratch-2", "parameters": {"type": "io2"}})
-
-    assert found.replaces == ("name", "parameters.type")
-    assert "its storage vol-1 stays, with its data; the new volume is empty" in found.notice
+def test_diff_of_places_that_are_preferred_no_more_changes_nothing():
+    """They counted when the storage was made."""
+    assert not differ(without("preferredTopologies")).any
 
 
-def test_diff_of_the_id_alone_finds_the_same_storage():
-    """The plugin goes by the name."""
+def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
+    """The plugin chose one of two: to ask for that one alone moves nothing."""
+    made = OUTPUTS | {"topologies": [ZONE_B]}
+
+    assert not VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_B]}).any
+    assert VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_A]}).replaces
+
+
+def test_properties_that_replace_are_those_that_the_comparison_replaces():
+    """What the schema declares, and what Nomad and the plugin do."""
+    declared = {name for name, item in VOLUME.inputs.items() if item.replaces}
+    others = {
+        "pluginId": "other",
+        "parameters": {"type": "st1"},
+        "requiredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "preferredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "snapshotId": "snap-2",
+        "cloneId": "vol-2",
+        "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "block-device"}],
+        "mountOptions": {"fsType": "xfs"},
+        "capacityMinBytes": 6 * GIB,
+        "capacityMaxBytes": 9 * GIB,
+        "context": {"a": "b"},
+        "name": "other",
+    }
+    compared = volume_comparison.compare_inputs(NEWS, NEWS | others, OUTPUTS)
+    replaced = [item for item in compared.differences if item.effect == "replaced"]
+
+    assert set(volume_comparison.property_names(replaced)) == declared - {"volumeId", "namespace"}
+
+
+def test_diff_of_the_name_changes_nothing():
+    """The storage keeps the name that it was made by."""
+    assert not differ(NEWS | {"name": "scratch-2"}).any
+
+
+def test_diff_of_the_id_alone_makes_new_storage():
+    """What the old id had stays in no volume."""
     found = differ(NEWS | {"volumeId": "scratch-2"})
 
     assert found.replaces == ("volumeId",)
-    assert "the plugin finds it again by the name scratch" in found.notice
+    assert "its storage vol-1 stays, with its data, in no volume any more" in found.notice
 
 
 def test_diff_says_early_that_shrinking_will_be_refused():
@@ -487,6 +574,82 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, sc
     assert len(scripted.sent("PUT")) == 1
 
 
+OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
+WELL = {"AllocID": "x", "Healthy": True}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "expected"),
+    [
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'; did you mean"),
+        (
+            (200, {"ID": "aws-ebs1", "Nodes": {"a": WELL}}),
+            "expected a plugin with a controller, got 'aws-ebs1': it has",
+        ),
+    ],
+)
+def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scripted, plugin, expected):
+    """In the preview, and before the deregistration that the engine orders first."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", *plugin)
+    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+
+    with pytest.raises(errors.RefusedError) as previewed:
+        VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
+    with pytest.raises(errors.RefusedError) as deleted:
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert expected in str(previewed.value)
+    assert expected in str(deleted.value)
+    assert scripted.sent("DELETE") == []
+
+
+def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
+    """Its controller is asked when it makes the volume."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, {"ID": "aws-ebs1", "Controllers": {"a": WELL}})
+    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+
+    VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert len(scripted.sent("DELETE")) == 1
+
+
+@pytest.mark.parametrize(
+    "news", [NEWS, NEWS | {"capacityMinBytes": 6 * GIB}, OTHER_PLUGIN | {"volumeId": resource.UNKNOWN}]
+)
+def test_a_preview_of_a_change_in_place_asks_nothing(context, scripted, news):
+    """Nothing is taken away."""
+    VOLUME.preflight(context, OUTPUTS, news)
+
+    assert scripted.requests == []
+
+
+def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
+    """A warning: its job may be made in the same run."""
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+
+    VOLUME.preflight(context, {}, OTHER_PLUGIN)
+
+    [line] = heard["warn"]
+    assert line.startswith("pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'")
+
+
+def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
+    """The engine deletes what was pending after its successor was created under the same id."""
+    context.operation.create(VOLUME.token, IDENTITY)
+
+    VOLUME.delete(context, IDENTITY, MADE | {"onDestroy": "delete"})
+
+    assert scripted.requests == []
+    assert heard["warn"] == [
+        "volume prod/scratch stays registered: a newer resource of this stack holds it (moved, or replaced)"
+    ]
+
+
 def test_delete_deregisters_and_says_where_the_storage_is(context, scripted, heard):
     """The data stays, and the operator reads where."""
     scripted.reply("GET", PATH, 200, HELD)
@@ -530,7 +693,7 @@ def test_secrets_are_secret():
 
 def test_document_and_inputs_are_one_to_one():
     """What is sent for inputs reads back as the same inputs."""
-    document = created_document.from_inputs(NEWS)
+    document = volume_document.from_inputs(NEWS)
 
     assert document.preferred_topologies == (ZONE_B["segments"],)
     assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)

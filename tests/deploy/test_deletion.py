@@ -210,8 +210,62 @@ def test_volume_and_data_are_deleted(run, running, made, ec2, here):
         "status": "deleted",
         "external_id": external_id,
         "snapshot_id": run.last.snapshot_id,
+        "snapshot_evidence": "EC2 reports it as completed",
         "reason": "",
     }
+
+
+@pytest.mark.parametrize(("count", "is_named"), [(49, True), (50, False)])
+def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, running, made, ec2, count, is_named):
+    """EC2 allows 50: given 50 on the volume, ours is left out, and said so; the snapshot still names its volume."""
+    external_id = made()
+    has = ec2.describe_volumes(VolumeIds=[external_id])["Volumes"][0]["Tags"]
+    more = [{"Key": f"cost-{number:02}", "Value": "x"} for number in range(count - len(has))]
+    ec2.create_tags(Resources=[external_id], Tags=more)
+    running.register("mysql", external_id)
+    told = []
+
+    assert run(tell=told.append) == ("deleted", "")
+
+    [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
+    names = {tag["Key"] for tag in snapshot["Tags"]}
+    assert (snapshot["VolumeId"], len(names)) == (external_id, 50)
+    assert ("nomad-csi:final-snapshot-of" in names) is is_named
+    assert {tag["Key"] for tag in [*has, *more]} <= names
+    said = (
+        f"the last snapshot of {external_id} has the 50 tags of the volume, and no room for nomad-csi:final-snapshot-of"
+    )
+    assert (said in told) is not is_named
+
+
+def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatch):
+    """Accepted, and observed for a while: done when it is gone."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    looks = []
+    seen = aws_deletion.look
+
+    def look(*arguments):
+        looks.append(arguments)
+        found = aws_deletion.Found(external_id=external_id, state="available", tags={})
+        return found if 3 <= len(looks) <= 4 else seen(*arguments)
+
+    monkeypatch.setattr(aws_deletion, "look", look)
+
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert len(looks) == 5
+
+
+def test_storage_that_does_not_leave_is_kept(run, running, made, monkeypatch):
+    """Whatever was accepted."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(deletion_ways, "LEAVING_S", 0.01)
+    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    monkeypatch.setattr(aws_deletion, "delete", lambda *_, **__: None)
+
+    assert run(with_snapshot=False) == ("kept", "its deletion was accepted; the storage is still there")
 
 
 def test_deleted_again_is_gone(run, running, made):
@@ -302,9 +356,9 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
             "default/mysql belongs to stack shop/prod by its mark: delete it there, or act for that stack with --owner "
             "shop/prod; nothing was changed",
         )
-    assert (marks.owners([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
+    assert (marks.labels([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
     assert run(**proof) == ("deleted", "")
-    assert marks.owners([("default", "mysql")]) == {}
+    assert marks.labels([("default", "mysql")]) == {}
 
 
 def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
@@ -578,7 +632,7 @@ def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkey
 
     monkeypatch.setattr(aws_deletion, "look", look)
 
-    assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not seen afterwards: no answer")
+    assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not observed afterwards: no answer")
 
 
 def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, made, ec2, monkeypatch):
@@ -615,7 +669,7 @@ def _throttle(**_):
 def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
     """What was seen long ago may not be so any more."""
     running.register("mysql", made())
-    monkeypatch.setattr(deletion, "FRESH_S", -1.0)
+    monkeypatch.setattr(deletion_guards, "FRESH_S", -1.0)
 
     assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to tell who has registered what")
 

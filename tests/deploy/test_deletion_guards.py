@@ -5,6 +5,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.deploy import deletion_guards
+from nomad_csi.plan import shared_storage
 
 ID = "vol-0123456789abcdef0"
 
@@ -111,4 +112,4 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
 )
 def test_same_storage_by_another_spelling(one, other, is_same):
     """An access point is one, whatever stands around it."""
-    assert deletion_guards.is_same(one, other) is is_same
+    assert shared_storage.is_same(one, other) is is_same

@@ -6,7 +6,7 @@ does for it: claim, attach, write, detach, release. In every second order somebo
 another job on it, as soon as the id is free. ``SOAK_INTERLEAVINGS`` says how many orders are tried, from the number
 ``SOAK_FIRST_INTERLEAVING``; the number of one that fails is in the message, and gives the same order again.
 
-One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `deletion.FRESH_S` at
+One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `deletion_guards.FRESH_S` at
 most, a volume is not claimed, attached, written to and detached again; so nothing is detached in that time.
 """
 
@@ -20,7 +20,7 @@ from botocore import exceptions
 
 from nomad_csi import nomad
 from nomad_csi.aws import asking
-from nomad_csi.deploy import cluster_identity, deletion, deletion_order
+from nomad_csi.deploy import cluster_identity, deletion, deletion_guards, deletion_order
 from nomad_csi.nomad import jobs
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import claims, cluster, nodes, refusals, volume_store
@@ -196,7 +196,7 @@ def world(tmp_path_factory):
         found = World(made.state, None, ec2)
         patched.setattr(deletion._Deletion, "_last_look", _looked(found, deletion._Deletion._last_look))
         patched.setattr(deletion._Deletion, "_deregister", _agreed(found, deletion._Deletion._deregister))
-        patched.setattr(deletion, "FRESH_S", 60.0)
+        patched.setattr(deletion_guards, "FRESH_S", 60.0)
         connection = nomad.Connection(address=serving.url)
         with nomad.Nomad(connection, observe=found.observe) as client:
             jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)

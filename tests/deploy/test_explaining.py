@@ -66,7 +66,7 @@ def test_refused_log_is_said_and_passed_over(denied, explained):
     assert trap.kind == "trap"
     assert str(note) == (
         "note on a (allocation alloc-a): its log cannot be read: Permission denied; no token was given: set NOMAD_TOKEN "
-        "to one that has read-logs in namespace default"
+        "to one that has read-logs in namespace default (or read-fs)"
     )
 
 

@@ -22,7 +22,7 @@ from nomad_csi.verify import found
 from nomad_csi.verify import plugins as verdicts
 
 DEADLINE_S = 10.0
-"""As for users."""
+"""Twice that of users, for a machine that does other things as well."""
 
 SLOW_S = 1.0
 """How late a slow plugin answers its first question."""

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import plugin_job, resource
+from nomad_csi.deploy import plugin_job, registration_marks, resource
 
 JOB = plugin_job.PluginJob()
 IDENTITY = "storage/aws-ebs0-node"
@@ -33,6 +33,7 @@ FOREIGN = RUNNING | {"Meta": None}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
 OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
+OWNER_RECORDS = f"/v1/var/{registration_marks.page_of('aws-ebs0-node', registration_marks.JOB_FOLDER)}"
 ALLOCATION = {
     "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
     "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
@@ -101,7 +102,9 @@ def test_preview_knows_the_id():
     """What uses the id is known before the job is registered."""
     assert JOB.preview(NEWS | {"adopt": True}) == (
         IDENTITY,
-        NEWS | dict.fromkeys(("jobModifyIndex", "version", "cluster"), resource.UNKNOWN) | {"driftType": "None"},
+        NEWS
+        | dict.fromkeys(("jobModifyIndex", "version", "cluster", "nonce", "stack"), resource.UNKNOWN)
+        | {"driftType": "None"},
     )
 
 
@@ -114,7 +117,8 @@ def test_create_registers_only_if_still_absent(context, cluster):
 
     [sent] = registered(cluster)
     assert identity == IDENTITY
-    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+    told = {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+    assert outputs == NEWS | told | {"nonce": outputs["nonce"]}
     assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
     assert sent["Job"] == PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}}
     assert sent["Submission"]["Source"] == NEWS["hcl"]
@@ -582,7 +586,7 @@ def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, h
     updated = JOB.update(context, IDENTITY, before, NEWS)
 
     expected = RECORDED if taken_in else before
-    assert (read, updated) == (expected, expected)
+    assert (read, updated) == (expected, expected | {"nonce": updated["nonce"]})
 
 
 @pytest.mark.parametrize("recorded", [RECORDED, {}], ids=["recorded", "imported"])
@@ -609,7 +613,8 @@ def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, script
     _identity, outputs = JOB.create(context, NEWS)
 
     assert outputs["cluster"] == CLUSTER
-    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == [IDENTITY_VARIABLE, "/v1/jobs"]
+    made = [path.partition("?")[0] for _verb, path in changes(scripted)]
+    assert made == [IDENTITY_VARIABLE, OWNER_RECORDS, "/v1/jobs"]
 
 
 def test_create_without_an_owner_makes_no_identity(context, scripted):

@@ -89,6 +89,18 @@ def test_what_a_client_answers_is_the_verdict(cluster, ran, ask):
         ("{}", "no-answer", "what the probe printed there is no answer: 'reports'"),
         ("[1]", "no-answer", "what the probe printed there is no answer"),
         (answer(verdict="splendid"), "no-answer", "what the probe printed there is no answer: a report with"),
+        (
+            answer(detail=5),
+            "no-answer",
+            "what the probe printed there is no answer: a report whose detail is of another",
+        ),
+        (answer(verdict=[]), "no-answer", "what the probe printed there is no answer: a report whose verdict is of"),
+        (answer(segments={"zone": 1}), "no-answer", "what the probe printed there is no answer: a report whose segm"),
+        (answer(latency_ms="5"), "no-answer", "what the probe printed there is no answer: a report whose latency_ms"),
+        (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
+        ("[" * 200_000, "no-answer", "what the probe printed there is no answer: lists and objects are too deep"),
+        ('{"reports": [], "problem": ""}', "no-answer", "what the probe printed there is no answer"),
+        ('{"reports": {}, "problem": "", "validated": [1]}', "no-answer", "what the probe printed there is no answer"),
     ],
 )
 def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, verdict, detail):

@@ -7,9 +7,10 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.deploy import probe_deep, probe_job_plugins, probe_job_run, probe_job_volumes, verification
-from nomad_csi.nomad import nodes, plugins, volume_records
+from nomad_csi.nomad import nodes, plugins, volume_replies
 from nomad_csi.plan import model, probe_job, registration
 from nomad_csi.verify import probed
+from tests import replies
 
 CANARY = "canary-31f7"
 JOB = "nomad-csi-probe-cafe"
@@ -53,7 +54,7 @@ def client(name, **changes):
 def volume(name, **changes):
     found = {"ID": name, "Namespace": "default", "ExternalID": f"vol-{name}", "PluginID": "p"}
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    return volume_records.volume(found | {"RequestedCapabilities": uses} | changes)
+    return volume_replies.volume(replies.node(found | {"RequestedCapabilities": uses} | changes))
 
 
 def chosen(record, *clients, needs=None, with_secrets=()):
@@ -223,7 +224,11 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
     far = {"Topologies": [{"Segments": {"zone": "z"}}], "RequestedCapabilities": uses}
     open_one = {"ID": "mysql", "Namespace": "default", "ExternalID": "vol-1", "PluginID": "p"} | far
-    listed = [open_one, {"ID": "hidden", "Namespace": "secret", "PluginID": "p"}, {"ID": "x", "PluginID": "other"}]
+    listed = [
+        open_one,
+        {"ID": "hidden", "Namespace": "secret", "PluginID": "p"},
+        {"ID": "x", "Namespace": "default", "PluginID": "other"},
+    ]
     scripted.reply("GET", "/v1/volumes", 200, listed)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, open_one)
     scripted.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")

@@ -5,11 +5,27 @@ import re
 import pytest
 
 from nomad_csi.deploy import registration_marks
-from nomad_csi.deploy.registration_marks import Claimant
+from nomad_csi.deploy.registration_marks import Claimant, Hold, OwnerRecord
 from nomad_csi.spec import names
 
-HELD = {"mysql": "shop/prod", "cache": "shop/prod", "data[0]": "bank/prod"}
 SHOP, BANK = Claimant(owner="shop/prod"), Claimant(owner="bank/prod")
+OF_SHOP, OF_BANK = OwnerRecord(label="shop/prod"), OwnerRecord(label="bank/prod")
+HELD = {"mysql": OF_SHOP, "cache": OF_SHOP, "data[0]": OF_BANK}
+ID, OTHER_ID = "9f86d081884c7d65", "60303ae22b998861"
+KNOWN = OwnerRecord(label="shop/prod", stack_id=ID, nonce="5e884898da28")
+STACK = Claimant(owner="shop/prod", stack_id=ID)
+
+
+def read_by_releases_without_ids(items):
+    """The rule of releases before stack ids: an item is an owner and its volumes (commit e27e896)."""
+    return {item: owner for owner, items_ in items.items() if owner != "/" for item in items_.split()}
+
+
+def written_by_releases_without_ids(owners):
+    found = {}
+    for item, owner in sorted(owners.items()):
+        found.setdefault(owner, []).append(item)
+    return {owner: " ".join(found[owner]) for owner in sorted(found)}
 
 
 def test_page_names_owners_and_their_volumes():
@@ -18,6 +34,97 @@ def test_page_names_owners_and_their_volumes():
 
     assert items == {"bank/prod": "data[0]", "shop/prod": "cache mysql"}
     assert registration_marks.read(items) == HELD
+
+
+def test_page_identifies_stacks_and_objects_beside_the_labels():
+    """In items of their own, with what an object was made by where that counts."""
+    made = OwnerRecord(label="shop/prod", stack_id=ID, nonce="2bb80d537b1d", origin="a3c024f01cac")
+    owners = HELD | {"mysql": KNOWN, "scratch": made}
+
+    items = registration_marks.written(owners)
+
+    assert items == {
+        "bank/prod": "data[0]",
+        "shop/prod": "cache mysql scratch",
+        f"~shop/prod#{ID}": "mysql:5e884898da28 scratch:2bb80d537b1d:a3c024f01cac",
+    }
+    assert registration_marks.read(items) == owners
+
+
+def test_releases_without_ids_read_the_labels_and_carry_the_rest_along():
+    """A page that such a release changed has its change, and the identities of all other objects."""
+    items = registration_marks.written(HELD | {"mysql": KNOWN})
+    seen = read_by_releases_without_ids(items)
+    assert {item: seen[item] for item in HELD} == {item: str(owner) for item, owner in HELD.items()}
+
+    after = written_by_releases_without_ids(seen | {"new": "bank/prod"})
+
+    assert registration_marks.read(after) == HELD | {"mysql": KNOWN, "new": OF_BANK}
+
+
+def test_identity_of_a_volume_that_such_a_release_gave_to_another_stack_is_stale():
+    """The label says whose it is, and there is no id any more."""
+    seen = read_by_releases_without_ids(registration_marks.written({"mysql": KNOWN}))
+
+    after = written_by_releases_without_ids(seen | {"mysql": "bank/prod"})
+
+    assert registration_marks.read(after) == {"mysql": OF_BANK}
+
+
+@pytest.mark.parametrize(
+    ("claimant", "hold", "allowed"),
+    [
+        (STACK, Hold(), True),
+        (Claimant(owner="shop/live", stack_id=ID), Hold(), True),
+        (Claimant(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), Hold(), False),
+        (Claimant(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28"), True),
+        (Claimant(owner="shop/prod", stack_id=OTHER_ID), Hold(), False),
+        (Claimant(owner="shop/prod", stack_id=OTHER_ID), Hold(recorded="2bb80d537b1d"), False),
+        (Claimant(owner="shop/prod", stack_id=OTHER_ID, adopts=True), Hold(), True),
+        (SHOP, Hold(), True),
+        (BANK, Hold(), False),
+        (Claimant(), Hold(), False),
+    ],
+    ids=[
+        "same stack",
+        "same stack under another name",
+        "copy of the state under another name",
+        "renamed stack with the object's nonce",
+        "another stack of the same name",
+        "another stack with another nonce",
+        "adopts",
+        "named on the command line",
+        "another name on the command line",
+        "no name",
+    ],
+)
+def test_who_may_have_an_identified_volume(claimant, hold, allowed):
+    """The nonce proves it, then the stack's id; a label counts where there is no id."""
+    assert claimant.may_have(KNOWN, hold) is allowed
+
+
+def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more():
+    """The state that stays behind under the old name has the old one."""
+    renamed = Claimant(owner="shop/live", stack_id=OTHER_ID, former="shop/prod")
+    holds = {"mysql": Hold(recorded="5e884898da28", nonce="2bb80d537b1d")}
+
+    after = registration_marks.taken({"mysql": KNOWN}, ["mysql"], renamed, holds).owners
+
+    assert after == {"mysql": OwnerRecord(label="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d")}
+    assert not STACK.may_have(after["mysql"], Hold(recorded="5e884898da28"))
+
+
+def test_command_line_leaves_the_identity_of_its_stack_as_it_is():
+    """It knows the label alone."""
+    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], SHOP).owners == {"mysql": KNOWN}
+
+
+def test_record_that_another_resource_of_the_stack_wrote_is_not_released():
+    """It took the volume over."""
+    page = {"mysql": KNOWN}
+
+    assert registration_marks.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="2bb80d537b1d")}) == page
+    assert registration_marks.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="5e884898da28")}) == {}
 
 
 def test_page_that_could_not_be_deleted_names_nobody():
@@ -44,7 +151,7 @@ def test_free_volume_is_taken_and_its_own_stays():
     """Only the first is fresh."""
     taken = registration_marks.taken(HELD, ["new", "mysql"], SHOP)
 
-    assert taken.owners == HELD | {"new": "shop/prod"}
+    assert taken.owners == HELD | {"new": OF_SHOP}
     assert (taken.refused, taken.fresh) == ({}, {"new"})
 
 
@@ -52,15 +159,15 @@ def test_rejects_volumes_of_others_and_takes_the_rest():
     """With the owner of each."""
     taken = registration_marks.taken(HELD, ["mysql", "new"], BANK)
 
-    assert taken.refused == {"mysql": "shop/prod"}
-    assert taken.owners == HELD | {"new": "bank/prod"}
+    assert taken.refused == {"mysql": OF_SHOP}
+    assert taken.owners == HELD | {"new": OF_BANK}
 
 
 def test_rejects_volumes_of_others_also_for_one_without_a_name():
     """Who leaves no mark takes nothing either."""
     taken = registration_marks.taken(HELD, ["mysql", "new"], registration_marks.ANYBODY)
 
-    assert (taken.refused, taken.owners) == ({"mysql": "shop/prod"}, HELD)
+    assert (taken.refused, taken.owners) == ({"mysql": OF_SHOP}, HELD)
 
 
 def test_adopted_volume_changes_its_owner():
@@ -68,22 +175,22 @@ def test_adopted_volume_changes_its_owner():
     named = registration_marks.taken(HELD, ["mysql"], Claimant(owner="bank/prod", adopts=True))
     nameless = registration_marks.taken(HELD, ["mysql"], Claimant(adopts=True))
 
-    assert named.owners == HELD | {"mysql": "bank/prod"}
-    assert nameless.owners == {"cache": "shop/prod", "data[0]": "bank/prod"}
+    assert named.owners == HELD | {"mysql": OF_BANK}
+    assert nameless.owners == {"cache": OF_SHOP, "data[0]": OF_BANK}
 
 
 def test_stack_that_was_renamed_keeps_its_volumes():
     """Under its new name."""
     taken = registration_marks.taken(HELD, ["mysql"], Claimant(owner="shop/live", former="shop/prod"))
 
-    assert (taken.refused, taken.owners["mysql"], taken.fresh) == ({}, "shop/live", frozenset())
+    assert (taken.refused, str(taken.owners["mysql"]), taken.fresh) == ({}, "shop/live", frozenset())
 
 
 def test_marks_of_others_are_not_released():
     """Ours go, theirs stay, and what has none is no matter."""
     assert registration_marks.released(HELD, ["mysql", "data[0]", "none"], SHOP) == {
-        "cache": "shop/prod",
-        "data[0]": "bank/prod",
+        "cache": OF_SHOP,
+        "data[0]": OF_BANK,
     }
     assert registration_marks.released(HELD, ["mysql"], registration_marks.ANYBODY) == HELD
 

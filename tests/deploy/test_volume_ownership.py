@@ -15,6 +15,8 @@ from nomad_csi.deploy import (
     created_volume,
     deregistration,
     mark_upkeep,
+    operations,
+    plugin_job,
     registration_marks,
     registration_ownership,
     repair_steps,
@@ -24,6 +26,7 @@ from nomad_csi.deploy import (
 )
 from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from tests import acl
 
 OWNED = "shop/prod"
 OTHER = "bank/prod"
@@ -39,9 +42,22 @@ NEWS = {
     "pluginId": "efs",
     "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}],
     "context": {"tier": "fast"},
+    "storage": {"shared": True},
     "owner": OWNED,
 }
 OF_OTHER = NEWS | {"owner": OTHER}
+JOB = """job "plugin" {
+  datacenters = ["nowhere"]
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      config {
+        command = "true"
+      }
+    }
+  }
+}
+"""
 CLAIMANT = registration_ownership.Claimant(owner=OWNED)
 NOBODY = registration_ownership.ANYBODY
 TO_OTHER = registration_ownership.Claimant(owner=OTHER)
@@ -62,7 +78,7 @@ class Side:
 
     def owner(self, volume_id="mysql"):
         """Return whose the volume is; null without a mark."""
-        return registration_ownership.of(self.client).owners([("default", volume_id)]).get(("default", volume_id))
+        return registration_ownership.of(self.client).labels([("default", volume_id)]).get(("default", volume_id))
 
 
 @pytest.fixture
@@ -143,7 +159,8 @@ def test_rejects_a_mark_without_its_volume_too(ours, held):
         RESOURCE.create(ours.context, OF_OTHER)
 
     assert ours.wrote() == []
-    assert RESOURCE.create(ours.context, NEWS)[1] == held
+    again = RESOURCE.create(ours.context, NEWS)[1]
+    assert again == held | {"nonce": again["nonce"]}
 
 
 def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
@@ -228,7 +245,7 @@ def test_renamed_stack_renames_its_mark(ours, held):
 
 def test_owner_changes_in_place():
     """A new name of the stack replaces nothing."""
-    found = RESOURCE.diff(IDENTITY, NEWS, NEWS, NEWS | {"owner": "shop/live"})
+    found = RESOURCE.diff(IDENTITY, NEWS, NEWS | {"nonce": "5e884898da28"}, NEWS | {"owner": "shop/live"})
 
     assert (found.updates, found.replaces) == (("owner",), ())
 
@@ -272,7 +289,8 @@ def test_imported_volume_has_the_owner_of_its_mark(clusters, side):
 
     inputs, outputs = RESOURCE.read(side(serving).context, IDENTITY, {}, {})
 
-    assert (inputs, outputs["owner"], outputs["marked"]) == (NEWS, OWNED, True)
+    shown = {name: value for name, value in NEWS.items() if name != "storage"}
+    assert (inputs, outputs["owner"], outputs["marked"]) == (shown, OWNED, True)
 
 
 def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
@@ -343,7 +361,7 @@ def test_volume_that_another_cluster_lacks_is_gone_with_a_word(clusters, side):
 
 def test_token_without_variables_registers_without_a_mark(clusters, side):
     """Said once, with what it costs; a later read is no drift."""
-    serving = clusters("a", token="right", limited_tokens={"few": frozenset()})
+    serving = clusters("a", token="right", tokens={"few": acl.writer()})
     ours = side(serving, token="few")
 
     held = [RESOURCE.create(ours.context, NEWS | {"volumeId": name, "name": name})[1] for name in ("a", "b")]
@@ -357,7 +375,7 @@ def test_token_without_variables_registers_without_a_mark(clusters, side):
 
 def test_token_that_may_only_read_marks_still_respects_them(clusters, side):
     """Another stack's volume is refused; one's own goes without a mark."""
-    serving = clusters("a", token="right", limited_tokens={"reader": frozenset({"read"})})
+    serving = clusters("a", token="right", tokens={"reader": acl.writer("read")})
     RESOURCE.create(side(serving, token="right").context, NEWS)
     other = side(serving, token="reader")
 
@@ -509,7 +527,7 @@ def test_repaired_volume_keeps_its_mark(ours):
 @pytest.fixture
 def half_blind(clusters, side):
     """A caller who may read the marks of ``default`` and not those of ``secret``; both have a volume of a stack."""
-    serving = clusters("a", token="right", limited_tokens={"half": frozenset({"read"})})
+    serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
     first = side(serving, token="right")
     first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
     batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], claimant=CLAIMANT)
@@ -531,10 +549,11 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.look([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    assert (seen.owners, seen.unread) == ({("default", "mine"): OWNED}, {("secret", "b")})
+    owned = registration_marks.OwnerRecord(label=OWNED)
+    assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: whose it is was not read: the token lacks"):
-        marks.owners(KEYS)
+        marks.labels(KEYS)
 
 
 def test_marks_that_can_be_read_hold_where_others_cannot(half_blind):
@@ -583,9 +602,9 @@ def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch
     """Between the deregistration and the end of it, by the same stack."""
     give_up = mark_upkeep.release
 
-    def register_first(*arguments):
+    def register_first(*arguments, **options):
         volumes.register(ours.client, [document("mysql")])
-        give_up(*arguments)
+        give_up(*arguments, **options)
 
     monkeypatch.setattr(mark_upkeep, "release", register_first)
 
@@ -630,3 +649,67 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
         with pytest.raises(errors.RefusedError, match=reason):
             RESOURCE.create(ours.context, NEWS | {"volumeId": "v", "name": "v"})
     assert ours.owner("v") == OTHER
+
+
+@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolume()], ids=["registered", "created"])
+def test_resource_that_is_declared_again_takes_the_volume_back(clusters, side, made):
+    """
+    A move that ended before the old resource was deleted, and was taken back: the next run has both in the state.
+
+    The one that the program declares differs, and its update takes the volume over; the other's delete leaves it alone.
+    """
+    ours = side(clusters("a"))
+    news = NEWS | {"ownerId": "0123456789abcdef"}
+    identity, outputs = RESOURCE.create(ours.context, news)
+    _, moved = RESOURCE.create(side_again(ours).context, news)
+
+    found = made.read(ours.context, identity, news, outputs)
+    differs = made.diff(identity, news, found[1], news)
+    taken_back = made.update(ours.context, identity, found[1], news)
+    ours.sent.clear()
+    RESOURCE.delete(ours.context, identity, moved)
+
+    assert (differs.updates, differs.replaces) == (("nonce",), ())
+    assert len({outputs["nonce"], moved["nonce"], taken_back["nonce"]}) == 3
+    assert ours.wrote() == []
+    assert made.read(ours.context, identity, news, taken_back)[1]["nonce"] == taken_back["nonce"]
+
+
+def side_again(caller):
+    """Return *caller* in an operation that knows nothing of what was done before."""
+    context = dataclasses.replace(caller.context, operation=operations.Operation())
+    return dataclasses.replace(caller, context=context)
+
+
+def test_delete_of_what_another_resource_holds_leaves_it_alone_after_a_refresh(clusters, side):
+    """The move goes on: the old resource was read, and is deleted."""
+    ours = side(clusters("a"))
+    identity, outputs = RESOURCE.create(ours.context, NEWS)
+    RESOURCE.create(side_again(ours).context, NEWS)
+    _, read = RESOURCE.read(ours.context, identity, NEWS, outputs)
+    ours.sent.clear()
+
+    RESOURCE.delete(side_again(ours).context, identity, read)
+
+    assert ours.wrote() == []
+    assert ours.told[-1] == (
+        "volume default/mysql stays registered: a newer resource of this stack holds it (moved, or replaced)"
+    )
+
+
+def test_job_that_is_declared_again_is_taken_back(clusters, side):
+    """As a volume: the update takes it over before the other resource is deleted."""
+    ours, job = side(clusters("a")), plugin_job.PluginJob()
+    news = {"jobId": "plugin", "namespace": "default", "hcl": JOB, "owner": OWNED, "ownerId": "0123456789abcdef"}
+    identity, outputs = job.create(ours.context, news)
+    _, moved = job.create(side_again(ours).context, news)
+
+    found = job.read(ours.context, identity, news, outputs)
+    differs = job.diff(identity, news, found[1], news)
+    taken_back = job.update(side_again(ours).context, identity, found[1], news)
+    ours.sent.clear()
+    job.delete(side_again(ours).context, identity, moved)
+
+    assert (differs.updates, differs.replaces) == (("nonce",), ())
+    assert taken_back["jobModifyIndex"] == outputs["jobModifyIndex"]
+    assert ours.wrote() == []

@@ -101,7 +101,8 @@ def test_preview_knows_the_id():
     """What uses the id is known before the volume is registered, unless its parts are not."""
     assert VOLUME.preview(NEWS)[0] == IDENTITY
     assert VOLUME.preview(NEWS | {"volumeId": resource.UNKNOWN})[0] == resource.UNKNOWN
-    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | {"controllerRequired": resource.UNKNOWN}
+    unknown = dict.fromkeys(("controllerRequired", "nonce", "stack"), resource.UNKNOWN)
+    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | unknown
 
 
 def test_create_registers_what_is_absent(context, scripted, writes):
@@ -113,7 +114,7 @@ def test_create_registers_what_is_absent(context, scripted, writes):
     identity, outputs = VOLUME.create(context, NEWS | {"adopt": True})
 
     assert identity == IDENTITY
-    assert outputs == NEWS | {"controllerRequired": True}
+    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
     [sent] = writes()
     assert (sent["ID"], sent["Namespace"], sent["ExternalID"]) == ("mysql", "prod", "vol-1")
     assert sent["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
@@ -149,7 +150,8 @@ def test_create_refuses_a_registration_that_differs(context, scripted, writes):
 
     text = str(refused.value)
     assert 'externalId: Nomad has "vol-2", wanted "vol-1"' in text
-    assert 'mountOptions: Nomad has nothing, wanted {"fsType": "ext4", "mountFlags": "[redacted]"}' in text
+    assert 'mountOptions.fsType: Nomad has nothing, wanted "ext4"' in text
+    assert 'mountOptions.mountFlags: Nomad has nothing, wanted "[redacted]"' in text
     assert PASSWORD not in text
     assert writes() == []
 
@@ -168,7 +170,7 @@ def test_create_adopts_what_nomad_can_change(context, scripted, writes):
     ("held", "left_out", "fixed"),
     [
         ({"PluginID": "other"}, "adopt", "pluginId"),
-        ({"RequestedTopologies": None}, "adopt", "requiredTopologies"),
+        ({"RequestedTopologies": None, "Topologies": []}, "adopt", "requiredTopologies"),
         ({}, "context", "context"),
     ],
 )
@@ -180,6 +182,18 @@ def test_create_cannot_adopt_what_nomad_never_changes(context, scripted, held, l
     with pytest.raises(errors.RefusedError, match=f"cannot be adopted, because Nomad never changes {fixed}: "):
         VOLUME.create(context, wanted | {"adopt": True})
     assert scripted.sent("PUT") == []
+
+
+def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted, writes):
+    """Its plugin placed it unasked. Nomad refuses a topology request in its registration, so none is sent."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedTopologies": None, "Context": {"tier": "slow"}})
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, NEWS | {"adopt": True})
+
+    [sent] = writes()
+    assert "RequestedTopologies" not in sent
+    assert sent["Context"] == {"tier": "fast"}
 
 
 def test_create_goes_on_after_an_answer_that_was_lost(context, scripted, writes):
@@ -214,20 +228,40 @@ def test_create_seen_no_more_keeps_its_id(context, scripted):
         VOLUME.create(context, NEWS)
 
     assert failed.value.identity == IDENTITY
-    assert failed.value.outputs == NEWS | {"controllerRequired": False}
+    nonce = failed.value.outputs["nonce"]
+    assert failed.value.outputs == NEWS | {"controllerRequired": False, "nonce": nonce}
+
+
+@pytest.mark.parametrize(("name", "value"), [("namespace", "other"), ("volumeId", "other")])
+def test_diff_replaces_for_another_id(name, value):
+    """Another id is another volume: the old one is deregistered first, and the preview says so."""
+    found = VOLUME.diff(IDENTITY, NEWS, {}, NEWS | {name: value})
+
+    assert (found.replaces, found.delete_before_replace) == ((name,), True)
+    assert found.notice == (
+        "prod/mysql is deregistered first, which is refused while it is claimed; this step leaves vol-1 and its data "
+        "as they are"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("externalId", "vol-2"), ("namespace", "other"), ("name", "x"), ("pluginId", "x"), ("parameters", {"a": "b"})],
+    ("name", "value", "notice"),
+    [
+        ("externalId", "vol-2", "prod/mysql is re-pointed from vol-1 to vol-2: deregistered and registered again, "),
+        ("name", "x", "prod/mysql is deregistered and registered again (Nomad never changes name in place), "),
+        ("pluginId", "x", "prod/mysql is deregistered and registered again (Nomad never changes pluginId in place), "),
+        ("parameters", {"a": "b"}, "prod/mysql is deregistered and registered again (Nomad never changes parameters "),
+        ("context", {}, "prod/mysql is deregistered and registered again (Nomad never changes context in place), "),
+    ],
 )
-def test_diff_replaces_what_nomad_never_changes(name, value):
-    """A fixed property deregisters first, and the preview says so."""
-    found = VOLUME.diff(IDENTITY, NEWS, {}, NEWS | {name: value})
+def test_diff_updates_what_nomad_never_changes(name, value, notice):
+    """A fixed property registers the volume anew in one update, and the preview says so."""
+    news = VOLUME.check(NEWS | {name: value})[0]
 
-    assert [path.partition(".")[0] for path in found.replaces] == [name]
-    assert found.delete_before_replace
-    assert found.notice == "deregisters prod/mysql first; refused while it is claimed"
+    found = VOLUME.diff(IDENTITY, NEWS, {}, news)
+
+    assert ([path.partition(".")[0] for path in found.updates], found.replaces) == ([name], ())
+    assert found.notice.startswith(notice)
 
 
 def test_diff_updates_the_rest():
@@ -244,13 +278,6 @@ def test_diff_updates_the_rest():
 
     assert found.updates == ("capabilities[0].accessMode", "context.tier", "mountOptions.fsType", "secrets")
     assert found.replaces == ()
-
-
-def test_diff_replaces_to_empty_the_context():
-    """Nomad keeps the old context when none is sent, so only a new registration empties it."""
-    found = VOLUME.diff(IDENTITY, NEWS, {}, {name: value for name, value in NEWS.items() if name != "context"})
-
-    assert found.replaces == ("context",)
 
 
 def test_read_returns_what_check_makes(context, scripted):
@@ -282,8 +309,7 @@ def test_read_shows_drift(context, scripted):
     inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, {})
 
     found = VOLUME.diff(IDENTITY, inputs, outputs, NEWS)
-    assert found.replaces == ("externalId",)
-    assert found.updates == ("mountOptions.mountFlags",)
+    assert found.updates == ("externalId", "mountOptions.mountFlags")
 
 
 def test_read_sees_flags_that_nobody_here_set(context, scripted):
@@ -388,41 +414,16 @@ def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
     assert refused.value.advice
 
 
-@pytest.mark.parametrize(
-    ("held", "reason"),
-    [
-        (
-            {"ExternalID": "vol-9"},
-            'external_id: Nomad has "vol-9", wanted "vol-1"; Nomad never changes it; deregister it ',
-        ),
-        (
-            {"MountOptions": {"FSType": "xfs", "MountFlags": ["[REDACTED]"]}} | CLAIM,
-            "the volume is in use; stop the jobs that claim it first",
-        ),
-    ],
-)
-def test_update_that_nomad_would_refuse_is_refused_before_it_is_sent(context, scripted, writes, held, reason):
+def test_update_that_nomad_would_refuse_is_refused_before_it_is_sent(context, scripted, writes):
     """With the volume's name and both values, which Nomad's sentence lacks."""
-    scripted.reply("GET", PATH, 200, HELD | held)
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"MountOptions": {"FSType": "xfs", "MountFlags": ["[REDACTED]"]}})
 
     with pytest.raises(errors.RefusedError) as refused:
         VOLUME.update(context, IDENTITY, {}, NEWS)
 
     assert str(refused.value).startswith("volume prod/mysql cannot be changed: ")
-    assert reason in str(refused.value)
+    assert "the volume is in use; stop the jobs that claim it first" in str(refused.value)
     assert writes() == []
-
-
-def test_update_warns_of_what_nomad_ignores(context, scripted, writes, heard):
-    """A place that comes after the first registration is accepted and dropped: the operator hears of it."""
-    scripted.reply("GET", PATH, 200, HELD | {"RequestedTopologies": None, "Topologies": []})
-    takes(scripted, 200, {})
-
-    VOLUME.update(context, IDENTITY, {}, NEWS)
-
-    [warning] = heard["warn"]
-    assert warning.startswith("volume prod/mysql: topology_request: Nomad has nothing, wanted ")
-    assert len(writes()) == 1
 
 
 def test_delete_deregisters(context, scripted):
@@ -524,3 +525,62 @@ def test_delete_whose_answer_was_lost_is_read_back(context, scripted):
     VOLUME.delete(context, IDENTITY, NEWS)
 
     assert len(scripted.sent("DELETE")) == 1
+
+
+PROTECTED = NEWS | {"protect": True, "storage": {"location": "fs-1:/a", "owned": True}}
+
+
+def test_what_the_program_knows_of_the_storage_is_no_change_of_the_volume():
+    """A state of an older release has none of it: the first run afterwards changes nothing in Nomad."""
+    assert not VOLUME.diff(IDENTITY, NEWS, {}, PROTECTED).any
+    assert not VOLUME.diff(IDENTITY, PROTECTED, {}, NEWS).any
+
+
+def test_other_data_is_refused_to_a_protected_volume(context, scripted):
+    """In the preview and in an update without one, before Nomad is asked anything."""
+    news = PROTECTED | {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
+
+    for ask in (
+        lambda: VOLUME.preflight(context, PROTECTED, news),
+        lambda: VOLUME.update(context, IDENTITY, PROTECTED, news),
+    ):
+        with pytest.raises(
+            errors.RefusedError, match="volume prod/mysql is protected, and would be re-pointed from fs-1:/a"
+        ):
+            ask()
+
+    assert scripted.requests == []
+
+
+def test_diff_names_other_data_and_refuses_nothing():
+    """A refresh asks for the difference, too, and must be able to record what somebody did by hand."""
+    news = PROTECTED | {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
+
+    found = VOLUME.diff(IDENTITY, PROTECTED, {}, news)
+
+    assert found.updates == ("externalId",)
+    assert found.notice.endswith("the data stays in fs-1:/a and is not copied")
+
+
+def test_read_keeps_what_the_program_knows_of_the_storage(context, scripted):
+    """Nomad has nothing of it; which data it is, is known only of the external id that it was said of."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-2"})
+
+    same, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
+    other, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
+
+    assert same == PROTECTED
+    assert other == PROTECTED | {"externalId": "vol-2", "storage": {"owned": True}}
+
+
+def test_what_the_program_knows_of_the_storage_is_not_sent(context, scripted, writes):
+    """It is for the diff alone."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, PROTECTED)
+
+    [sent] = writes()
+    assert not {"protect", "storage", "Protect", "Storage"} & sent.keys()

@@ -45,14 +45,29 @@ def test_table_has_every_setting_by_its_names():
         assert told[variable][0] == option or (option is None and told[variable][0].startswith("none"))
 
 
+POLICIES = re.findall(
+    r"^```sh\n(nomad-csi acl-policy [^\n]*)\n```\n\n```hcl\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.mark.parametrize(("command", "policy"), POLICIES)
+def test_policies_are_those_that_the_command_prints(command, policy, capsys):
+    """Both of the page."""
+    assert cli.main(shlex.split(command)[1:]) == 0
+
+    assert capsys.readouterr().out == policy
+    assert len(POLICIES) == 2
+
+
 @pytest.mark.parametrize(
     ("number", "told"),
     [
+        (0, "http://nomad.example.net:4646: "),
         (
-            0,
+            3,
             "ca_cert (NOMAD_CACERT): expected a readable PEM file (No such file or directory), got 'nomad-agent-ca.pem'",
         ),
-        (1, "/secrets/api.sock: no connection: No such file or directory"),
+        (4, "/secrets/api.sock: no connection: No such file or directory"),
     ],
 )
 def test_commands_are_understood(number, told, monkeypatch, tmp_path, capsys):

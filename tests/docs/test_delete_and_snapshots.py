@@ -221,7 +221,7 @@ def test_storage_goes_with_its_stack(client, short_folder):
     assert planned.protect is False
     assert said == [
         f"volume default/passing and its storage {made['externalId']} are deleted; its last snapshot is "
-        f"{snapshot.snapshot_id}"
+        f"{snapshot.snapshot_id} (read back with ListSnapshots: ready)"
     ]
     assert volumes.get(client, "default", "passing") is None
 

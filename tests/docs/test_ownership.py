@@ -56,7 +56,7 @@ def test_commands_run_as_written(client, capsys):
     assert said[5].endswith("1 volume: 1 unchanged\n")
     assert "1 deregistered" in said[6]
     assert volumes.get(client, "default", "shared") is None
-    assert registration_ownership.of(client).owners([("default", "shared")]) == {}
+    assert registration_ownership.of(client).labels([("default", "shared")]) == {}
 
 
 def test_names_are_those_of_the_code():
@@ -79,8 +79,9 @@ def test_as_many_volumes_fit_as_the_page_says():
     count = int(re.search(r"some ([\d,]+)\s+volumes", PAGE)[1].replace(",", ""))
     ids = [f"volume-{number:013}" for number in range(count)]
     pages = {}
+    owned = registration_marks.OwnerRecord(label="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
     for volume_id in ids:
-        pages.setdefault(registration_marks.page_of(volume_id), {})[volume_id] = "shop/prod"
+        pages.setdefault(registration_marks.page_of(volume_id), {})[volume_id] = owned
 
     sizes = [
         sum(len(key) + len(value) for key, value in registration_marks.written(page).items()) for page in pages.values()

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli import inputs, output
 from nomad_csi.csi import explain
 from nomad_csi_sandbox.session import report
 
@@ -57,7 +57,7 @@ def test_make_runs_the_sandbox_commands():
     assert ["make", "up"] in of("make")
     assert ["make", "down"] in of("make")
     assert ["make", "install"] in of("make")
-    for target in {words[1] for words in of("make")} - {"install"} | {"preview"}:
+    for target in {words[1] for words in of("make")} - {"install"} | {"preview", "env"}:
         done = subprocess.run(
             ["make", "--dry-run", "--always-make", "--no-print-directory", target],
             cwd=PROJECT,
@@ -91,7 +91,7 @@ def test_render_leaves_the_folder_of_the_sandbox_alone():
 
 def test_every_command_has_a_row():
     """In the table of commands, in it alone, with a page or a section that is there."""
-    rows = re.findall(r"^\| `(\w+)` \| .+ \| .+ \| \[.+\]\((.+)\) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \| .+ \| .+ \| \[.+\]\((.+)\) \|$", README, re.MULTILINE)
     headings = {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in README.splitlines()}
 
     assert sorted(name for name, _ in rows) == sorted(cli.COMMANDS)
@@ -109,6 +109,7 @@ def test_exit_codes_are_those_of_the_commands():
         errors.EXIT_USAGE,
         cli.EXIT_INTERRUPTED,
         cli.EXIT_TERMINATED,
+        output.EXIT_CLOSED,
         explain.EXIT_BASE,
     )
     assert sorted(map(int, codes)) == sorted(own)

@@ -107,6 +107,7 @@ def make_ebs(**changes):
     whole = {
         "external_id": EBS_ID,
         "zone": "us-east-1a",
+        "state": "in-use",
         "encrypted": True,
         "kms_key_arn": KEY,
         "tags": {iam.CLUSTER_TAG: "true"},

@@ -173,7 +173,7 @@ SITUATIONS = {
             account=make.account(
                 ours={
                     "vol-1": ebs_volumes.EbsVolume(
-                        external_id="vol-1", zone="a", encrypted=True, kms_key_arn="", tags=OURS
+                        external_id="vol-1", zone="a", state="available", encrypted=True, kms_key_arn="", tags=OURS
                     )
                 }
             )

@@ -3,6 +3,7 @@
 import re
 from typing import get_args
 
+import pydantic
 import pytest
 
 from nomad_csi.drivers import catalogue, ebs_limits, model
@@ -106,3 +107,40 @@ def test_ebs_limits_are_ranges():
     for limits in ebs_limits.BY_TYPE.values():
         for low, high in filter(None, (limits.size_gib, limits.iops, limits.throughput_mib_per_s)):
             assert 0 < low < high
+
+
+def size_limit(name, limits):
+    """Return what the catalogue says of a volume type."""
+    text = f"{name}: {limits.size_gib[0]} to {limits.size_gib[1]} GiB"
+    if limits.iops:
+        text += f", {limits.iops[0]} to {limits.iops[1]} operations/s"
+    if limits.throughput_mib_per_s:
+        text += f", {limits.throughput_mib_per_s[0]} to {limits.throughput_mib_per_s[1]} MiB/s"
+    return text
+
+
+def test_ebs_row_has_the_limits_that_specs_are_checked_against():
+    """The sentences of the row are those of the table that refuses a size or a type."""
+    driver = catalogue.DRIVERS["aws-ebs"]
+
+    expected = tuple(size_limit(name, limits) for name, limits in ebs_limits.BY_TYPE.items())
+
+    assert driver.limits[: len(expected)] == expected
+    assert driver.parameters.meanings["type"] == ", ".join(ebs_limits.BY_TYPE)
+
+
+def test_file_of_a_row_has_its_name():
+    """A row is found by the name of its file, and by no other."""
+    assert {name: driver.name for name, driver in catalogue.DRIVERS.items()} == {
+        name: name for name in catalogue.DRIVERS
+    }
+    assert "cinder" not in catalogue.DRIVERS
+    assert catalogue.DRIVERS.get("cinder") is None
+
+
+def test_row_with_a_key_that_no_driver_has_is_refused(tmp_path):
+    """A contributor's file is read by the model that reads a spec's own driver: a misspelt key is named."""
+    (tmp_path / "mine.yaml").write_text("name: mine\nprovidr: mine.example.com\n")
+
+    with pytest.raises(pydantic.ValidationError, match="providr"):
+        catalogue.Rows(tmp_path, model.Driver)["mine"]

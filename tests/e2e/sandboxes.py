@@ -102,7 +102,7 @@ class Sandbox:
 
     def nomad(self):
         """Return a client of the sandbox's Nomad."""
-        return nomad.Nomad(nomad.Connection.from_environment({"NOMAD_ADDR": self.variables()["NOMAD_ADDR"]}))
+        return nomad.Nomad(nomad.Connection.from_environment(self.variables()))
 
     def engine(self, operation, *words):
         """Run the engine stand-in itself, which starts nothing that has ended. Return what it did."""

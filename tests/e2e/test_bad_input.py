@@ -9,6 +9,7 @@ import yaml
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.nomad import cluster, nodes, server
+from tests import acl
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
 
@@ -38,9 +39,11 @@ def program(tmp_path):
 
 @pytest.fixture
 def guarded(tmp_path):
-    """The address of an agent with ACLs on."""
+    """The address of an agent with ACLs on, where token ``limited`` may read another namespace."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path / "guarded", nodes=specs, token="right"))
+    limited = {"limited": acl.rules({"another": {"policy": "read"}}, plugin="", node="")}
+    settings = cluster.Settings(data_dir=tmp_path / "guarded", nodes=specs, token="right", tokens=limited)
+    made = cluster.Cluster(settings)
     with server.Server(made) as serving:
         yield serving.url
 
@@ -142,7 +145,8 @@ def test_missing_aws_credentials_are_told_before_anything_is_made(unchanged):
 
 def test_a_refused_token_is_told_with_the_capability_that_the_call_needs(unchanged, guarded):
     """A preview that may not look says so, and passes over nothing."""
-    done = engine(unchanged, "preview", *of_project(unchanged), NOMAD_ADDR=guarded, NOMAD_TOKEN="wrong")
+    own = acl.of_sandbox(unchanged.variables()["NOMAD_CSI_SANDBOX"], "limited")
+    done = engine(unchanged, "preview", *of_project(unchanged), NOMAD_ADDR=guarded, **own)
 
     assert done.returncode == 1
     assert "status 403: Permission denied; the token needs " in done.stdout
@@ -217,7 +221,7 @@ def test_a_registration_that_differs_is_taken_over_only_when_told(untouched, pro
 
     assert refused.returncode == 1
     assert (
-        "volume default/legacy is registered already, and not by this stack as it is now: capabilities: Nomad has "
+        "volume default/legacy is registered already, and not by this stack as it is now: capabilities: removed "
         in (refused.stdout)
     )
     assert "set adopt: true to take it over, import it, or choose another id" in refused.stdout

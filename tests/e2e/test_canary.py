@@ -12,6 +12,7 @@ import urllib3
 import yaml
 
 from nomad_csi_sandbox.nomad import cluster, nodes, server
+from nomad_csi_sandbox.session import folder
 
 CANARY = "canary-5d0a7c"
 VOLUME_SECRET = f'{CANARY}-volume "<&>\\é/ of two words'
@@ -86,6 +87,10 @@ def watched(sandbox):
     sandbox.edit(keep_ebs)
     found = Watched(sandbox)
     found.set_secrets({"password": VOLUME_SECRET})
+    place = folder.Folder(sandbox.project)
+    place.path.mkdir()
+    place.token_file.touch(mode=0o600)
+    place.token_file.write_text(TOKEN)  # a sandbox makes it at random, unless it is there
     found.configure(token=TOKEN)
     return found
 
@@ -126,7 +131,8 @@ def _echoing(address):
                 said = f"bad {self.headers['X-Nomad-Token']} in {body.decode()} that is {VOLUME_SECRET}"
                 self._answer(500, said.encode())
             else:
-                reply = pool.request(self.command, address + self.path, body=body or None, retries=False)
+                kept = {name: self.headers[name] for name in ("X-Nomad-Token", "Content-Type") if self.headers[name]}
+                reply = pool.request(self.command, address + self.path, body=body or None, headers=kept, retries=False)
                 self._answer(reply.status, reply.data)
 
         def _answer(self, status, content):
@@ -144,11 +150,12 @@ def _echoing(address):
 
 
 def leaks(watched, *folders):
-    """Return every place where the canary stands in clear, but for the copy of the config that the test wrote it in."""
+    """Return every place where the canary stands in clear, but for two files: the token, and the copy of the config."""
     found = [output for output in watched.outputs if CANARY in output]
     copy = watched.sandbox.project / ".sandbox/Pulumi.sandbox.yaml"
-    assert copy.stat().st_mode & 0o077 == 0
-    paths = [path for folder in folders for path in folder.rglob("*") if path != copy]
+    known = {copy, folder.Folder(watched.sandbox.project).token_file}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in known)
+    paths = [path for each in folders for path in each.rglob("*") if path not in known]
     found += [str(path) for path in paths if CANARY in path.name]
     found += [str(path) for path in paths if path.is_file() and CANARY.encode() in path.read_bytes()]
     record = json.loads((watched.sandbox.project / ".sandbox/record.json").read_text())
@@ -171,7 +178,7 @@ def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
     assert "[diff: ~secrets]" in watched.run("preview").stdout
     assert watched.up().returncode == 0
     assert watched.run("status").returncode == 0
-    assert "14 unchanged" in watched.run("preview").stdout
+    assert "15 unchanged" in watched.run("preview").stdout
 
     _fail_on_the_spec(watched)
     _fail_on_the_token(watched, guarded)

@@ -37,9 +37,10 @@ def test_volume_that_the_plugin_made_is_registered_under_another_id(storage):
     with storage.nomad() as client:
         made = volumes.get(client, "default", "scratch")
     again = {"id": "kept", "plugin_id": "hostpath0", "existing": {"external_id": made.external_id}}
-    storage.edit(lambda document: document.update(volumes=[again | {"topologies": [dict(made.topologies[0])]}]))
 
-    storage.up(check=True)
+    for volumes_of_it in ([], [again | {"topologies": [dict(made.topologies[0])]}]):
+        storage.edit(lambda document, wanted=volumes_of_it: document.update(volumes=wanted))
+        storage.up(check=True)
 
     with storage.nomad() as client:
         assert volumes.get(client, "default", "scratch") is None

@@ -113,7 +113,7 @@ def needs(item):
 
 
 def test_storage_that_is_not_recorded_is_named_before_more_is_made(forgotten):
-    """The refusal names both ids, whose they are, and what to do; nothing is made and no volume is registered."""
+    """The refusal names both ids, their owner and the way in, and advises no deletion; nothing is made or registered."""
     [volume_id], [system_id] = forgotten.owned()
     seen = len(forgotten.requests())
 
@@ -125,8 +125,8 @@ def test_storage_that_is_not_recorded_is_named_before_more_is_made(forgotten):
         (volume_id, "default/mysql", "aws:ebs/volume:Volume mysql"),
         (system_id, "default/shared", "aws:efs/fileSystem:FileSystem shared"),
     ):
-        assert f"{external_id} for volume {key}; take it in with `pulumi import {kind} {external_id}" in done.stdout
-    assert "or delete it if it is empty" in done.stdout
+        assert f"{external_id} for volume {key}; bring it in with `pulumi import {kind} {external_id}" in done.stdout
+    assert "delete" not in done.stdout.partition("made by an interrupted run")[2]
     assert forgotten.owned() == ([volume_id], [system_id])
     assert {request["method"] for request in forgotten.requests()[seen:]} <= {"GET"}
 
@@ -139,6 +139,6 @@ def test_dead_aws_is_told_and_begun_again(untouched):
     done = untouched.up(check=True)
 
     assert "The AWS stand-in has ended, and everything in it: starting empty, with an empty state." in done.stdout
-    assert "26 created" in done.stdout
+    assert "27 created" in done.stdout
     assert not {*before[0], *before[1]} & {*untouched.owned()[0], *untouched.owned()[1]}
     is_whole(untouched)

@@ -59,14 +59,18 @@ def many(tmp_path_factory):
         sandbox.up(check=True)
         with sandbox.nomad() as client:
             client.request("PUT", f"/v1/var/{TOKEN_AT}", body={"Items": {"token": TOKEN}})
-        own = {"px0": {"count_minimum": 1, "default_count": 2}, "nfs0": {}}
         plugins_of_it = [
             sandbox.played({"id": "gce0", "driver": "gce-pd"}),
             sandbox.played({"id": "do0", "driver": "digitalocean", "credentials": {"nomad_variable": TOKEN_AT}}),
             sandbox.played(
-                {"id": "px0", "driver": described("portworx", **own["px0"]), "config": {"cluster_id": "px"}}, "portworx"
+                {
+                    "id": "px0",
+                    "driver": described("portworx", count_minimum=1, default_count=2),
+                    "config": {"cluster_id": "px"},
+                },
+                "portworx",
             ),
-            sandbox.played({"id": "nfs0", "driver": described("csi-driver-nfs", **own["nfs0"])}, "csi-driver-nfs"),
+            sandbox.played({"id": "nfs0", "driver": described("csi-driver-nfs")}, "csi-driver-nfs"),
         ]
         sandbox.edit(lambda storage: storage.update(plugins=plugins_of_it, volumes=VOLUMES))
         sandbox.up(check=True)
@@ -101,7 +105,8 @@ def test_gce_disks_are_registered_and_made(held):
 
     assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("pd.csi.storage.gke.io", 1, 2)
     assert (disk.external_id, disk.topologies) == (GCE_DISK, ({"topology.gke.io/zone": ZONE},))
-    assert made.external_id.endswith("/zones/us-east-1a/disks/disk-made")
+    assert made.external_id.endswith(f"/zones/us-east-1a/disks/{made.name}")
+    assert made.name.startswith("disk-made-")
     assert made.schedulable
 
 

@@ -64,13 +64,17 @@ def test_life_of_a_sandbox_keeps_to_the_rules(life, canary):
     said, indexes, destroyed, requests = life
 
     writes = [request for request in requests if request["method"] != "GET"]
-    assert {re.sub(r"(/job|/csi|/volumes)/[^/]+", r"\1/ID", f"{each['method']} {each['path']}") for each in writes} == {
+    assert {
+        re.sub(r"(/job|/csi|/volumes|-csi/jobs)/[^/]+", r"\1/ID", f"{each['method']} {each['path']}") for each in writes
+    } == {
         "POST /v1/jobs/parse",
         "POST /v1/job/ID/plan",
         "POST /v1/jobs",
         "PUT /v1/var/nomad-csi/cluster",
         "PUT /v1/var/nomad-csi/volumes/ID",
         "DELETE /v1/var/nomad-csi/volumes/ID",
+        "PUT /v1/var/nomad-csi/jobs/ID",
+        "DELETE /v1/var/nomad-csi/jobs/ID",
         "PUT /v1/volume/csi/ID",
         "DELETE /v1/volume/csi/ID",
         "DELETE /v1/job/ID",

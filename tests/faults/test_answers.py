@@ -209,7 +209,7 @@ def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
     assert (done.code, done.outcomes) == (2, {})
     assert done.said == (
         "error: GET /v1/volume/csi/v0: status 403: Permission denied; no token was given: set NOMAD_TOKEN to one that "
-        "has csi-read-volume in namespace default\n"
+        "has csi-read-volume in namespace default (or csi-mount-volume, read-job)\n"
     )
     assert (held(), proxy.sent("PUT")) == ({}, [])
     assert register(agent.url, path).statuses == {"registered"}
@@ -250,5 +250,6 @@ def two_namespaces(folder):
         for volume_id in ("v0", "v1"):
             path = folder / f"volumes/{namespace}-{volume_id}.volume.hcl"
             path.parent.mkdir(exist_ok=True)
-            path.write_text(VOLUME.format(volume_id=volume_id, namespace=namespace))
+            text = VOLUME.format(volume_id=volume_id, namespace=namespace)
+            path.write_text(text.replace(":/v", ":/two-v" if namespace == "two" else ":/v"))
     return str(folder / "volumes")

@@ -69,6 +69,7 @@ CASES = {
     ],
     "plugin": ["status --project PLACE"],
     "schema": ["", "--docs"],
+    "acl-policy": ["", "plan register --spec SPEC"],
     "eject": ["--out OUT --project PLACE --stack prod --dry-run"],
     "drivers": ["show aws-efs", "--docs", "--json"],
     "sandbox": ["status"],

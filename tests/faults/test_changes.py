@@ -59,13 +59,13 @@ mount_options {{
         (
             'fs_type = "nfs4"',
             {"FSType": "nfs4", "MountFlags": None},
-            'mount_options: Nomad has nothing, wanted {"fs_type": "nfs4"}; the volume is in use; stop the jobs that claim it '
+            'mount_options.fs_type: Nomad has nothing, wanted "nfs4"; the volume is in use; stop the jobs that claim it '
             "first",
         ),
         (
             'mount_flags = ["ro"]',
             {"FSType": "", "MountFlags": ["ro"]},
-            'mount_options: Nomad has nothing, wanted {"mount_flags": "[redacted]"}; the volume is in use; stop the jobs '
+            'mount_options.mount_flags: Nomad has nothing, wanted "[redacted]"; the volume is in use; stop the jobs '
             "that claim it first",
         ),
     ],

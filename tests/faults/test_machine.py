@@ -16,8 +16,8 @@ from nomad_csi.deploy import rendered_file
 from nomad_csi.deploy import resource as steps
 
 PACKAGE = Path(cli.__file__).parents[1]
-MAY_LOOK = ("nomad/request.py", "deploy/deletion_ways.py", "deploy/rounds.py", "cli/")
-"""Where an agent told no time; for a name that nothing had before; stamps of what is told and written."""
+MAY_LOOK = ("nomad/request.py", "deploy/claim_replacement.py", "deploy/rounds.py", "cli/")
+"""Where an agent told no time; stamps of what is said and written."""
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}
 HOUR_S = 3600

@@ -18,7 +18,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import gate, overdue, plugin_health, resource
 from nomad_csi.nomad import jobs as nomad_jobs
-from nomad_csi.nomad import volume_creation
+from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
 from nomad_csi.verify import history
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
@@ -203,10 +203,11 @@ def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
 def volume_file(hostpath, tmp_path):
     """A file of a volume whose storage the plugin has, and which is not registered yet."""
     mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
-    document = volume_creation.NewVolume(
+    document = registration.VolumeRegistration(
         volume_id="made", namespace="default", name="made", plugin_id="hostpath0", capabilities=(mode,)
     )
     external_id = volume_creation.create(hostpath.client, document).volume.external_id
+    volumes.deregister(hostpath.client, "default", "made")  # by two ids it would be refused
     path = tmp_path / "again.volume.hcl"
     path.write_text(VOLUME.format(volume_id="again", external_id=external_id))
     return str(path)

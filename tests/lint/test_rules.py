@@ -155,6 +155,19 @@ WRONG = [
         '"node",\n          "--volume-attach-limit=9", "--reserved-volume-attachments=1",\n',
         11,
     ),
+    wrong("secret-in-file", VOLUME, 'fs_type = "ext4"', 'mount_flags = ["username=x", "password=y"]', 11),
+    wrong("secret-in-file", VOLUME, 'partition = "0"', 'dsn = "postgres://u:hunter2@h/db"\npartition = "0"', 23),
+    wrong(
+        "secret-in-file",
+        VOLUME,
+        "context = {",
+        'parameters = {\n  "csi.storage.k8s.io/pw" = "hunter2"\n}\ncontext = {',
+        23,
+        also=("parameter-unknown",),
+    ),
+    wrong(
+        "secret-in-environment", CONTROLLER, 'AWS_REGION = "us-east-1"', 'CONNECTION = "postgres://u:hunter2@h/db"', 28
+    ),
     wrong("secret-in-argument", RAW, '"--endpoint', '"--token=abc", "--endpoint', 11),
     wrong("secret-in-environment", CONTROLLER, 'AWS_REGION = "us-east-1"', 'AWS_SECRET_ACCESS_KEY = "abc"', 28),
     wrong("config-key-unknown", CONTROLLER, "        args = [", "        arg = []\n        args = [", 16),

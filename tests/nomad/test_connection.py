@@ -14,7 +14,7 @@ def test_connection_without_settings_is_the_agent_on_this_machine():
 
 
 def test_connection_reads_every_variable_of_nomads_command():
-    """All eleven variables arrive in their fields."""
+    """Nomad's eleven variables, and ours, arrive in their fields."""
     environment = {
         "NOMAD_ADDR": "https://nomad.example.net:4646",
         "NOMAD_TOKEN": "5f0c",
@@ -27,6 +27,7 @@ def test_connection_reads_every_variable_of_nomads_command():
         "NOMAD_TLS_SERVER_NAME": "server.eu.nomad",
         "NOMAD_SKIP_VERIFY": "true",
         "NOMAD_HTTP_AUTH": "me:secret",
+        "NOMAD_CSI_INSECURE_HTTP": "1",
     }
 
     assert nomad.Connection.from_environment(environment) == nomad.Connection(
@@ -41,6 +42,7 @@ def test_connection_reads_every_variable_of_nomads_command():
         tls_server_name="server.eu.nomad",
         tls_skip_verify=True,
         http_auth="me:secret",
+        insecure_http=True,
     )
     assert set(connection.VARIABLES.values()) == set(environment)
 

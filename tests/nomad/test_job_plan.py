@@ -3,6 +3,7 @@
 import pytest
 
 from nomad_csi.nomad import job_plan
+from tests import replies
 
 
 def field(name, old, new, kind="Edited"):
@@ -13,7 +14,7 @@ def in_task(*fields, objects=None):
     """Return the diff of a job in which one task changed."""
     task = {"Name": "plugin", "Type": "Edited", "Fields": list(fields), "Objects": objects}
     group = {"Name": "controller", "Type": "Edited", "Fields": None, "Objects": None, "Tasks": [task]}
-    return {"Type": "Edited", "Fields": None, "Objects": None, "TaskGroups": [group]}
+    return replies.node({"Type": "Edited", "Fields": None, "Objects": None, "TaskGroups": [group]})
 
 
 def test_change_says_where_and_from_what_to_what():
@@ -50,7 +51,7 @@ def test_changes_of_job_group_and_nested_objects():
         "TaskGroups": [group, {"Name": "more", "Type": "Added"}],
     }
 
-    assert job_plan.changes(diff) == (
+    assert job_plan.changes(replies.node(diff)) == (
         "Priority: 50 -> 80",
         "group nodes > Count: 1 -> 2",
         "group nodes > service.check.Path: /a -> /b",
@@ -67,7 +68,7 @@ def test_objects_that_come_and_go_show_what_they_hold():
     added = {"Name": "Constraint", "Type": "Added", "Fields": [field(n, "", v, "Added") for n, v in values]}
     empty = {"Name": "Vault", "Type": "Added", "Fields": None}
 
-    assert job_plan.changes({"Type": "Edited", "Objects": [removed, added, empty]}) == (
+    assert job_plan.changes(replies.node({"Type": "Edited", "Objects": [removed, added, empty]})) == (
         "constraint: removed (LTarget ${attr.kernel.name}, Operand =)",
         "constraint: added (LTarget ${attr.kernel.name}, Operand =)",
         "vault: added",
@@ -174,9 +175,9 @@ def test_equal_lists_and_secret_ones():
 )
 def test_group_without_a_place_says_why(metric, reason):
     """The scheduler's counts become a sentence."""
-    assert job_plan.failed_groups({"FailedTGAllocs": {"g": metric}}) == {"g": reason}
+    assert job_plan.failed_groups(replies.node({"FailedTGAllocs": {"g": metric}})) == {"g": reason}
 
 
 def test_all_groups_placed():
     """Null means that none failed."""
-    assert job_plan.failed_groups({"FailedTGAllocs": None}) == {}
+    assert job_plan.failed_groups(replies.node({"FailedTGAllocs": None})) == {}

@@ -221,5 +221,5 @@ def test_rejects_a_list_of_another_shape(agent, client):
     """An object where a list belongs is an error."""
     agent.answer("GET", "/v1/plugins", "{}")
 
-    with pytest.raises(errors.NomadApiError, match="expected a list as answer, got dict"):
+    with pytest.raises(errors.NomadApiError, match="expected a list as answer, got an object"):
         plugins.list_ids(client)

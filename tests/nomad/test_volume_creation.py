@@ -12,7 +12,7 @@ from nomad_csi.plan import registration
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
 ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}
-BARE = volume_creation.NewVolume(
+BARE = registration.VolumeRegistration(
     volume_id="c1", namespace="storage", name="c1", plugin_id="aws-ebs", capabilities=(WRITER,)
 )
 FULL = dataclasses.replace(
@@ -83,7 +83,7 @@ def test_change_names_the_storage_and_never_creates(agent, client):
     """A registration of what is there: the plugin is not asked to make it anew."""
     agent.answer("PUT", PATH, json.dumps({"Warnings": "look out"}))
 
-    warnings = volume_creation.change(client, FULL, "vol-1")
+    warnings = volume_creation.change(client, dataclasses.replace(FULL, external_id="vol-1"))
 
     [asked] = agent.asked
     assert (asked.path, warnings) == (PATH, "look out")
@@ -94,7 +94,7 @@ def test_change_accepts_an_empty_body(agent, client):
     """Nomad before 1.10.5 answers with nothing."""
     agent.answer("PUT", PATH, "")
 
-    assert volume_creation.change(client, BARE, "vol-1") == ""
+    assert volume_creation.change(client, dataclasses.replace(BARE, external_id="vol-1")) == ""
 
 
 def test_lost_answer_of_a_creation_is_ambiguous_and_sent_once(agent, client):

@@ -27,7 +27,7 @@ def test_namespace_that_may_not_be_read_hides_no_other(client, agent):
     assert (unread.namespace, unread.volume_ids) == ("secret", ("b",))
     assert str(unread) == (
         "1 volume of namespace secret (b): GET /v1/volume/csi/b: status 403: Permission denied; the token needs "
-        "csi-read-volume in namespace secret"
+        "csi-read-volume in namespace secret (or csi-mount-volume, read-job)"
     )
 
 

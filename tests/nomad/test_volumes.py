@@ -20,6 +20,7 @@ MYSQL = registration.VolumeRegistration(
     capabilities=(WRITER,),
 )
 CREATED = volumes.Volume(
+    create_index=22,
     volume_id="v1",
     namespace="default",
     name="v1",
@@ -43,6 +44,7 @@ CREATED = volumes.Volume(
 ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
 ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}
 EBS = volumes.Volume(
+    create_index=126,
     volume_id="e1",
     namespace="default",
     name="e1",
@@ -251,6 +253,7 @@ def test_volume_with_odd_characters_and_redacted_flags(agent, client):
     volume = read(agent, client, "05-dialect-volume.json", "dialect")
 
     assert volume == volumes.Volume(
+        create_index=20,
         volume_id="dialect",
         namespace="default",
         name='n ${attr.x} %{ if } "q" \\ back',
@@ -288,7 +291,12 @@ def test_volume_with_odd_characters_and_redacted_flags(agent, client):
             "07-ebs-volume-schedulable.json",
             "e2e",
             dataclasses.replace(
-                EBS, volume_id="e2e", name="e2e", external_id="vol-6a79fb09746c463dd", schedulable=True
+                EBS,
+                create_index=219,
+                volume_id="e2e",
+                name="e2e",
+                external_id="vol-6a79fb09746c463dd",
+                schedulable=True,
             ),
         ),
     ],
@@ -302,6 +310,7 @@ def test_claim_that_outlived_its_allocation(agent, client):
     """A claim whose allocation Nomad has forgotten is still a claim."""
     item = {
         "ID": "v",
+        "Namespace": "default",
         "ReadAllocs": {"b": None, "a": None},
         "WriteAllocs": {"c": {"ID": "c"}},
         "Allocations": None,
@@ -321,12 +330,22 @@ def test_volume_with_null_wherever_nomad_may_write_it(agent, client):
     """Null in place of a list or a map is read as empty."""
     names = ["Allocations", "Context", "MountOptions", "Parameters", "ReadAllocs", "RequestedCapabilities"]
     names += ["RequestedTopologies", "Topologies", "WriteAllocs"]
-    agent.answer("GET", "/v1/volume/csi/v", json.dumps({"ID": "v"} | dict.fromkeys(names)))
+    agent.answer("GET", "/v1/volume/csi/v", json.dumps({"ID": "v", "Namespace": "default"} | dict.fromkeys(names)))
 
     volume = volumes.get(client, "default", "v")
 
     assert volume.volume_id == "v"
     assert not any([volume.claims, volume.context, volume.capabilities, volume.topologies, volume.has_mount_flags])
+
+
+@pytest.mark.parametrize("missing", ["ID", "Namespace"])
+def test_volume_without_its_key_is_an_error(agent, client, missing):
+    """It would be taken for another one, or for none."""
+    item = {"ID": "v", "Namespace": "default"} | {missing: None}
+    agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
+
+    with pytest.raises(errors.NomadApiError, match=f"expected a string that is not empty at {missing}, got nothing"):
+        volumes.get(client, "default", "v")
 
 
 @pytest.mark.parametrize("file", ["03-volumes-list.json", "03-volumes-list-allns.json"])

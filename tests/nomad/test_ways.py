@@ -104,7 +104,6 @@ def test_plain_request_goes_through_the_proxy(agent, proxy):
 
     with nomad.Nomad(settings) as client:
         assert client.request("GET", "/v1/nodes").data == []
-        assert list(client.read_many(["/v1/nodes"])) == []
 
     word = base64.b64encode(b"me:p@ss").decode()
     assert proxy.asked == [("GET", f"{agent.address}/v1/nodes?namespace=default", f"Basic {word}")]
@@ -169,14 +168,13 @@ def test_what_is_no_proxy_is_refused(proxy, told):
 
 
 def test_socket_of_a_task_is_asked(socket_agent):
-    """One by one, and many over one connection."""
+    """As an address of TCP is."""
     socket_agent.answer("GET", "/v1/nodes", "[]")
 
     with nomad.Nomad(nomad.Connection.from_environment({"NOMAD_ADDR": socket_agent.address})) as client:
         one = client.request("GET", "/v1/nodes").data
-        many = [reply.data for reply in client.read_many(["/v1/nodes"] * 3)]
 
-    assert (one, many) == ([], [[], [], []])
+    assert one == []
     assert {asked.headers["Host"] for asked in socket_agent.asked} == {"localhost"}
 
 

@@ -150,15 +150,56 @@ def test_accepts_the_forms_of_an_efs_id(document, external_id):
     assert problems(document) == []
 
 
-def test_rejects_an_ebs_volume_under_two_ids_and_allows_an_efs_one(document):
-    """Two ids for one EBS volume hide that two jobs use it; an EFS one is made to be shared."""
-    ebs, efs = "vol-0123456789abcdef0", "fs-01234567"
+SINGLE = {"access_mode": "single-node-writer"}
+MULTI = {"access_mode": "multi-node-multi-writer"}
+POINT = "fsap-0123456789abcdef0"
+MEANT = "set shares_storage: true on it, if both are meant to be the same data"
+ALONE = "is single-node-writer, and by two ids two jobs would mount it as if they were alone"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fix"),
+    [
+        ({}, {}, MEANT),
+        ({"shares_storage": True}, {}, MEANT),
+        ({}, {"shares_storage": True}, ""),
+        ({"capabilities": [SINGLE]}, {"shares_storage": True}, f"volumes[2] {ALONE}"),
+        ({}, {"capabilities": [MULTI, SINGLE]}, f"volumes[3] {ALONE}"),
+    ],
+)
+@pytest.mark.parametrize("other_id", [f"fs-01234567::{POINT}", f"fs-01234567:/a:{POINT}"])
+def test_two_ids_for_one_file_system_are_said_to_be_meant(document, first, second, fix, other_id):
+    """Its access modes allow several nodes; by whatever spelling, an access point is one."""
+    document["volumes"].append(existing("a", f"fs-01234567::{POINT}", "aws-efs0") | first)
+    document["volumes"].append(existing("b", other_id, "aws-efs0") | second)
+
+    place = "volumes[3].existing.external_id: expected an external id of its own: volumes[2] has it already"
+    assert problems(document) == ([f"{place}, got {other_id!r}; {fix}"] if fix else [])
+
+
+def test_rejects_an_ebs_volume_under_two_ids(document):
+    """Two ids for one EBS volume hide that two jobs use it."""
+    ebs = "vol-0123456789abcdef0"
     document["volumes"] += [existing("a", ebs), existing("b", ebs)]
-    document["volumes"] += [existing("c", efs, "aws-efs0"), existing("d", efs, "aws-efs0")]
 
     assert problems(document) == [
         "volumes[3].existing.external_id: expected an external id of its own: volumes[2] has it already, "
-        f"got '{ebs}'; two ids for one volume would let two jobs mount it as if they were alone"
+        f"got '{ebs}'; volumes[3] {ALONE}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("external_id", "plugin_id", "modes"),
+    [("vol-0123456789abcdef0", "aws-ebs0", []), ("fs-01234567", "aws-efs0", [MULTI, SINGLE])],
+)
+def test_storage_for_one_node_is_not_shared(document, external_id, plugin_id, modes):
+    """Such a mode promises it to one client."""
+    volume = existing("a", external_id, plugin_id) | {"shares_storage": True, "capabilities": modes}
+    document["volumes"].append(volume)
+
+    given = ", ".join(mode["access_mode"] for mode in modes) or "single-node-writer"
+    assert problems(document) == [
+        f"volumes[2].shares_storage: expected it only with access modes for several nodes, got {given}"
     ]
 
 

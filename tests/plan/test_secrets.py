@@ -254,3 +254,74 @@ def test_secret_of_config_needs_credentials():
 def test_credentials_that_cannot_be_are_refused(plugin, line):
     """Each with its place."""
     assert problems(**plugin) == [f"plugins[0].{line}"]
+
+
+NFS = {"id": "p", "driver": "csi-driver-nfs"}
+MEDIA = {
+    "id": "v",
+    "plugin_id": "p",
+    "existing": {"external_id": "nas#e/m"},
+    "context": {"server": "nas", "share": "/e"},
+}
+IN_FILE = "no secret: what stands here stands in the volume file, and Nomad shows it, got [not shown]; hand it over in `secrets`"
+CLEAR_FLAG = (
+    "no secret in clear: what stands here stands in the volume file, got [not shown]; "
+    "encrypt it in the stack's config, or hand it over in `secrets`"
+)
+IN_JOB = f"no secret: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "volume", "line"),
+    [
+        ({}, {"mount_options": {"mount_flags": ["ro", "username=u,password=hunter2"]}}, f"volumes[0].mount_options.mount_flags[1]: expected {CLEAR_FLAG}"),
+        ({}, {"parameters": {"csi.storage.k8s.io/pw": "hunter2"}}, f"volumes[0].parameters.csi.storage.k8s.io/pw: expected {IN_FILE}"),
+        ({}, {"context": MEDIA["context"] | {"dsn": "postgres://u:hunter2@h/db"}}, f"volumes[0].context.dsn: expected {IN_FILE}"),
+        ({"environment": {"CONNECTION": "postgres://u:hunter2@h/db"}}, {}, f"plugins[0].environment.CONNECTION: expected {IN_JOB}"),
+        ({"extra_arguments": {"node": ["--dsn=postgres://u:hunter2@h/db"]}}, {}, "plugins[0].extra_arguments.node[0]: expected no secret in an argument: it would stand in the job file, and in ps on the clients, got --dsn and a value that is not shown; use credentials"),
+    ],
+)  # fmt: skip
+def test_secret_in_clear_where_a_file_would_hold_it_is_refused(plugin, volume, line):
+    """By the same rules by which an import or a lint rule knows it; the value is not shown."""
+    with pytest.raises(errors.SpecError) as raised:
+        storage.plan_document({"plugins": [NFS | plugin], "volumes": [MEDIA | volume]})
+
+    assert line in [str(problem) for problem in raised.value.problems]
+    assert "hunter2" not in str(raised.value)
+
+
+HOSTILE_ITEMS = [
+    '{{ file "/etc/shadow" }}',
+    'a.Value }}{{ with secret "secret/data/other-team" }}{{ .Data.data.x',
+    "a }}{{ b",
+    "a-b",
+    "a.b",
+    "a b",
+    "1a",
+    "",
+    'a" | toJSON }}',
+    "a\n",
+]
+
+
+@pytest.mark.parametrize("item", HOSTILE_ITEMS)
+@pytest.mark.parametrize("field", ["secret_environment", "secret_files"])
+def test_item_of_an_own_driver_carries_no_template_text(field, item):
+    """It stands in a template that Nomad's client evaluates: names follow the rule of `from_secret`."""
+    driver = FILE | {"roles": {"node": FILE["roles"]["node"] | {field: {"TOKEN": item}}}}
+
+    [problem] = problems(driver=driver, aws_region=None, config={"driver": "a"}, **CREDENTIALS)
+
+    assert problem.startswith(
+        f"plugins[0].driver.roles.node.{field}.TOKEN: expected an item's name of letters, digits and '_'"
+    )
+
+
+@pytest.mark.parametrize("field", ["secret_environment", "secret_files"])
+def test_item_of_an_own_driver_is_named_in_its_template(field):
+    """A name of the right form works as before."""
+    driver = FILE | {"roles": {"node": FILE["roles"]["node"] | {field: {"TOKEN": "api_Token1"}}}}
+
+    job = jobs(driver=driver, aws_region=None, config={"driver": "a"}, **CREDENTIALS)["node"]
+
+    assert any("{{ .api_Token1.Value" in template.data for template in job.templates)

@@ -109,13 +109,14 @@ def test_protect_of_a_volume_wins_over_that_of_the_spec(document):
     assert [volume.protect for volume in plan.volumes] == [False, True]
 
 
-def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack(document):
+def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack_or_volume():
     """EFS makes one file system per token."""
-    first, again, other = (storage.plan_document(document, owner=owner).volumes[1] for owner in ("a/b", "a/b", "a/c"))
+    token = volumes.creation_token("9f86d081884c7d65", "default/shared")
 
-    assert first.source.creation_token == again.source.creation_token
-    assert first.source.creation_token != other.source.creation_token
-    assert len(first.source.creation_token) <= 64
+    assert token == volumes.creation_token("9f86d081884c7d65", "default/shared")
+    others = [("60303ae22b998861", "default/shared"), ("9f86d081884c7d65", "other/shared")]
+    assert token not in {volumes.creation_token(*other) for other in others}
+    assert len(token) <= 64
 
 
 def test_file_names_tell_plugin_role_namespace_and_volume(document):

@@ -27,7 +27,8 @@ def test_a_registration_reads_as_declared():
         "secret": True,
     }
     assert volume["inputProperties"]["namespace"]["default"] == "default"
-    assert volume["inputProperties"]["externalId"]["replaceOnChanges"] is True
+    replacing = {name for name, item in volume["inputProperties"].items() if item.get("replaceOnChanges")}
+    assert replacing == {"namespace", "volumeId"}
     assert volume["inputProperties"]["capabilities"]["items"] == {"$ref": "#/types/nomad-csi:index:VolumeCapability"}
     assert merged["types"]["nomad-csi:index:VolumeCapability"]["required"] == ["accessMode", "attachmentMode"]
     assert "adopt" not in volume["properties"]

@@ -12,6 +12,8 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 from nomad_csi import errors
 from nomad_csi.deploy import cluster_identity, registry, resource
 from nomad_csi.provider import wire
+from nomad_csi_sandbox.nomad import cluster, nodes, server
+from tests import acl
 
 MARK = "engine:stand-in,nomad:stand-in,aws:moto"
 PASSWORD = "canary-password-81b2"
@@ -132,14 +134,19 @@ def test_diff_is_detailed_and_truthful(plugin, scripted, urn, engine):
 
 
 def test_diff_without_a_difference_says_nothing(plugin, scripted, urn, engine):
-    """An unchanged object stays unchanged, and no line is shown."""
+    """
+    An unchanged object stays unchanged, and no line is shown.
+
+    Deletion ahead is asked for all the same: the engine completes an interrupted replacement without a difference, and
+    would delete the new object, which has the id of the old one.
+    """
     scripted.notice = "drops a first"
     same = wire.dump(NEWS)
 
     answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=same, news=same))
 
     assert answer.changes == provider_pb2.DiffResponse.DIFF_NONE
-    assert not answer.deleteBeforeReplace
+    assert answer.deleteBeforeReplace
     assert engine.lines == []
 
 
@@ -166,6 +173,71 @@ def test_create_preview_of_an_unknown_id_has_none(plugin, scripted, urn):
     properties = wire.dump({"name": wire.UNKNOWN})
 
     assert plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties, preview=True)).id == ""
+
+
+@pytest.fixture
+def preflights(scripted, monkeypatch):
+    """What the scripted resource was asked in previews: outputs of before, and inputs."""
+    seen = []
+    preflight = lambda context, old_outputs, news: seen.append((dict(old_outputs), news))  # noqa: E731
+    monkeypatch.setattr(scripted, "preflight", preflight, raising=False)
+    return seen
+
+
+def test_a_preview_may_look_before_it_answers(plugin, preflights, urn):
+    """At what is to be created, changed, and replaced; a replacement knows what it follows."""
+    old, new = wire.dump(NEWS | {"state": "made"}), wire.dump(NEWS | {"name": "b"})
+
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
+    plugin.Update(provider_pb2.UpdateRequest(urn=urn, id="a", olds=old, news=wire.dump(NEWS), preview=True))
+    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=wire.dump(NEWS), olds=old, news=new))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=new, preview=True))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=new))
+
+    was = NEWS | {"state": "made"}
+    assert preflights == [({}, NEWS), (was, NEWS), (was, NEWS | {"name": "b"})]
+
+
+def test_a_refusal_ends_a_preview(plugin, scripted, urn, monkeypatch):
+    """Before anything is taken away."""
+
+    def refuse(context, old_outputs, news):
+        raise errors.RefusedError("no CSI plugin of that id")
+
+    monkeypatch.setattr(scripted, "preflight", refuse, raising=False)
+
+    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
+
+    assert error.details() == "no CSI plugin of that id"
+
+
+def test_a_preview_does_not_look_at_a_cluster_that_is_not_known_yet(plugin, preflights, urn):
+    """Its address is the output of another resource."""
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": wire.UNKNOWN})))
+
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
+
+    assert preflights == []
+
+
+def test_a_step_knows_what_the_operation_has_said(plugin, scripted, urn, engine, monkeypatch):
+    """What the program declares and what was created; forgotten when another operation begins."""
+    told = []
+
+    def delete(context, identity, outputs):
+        made = context.operation.was_created(scripted.token, identity)
+        told.append((context.urn, context.operation.declared(scripted.token, urn), made))
+
+    monkeypatch.setattr(scripted, "delete", delete)
+    request = provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS))
+
+    plugin.Check(provider_pb2.CheckRequest(urn=urn, news=wire.dump(NEWS)))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    plugin.Delete(request)
+    plugin.Handshake(provider_pb2.ProviderHandshakeRequest(engine_address=engine.address))
+    plugin.Delete(request)
+
+    assert told == [(urn, NEWS, True), (urn, None, False)]
 
 
 def test_create_marks_secrets_and_asks_to_be_read_before_updates(plugin, scripted, urn):
@@ -505,3 +577,58 @@ def test_plugin_info_is_the_packages_version(plugin):
 def test_there_is_no_terraform_mapping(plugin):
     """The converter is told that there is nothing to convert."""
     assert plugin.GetMapping(provider_pb2.GetMappingRequest(key="terraform")).provider == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"address": "https://nomad.other:4646"}, "the only address that NOMAD_TOKEN may be sent to"),
+        ({"address": "http://10.0.0.1:4646", "token": "t"}, "expected https:// to another machine"),
+        ({"address": "https://nomad.other:4646", "token": "t"}, ""),
+        ({"address": "http://10.0.0.1:4646", "token": "t", "insecureHttp": "true"}, ""),
+        ({"address": "https://nomad.internal"}, ""),
+        ({"token": "t"}, ""),
+    ],
+)
+def test_address_and_token_of_the_configuration_go_together(serve, settings, told):
+    """A token of the environment is sent only where the environment says; one beside the address goes there."""
+    plugin = serve({"NOMAD_ADDR": "https://nomad.internal:443", "NOMAD_TOKEN": PASSWORD})
+    request = provider_pb2.CheckRequest(news=wire.dump(settings))
+
+    if told:
+        error = failure(plugin.CheckConfig, request)
+        assert told in error.details()
+        assert PASSWORD not in error.details()
+    else:
+        assert wire.load(plugin.CheckConfig(request).inputs)[0].keys() == settings.keys()
+
+
+def test_errors_notices_and_status_lines_hold_no_control_characters(plugin, engine, scripted, urn, monkeypatch):
+    """What a plugin or Nomad said goes through the engine to an operator's terminal."""
+
+    def create(context, news):
+        context.warn("warned \x1b[2J")
+        context.status("doing \x1b]0;owned\x07")
+        raise errors.RefusedError("volume a: \x9b2J\r\u202e")
+
+    monkeypatch.setattr(scripted, "create", create)
+    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert error.details() == r"volume a: \u009b2J\u000d\u202e"
+    told = [line for _, line, *_ in engine.lines]
+    assert r"warned \u001b[2J" in told
+    assert not [line for line in told if not line.isprintable()]
+
+
+def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):
+    """Given a tunnel to a cluster without ACLs: it is asked whether it knows the sandbox's token, and nothing else."""
+    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+    other = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs))
+    with server.Server(other) as serving:
+        plugin = serve(acl.of_sandbox(MARK, ACL_TOKEN) | {"NOMAD_ADDR": serving.url})
+        request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": True}))
+
+        told = [failure(plugin.Invoke, request).details() for _ in range(2)]
+
+    assert all(f"{serving.url} is not this sandbox's Nomad" in text for text in told)
+    assert {(item["method"], item["path"]) for item in other.requests} == {("GET", "/v1/acl/token/self")}

@@ -17,6 +17,7 @@ from nomad_csi.deploy import (
     volume_registration,
 )
 from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from tests import acl
 
 KEY = ("default", "wanted")
 OWNERS = ("shop/one", "shop/two")
@@ -251,7 +252,7 @@ def table(tmp_path, monkeypatch):
         nodes=[nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")],
         environment={},
         token=TOKEN,
-        limited_tokens={BLIND: frozenset()},
+        tokens={BLIND: acl.writer()},
     )
     with server.Server(cluster.Cluster(settings)) as serving:
         serving.cluster.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)

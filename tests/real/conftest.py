@@ -1,5 +1,6 @@
 """A real Nomad agent for these tests, started once; a mount or a process that it leaves behind fails the run."""
 
+import http.server
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import nodes
 from nomad_csi_sandbox.session import agent as agents
 from nomad_csi_sandbox.session import mounts, tasks
+from tests.real import ebs_world
 
 START_S = 60.0
 STOP_S = 60.0
@@ -75,6 +78,22 @@ def run_agent():
     return _running
 
 
+@pytest.fixture(scope="module")
+def cloud():
+    """An AWS account for the real EBS driver, with one instance, which is this machine."""
+    with ebs_world.running_cloud() as started:
+        yield started
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Give an EBS volume a disk on this machine: ``disk(external_id)`` returns its device."""
+    if missing := ebs_world.missing_for_disks():
+        pytest.skip(f"needs {', '.join(missing)}, to have a disk to mount")
+    with ebs_world.loop_disks(tmp_path) as give:
+        yield give
+
+
 @contextmanager
 def _running(within=nullcontext, **settings):
     """Run an agent with *settings*, as `_start` takes them; *within* is a context that its folder is put into."""
@@ -108,6 +127,31 @@ def _start(folder, stack, docker=NO_DOCKER, **client):
     until(lambda: _is_ready(process, client, folder), START_S, "the agent is ready")
     stack.callback(tasks.end_all, client)
     return Agent(folder=folder, address=address, client=client)
+
+
+@pytest.fixture
+def received():
+    """An address that takes volumes, and the list of those that were sent to it."""
+    bodies = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            bodies.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["Volumes"])
+            reply = b"{}"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_):
+            """Stay silent."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", bodies
+        server.shutdown()
+        thread.join()
 
 
 def _free_ports(count):

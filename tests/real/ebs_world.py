@@ -1,14 +1,12 @@
-"""What the EBS driver takes for AWS, and a disk for a volume; for tests that run it. They import its fixtures."""
+"""An AWS account and disks for the real EBS driver: moto, an instance metadata service and loop devices."""
 
 import os
 import shutil
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from nomad_csi_sandbox.aws import account, session
 from nomad_csi_sandbox.aws import server as moto
@@ -38,9 +36,9 @@ class Cloud:
         return volume["State"], [item["InstanceId"] for item in volume["Attachments"]]
 
 
-@pytest.fixture(scope="module")
-def cloud():
-    """An account with one instance, which is this machine."""
+@contextmanager
+def running_cloud():
+    """Run an account with one instance, which is this machine."""
     with moto.Moto() as server:
         server.wait_until_it_answers()
         instance_id = account.seed(server.url, REGION, zones=(ZONE,)).instances[ZONE]
@@ -52,24 +50,28 @@ def cloud():
             client.close()
 
 
-@pytest.fixture
-def disk(tmp_path):
-    """Give a volume a disk on this machine: a loop device, under the name that the disks of EC2 have."""
-    if not all(shutil.which(tool) for tool in DISK_TOOLS) or not Path("/dev/loop-control").exists():
-        pytest.skip(f"needs {', '.join(DISK_TOOLS)} and loop devices, to have a disk to mount")
+def missing_for_disks():
+    """Return what this machine lacks to have a disk to mount; empty when nothing."""
+    tools = [tool for tool in DISK_TOOLS if not shutil.which(tool)]
+    return tools + [device for device in ("/dev/loop-control",) if not Path(device).exists()]
+
+
+@contextmanager
+def loop_disks(folder):
+    """Yield a function that gives a volume a loop device, under the name that the disks of EC2 have."""
     with ExitStack() as stack:
 
         def give(external_id):
-            image = tmp_path / "disk.img"
+            image = folder / "disk.img"
             image.touch()
             os.truncate(image, 64 * 2**20)
             device = run("losetup", "--find", "--show", image)
             stack.callback(run, "losetup", "--detach", device)
             link = Path("/dev/disk/by-id") / f"nvme-Amazon_Elastic_Block_Store_{external_id.replace('-', '')}"
-            for folder in (link.parent.parent, link.parent):
-                if not folder.exists():
-                    folder.mkdir()
-                    stack.callback(folder.rmdir)
+            for parent in (link.parent.parent, link.parent):
+                if not parent.exists():
+                    parent.mkdir()
+                    stack.callback(parent.rmdir)
             link.symlink_to(Path("../..") / Path(device).name)
             stack.callback(link.unlink)
             return device

@@ -114,7 +114,7 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     up = sandbox.run("up", "--engine", engine, "--nomad", agent, check=True)
     assert f"  engine   {engine:8}  " in up.stdout
     assert f"  nomad    {agent:8}  " in up.stdout
-    assert "    + 26 created\n" in up.stdout
+    assert "    + 27 created\n" in up.stdout
     lowered = "controllers of aws-ebs0: 1 in place of 2, as the agent has one client"
     assert (lowered in up.stdout) == (agent == "real")
     count = "1/1" if agent == "real" else "2/2"
@@ -127,11 +127,11 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
 
     drop(sandbox)
     preview = sandbox.run("preview", check=True).stdout
-    assert "    + 1 to create\n    25 unchanged\n" in preview
+    assert "    + 1 to create\n    26 unchanged\n" in preview
     assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
-    assert "    + 1 created\n    25 unchanged\n" in sandbox.run("up", check=True).stdout
+    assert "    + 1 created\n    26 unchanged\n" in sandbox.run("up", check=True).stdout
 
-    assert "Resources:\n    26 unchanged\n" in sandbox.run("refresh", check=True).stdout
+    assert "Resources:\n    27 unchanged\n" in sandbox.run("refresh", check=True).stdout
 
     holder = claim(sandbox)
     refused = sandbox.run("down")

@@ -1,13 +1,10 @@
 """Our quoting and our readers held to Nomad's own parsers and formatter, with thousands of hostile texts at once."""
 
-import http.server
 import itertools
-import json
 import os
 import random
 import shutil
 import subprocess
-import threading
 import unicodedata
 from pathlib import Path
 
@@ -28,31 +25,6 @@ pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="
 def seed():
     """Another one in each run; a failure shows it among its values."""
     return random.randrange(2**32)  # noqa: S311  # tests are to be repeated
-
-
-@pytest.fixture
-def received():
-    """An address that takes volumes, and the list of those that were sent to it."""
-    bodies = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_PUT(self):
-            bodies.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["Volumes"])
-            reply = b"{}"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
-
-        def log_message(self, *_):
-            """Stay silent."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", bodies
-        server.shutdown()
-        thread.join()
 
 
 def run(*words, address=""):

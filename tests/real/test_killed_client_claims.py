@@ -49,7 +49,7 @@ def cluster():
     with two_clients.started(heartbeat_grace="3s", min_heartbeat_ttl="1s") as made:
         plugin = made.hostpath("local", top='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
         plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
-        new = volume_creation.NewVolume(
+        new = registration.VolumeRegistration(
             volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)
         )
         volume_creation.create(made.client, new)

@@ -67,7 +67,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
     """Nomad registers it, and calls it schedulable; no allocation that claims it would be placed."""
     plugin = cluster.plugins["half"]
     plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
-    new = volume_creation.NewVolume(
+    new = registration.VolumeRegistration(
         volume_id="made", namespace="default", name="made", plugin_id="half", capabilities=(MODE,)
     )
     wanted = registration.VolumeRegistration(

@@ -4,10 +4,11 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from nomad_csi.render import disk
+from nomad_csi.render import disk, files
 
 TEXT = disk.signed('id = "a"\n')
 
@@ -187,3 +188,45 @@ def test_read_tells_no_file_from_an_empty_one(tmp_path):
     assert disk.read(tmp_path / "none") is None
     assert disk.read(tmp_path / "empty") == ""
     assert disk.read(tmp_path / "binary") == "\ufffd\r\n"
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from nomad_csi.render import disk
+with disk.Staging(pathlib.Path(sys.argv[1])) as staged:
+    staged.add("a.hcl", "half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path):
+    """Whether the next one has anything to write or not."""
+    files_of_spec = {"jobs/a.hcl": TEXT}
+    files.write_all(tmp_path, files_of_spec)
+    for folder in (tmp_path, tmp_path / "jobs"):
+        subprocess.run([sys.executable, "-c", KILLED, folder], check=False)
+    assert len(list(tmp_path.rglob(".nomad-csi-*"))) == 2
+
+    changed = files.write_all(tmp_path, files_of_spec)
+
+    assert changed == frozenset()
+    assert everything(tmp_path) == ["jobs", "jobs/a.hcl"]
+
+
+def test_drafts_of_a_run_that_lives_and_folders_of_others_stay(tmp_path):
+    """Two runs into one folder do not take each other's files away."""
+    others = tmp_path / ".nomad-csi-others"
+    others.mkdir()
+    (tmp_path / ".nomad-csi-12345678").mkdir()
+    (tmp_path / ".nomad-csi-12345678/notes").touch()
+    with disk.Staging(tmp_path) as staged:
+        staged.add("a.hcl", TEXT)
+        disk.sweep(tmp_path)
+        staged.put()
+
+    assert everything(tmp_path) == [
+        ".nomad-csi-12345678",
+        ".nomad-csi-12345678/notes",
+        ".nomad-csi-others",
+        "a.hcl",
+    ]

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.render import documents, files
+from nomad_csi.render import disk, documents, files
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
@@ -163,3 +163,50 @@ def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, externa
     (tmp_path / "volumes/own.hcl").write_text("mine")
 
     assert files.left_over(tmp_path, rendered) == ("volumes/b.volume.hcl", "volumes/default/a.volume.hcl")
+
+
+@pytest.mark.parametrize("way", ["write", "check"])
+def test_no_symbolic_link_leads_out_of_the_folder(tmp_path, way):
+    """A linked folder or file is refused before anything is written; `--out` itself may be a link."""
+    out, outside = tmp_path / "out", tmp_path / "outside"
+    outside.mkdir()
+    rendered = {"jobs/a.nomad.hcl": disk.signed("a\n"), "volumes/default/b.volume.hcl": disk.signed("b\n")}
+    (tmp_path / "real").mkdir()
+    out.symlink_to(tmp_path / "real")
+    use = (lambda: files.write_all(out, rendered)) if way == "write" else (lambda: list(files.stale(out, rendered)))
+
+    (out / "jobs").symlink_to(outside)
+    with pytest.raises(
+        errors.RefusedError, match=r"jobs/a.nomad.hcl is not a file below .*: a symbolic link leads elsewhere"
+    ):
+        use()
+    (out / "jobs").unlink()
+    (out / "jobs").mkdir()
+    (out / "jobs/a.nomad.hcl").symlink_to(outside / "a.nomad.hcl")
+    with pytest.raises(errors.RefusedError, match=r"jobs/a.nomad.hcl is not a file below"):
+        use()
+    (out / "jobs/a.nomad.hcl").unlink()
+    use()
+
+    assert list(outside.iterdir()) == []
+    assert {path.name for path in out.rglob("*.hcl")} == ({"a.nomad.hcl", "b.volume.hcl"} if way == "write" else set())
+
+
+def test_files_behind_a_link_are_not_left_over(tmp_path):
+    """Nothing outside of the folder is named for deletion."""
+    outside = tmp_path / "outside"
+    files.write_all(outside, {"a.nomad.hcl": disk.signed("a\n")})
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/jobs").symlink_to(outside)
+
+    assert files.left_over(tmp_path / "out", {}) == ()
+
+
+def test_links_within_the_folder_stay_allowed(tmp_path):
+    """Somebody may keep the jobs beside their other jobs of the same tree."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "jobs").symlink_to(tmp_path / "other")
+
+    files.write_all(tmp_path, {"jobs/a.nomad.hcl": disk.signed("a\n")})
+
+    assert (tmp_path / "other/a.nomad.hcl").is_file()

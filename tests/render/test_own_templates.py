@@ -1,6 +1,8 @@
 """Templates of an operator's own, one by one: used, bounded, and refused where they drop what the plugin needs."""
 
 import dataclasses
+import resource
+from concurrent import futures
 
 import pytest
 
@@ -87,7 +89,7 @@ def test_copies_of_our_templates_change_nothing(tmp_path, name):
 
 def test_one_template_goes_before_ours(changed):
     """What a template adds stands in the file; the parts that are not in the folder are ours."""
-    folder = changed("_docker.hcl.j2", "      config {", "      # by us\n      config {\n        init = true")
+    folder = changed("_container.hcl.j2", "      config {", "      # by us\n      config {\n        init = true")
 
     text = documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 
@@ -97,7 +99,7 @@ def test_one_template_goes_before_ours(changed):
 
 TAKE = "; take it over from our template"
 JOB = "job.nomad.hcl.j2"
-DOCKER = "_docker.hcl.j2"
+DOCKER = "_container.hcl.j2"
 DROPPED = [
     ("aws-ebs0 node", JOB, "id = {{ job.plugin_id | text }}", 'id = "aws-ebs1"', "csi_plugin.id: expected 'aws-ebs0', got 'aws-ebs1'" + TAKE),
     ("aws-ebs0 node", JOB, "type = {{ job.role | text }}", 'type = "controller"', "csi_plugin.type: expected 'node', got 'controller'" + TAKE),
@@ -208,9 +210,9 @@ def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, 
 
 def test_error_in_an_included_part_names_the_part(written):
     """The innermost template is the one to mend."""
-    folder = written("x\n\n{{ job.image | text }}{{ nothing }}", "_docker.hcl.j2")
+    folder = written("x\n\n{{ job.image | text }}{{ nothing }}", "_container.hcl.j2")
 
-    with pytest.raises(own.TemplateError, match=r"_docker\.hcl\.j2, line 3: 'nothing' is undefined"):
+    with pytest.raises(own.TemplateError, match=r"_container\.hcl\.j2, line 3: 'nothing' is undefined"):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 
 
@@ -245,5 +247,75 @@ def test_folder_without_a_template_of_a_known_name_is_refused(written):
     """A mistyped file name would be left out in silence."""
     folder = written("x", "job.hcl.j2")
 
-    with pytest.raises(own.TemplateError, match=r"holds none of _docker\.hcl\.j2, .*, so nothing there is used"):
+    with pytest.raises(own.TemplateError, match=r"holds none of _container\.hcl\.j2, .*, so nothing there is used"):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+
+
+LIST = "[1,2,3,4,5,6,7,8,9,10]"
+NESTED = "{% for x in " + LIST + " %}"
+DOUBLED = "{% set ns = namespace(x='abcdefgh') %}{% for i in range(64) %}{% set ns.x = STEP %}{% endfor %}"
+ENDLESS = {
+    "loops over a list": NESTED * 9 + "{% endfor %}" * 9,
+    "a recursive loop": "{% for x in [1, 2] recursive %}{% if loop.depth < 60 %}{% set a = loop([1, 2]) %}{% endif %}{% endfor %}",
+    "a macro that calls itself twice": "{% macro m(n) %}{% if n %}{% set a = m(n - 1) %}{% set b = m(n - 1) %}{% endif %}{% endmacro %}"
+    "{% set c = m(60) %}",
+}
+HUGE = {
+    "center": "{{ 'a'.center(9000000000) | text }}",
+    "the filter center": "{{ ('a' | center(9000000000)) | text }}",
+    "a format": "{{ '{:9000000000}'.format(1) | text }}",
+    "concatenation": DOUBLED.replace("STEP", "ns.x ~ ns.x"),
+    "addition": DOUBLED.replace("STEP", "ns.x + ns.x"),
+    "replacement": DOUBLED.replace("STEP", "ns.x.replace('a', ns.x)"),
+    "a filled batch": "{{ ([1] | batch(900000000, 0) | list | length) | number }}",
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_template_that_would_run_for_ever_is_stopped(written, text):
+    """By the processor time of a process of its own; the next file is rendered as if nothing had been."""
+    with pytest.raises(
+        own.TemplateError, match=r"job\.nomad\.hcl\.j2, line 1: it takes more than 3 s of processor time"
+    ):
+        documents.job_file(JOBS["aws-efs0 node"], templates=written(text))
+
+    (written("x") / JOB).unlink()
+    folder = written(ours(DOCKER), DOCKER)
+    assert documents.job_file(JOBS["aws-efs0 node"], templates=folder) == documents.job_file(JOBS["aws-efs0 node"])
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+def test_template_that_would_fill_the_memory_is_stopped(written, text):
+    """In that process: this one does not grow."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(own.TemplateError, match=r"job\.nomad\.hcl\.j2, line 1: (MemoryError|OverflowError)"):
+        documents.job_file(JOBS["aws-efs0 node"], templates=written(text))
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+def test_threads_share_the_process(changed):
+    """Each gets the text of its own job."""
+    folder = changed(DOCKER, "      config {", "      # by us\n      config {")
+    names = [name for name in JOBS if "efs" in name or "ebs0" in name] * 4
+
+    with futures.ThreadPoolExecutor(8) as workers:
+        texts = list(workers.map(lambda name: documents.job_file(JOBS[name], templates=folder), names))
+
+    alone = [documents.job_file(JOBS[name], templates=folder) for name in names]
+    assert texts == alone
+    assert all("# by us" in text for text in texts)
+
+
+def test_process_that_was_killed_is_started_anew(changed):
+    """By somebody who frees memory; the file that it was at is an error, the next one is none."""
+    folder = changed(DOCKER, "      config {", "      # by us\n      config {")
+    job = JOBS["aws-efs0 node"]
+    text = documents.job_file(job, templates=folder)
+
+    own._WORKER._process.kill()
+    own._WORKER._process.wait()
+
+    assert documents.job_file(job, templates=folder) == text

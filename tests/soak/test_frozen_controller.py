@@ -80,7 +80,7 @@ class Hostpath:
         folder.mkdir()
         with nomad.Nomad(nomad.Connection(address=self.agent.url)) as client:
             for number in range(count):
-                wanted = volume_creation.NewVolume(
+                wanted = registration.VolumeRegistration(
                     volume_id=f"made-{number}",
                     namespace="default",
                     name=f"made-{number}",

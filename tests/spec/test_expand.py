@@ -64,7 +64,7 @@ def test_count_may_stand_beside_each_where_they_agree():
     assert lines(volume(count=2, each=[{}, {}])) == []
 
 
-CLASSES = "one of adopt, capabilities, context, create, ebs, efs, existing, mount_options, name, namespace, parameters, plugin_id, protect, secrets, snapshots, topologies"
+CLASSES = "one of adopt, capabilities, context, create, ebs, efs, existing, mount_options, name, namespace, parameters, plugin_id, protect, secrets, shares_storage, snapshots, topologies"
 COUNT = "a whole number of 1 to 1000"
 
 

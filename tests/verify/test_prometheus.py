@@ -60,7 +60,7 @@ def mixed(expected, node, instance, seen, ran):
     """Return a report with a healthy controller, a missing node instance and a missing volume."""
     there = seen(instance("controller", "a"), instance("node", "a"), ran=[ran("controller", "a"), ran("node", "a")])
     verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return report.Report(plugins=(verdict,), volumes=(volumes.compare_volume(WANTED, None),))
+    return report.Report(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
 
 
 def test_round_is_told_whole(mixed):

@@ -21,7 +21,7 @@ def mixed(expected, node, instance, seen, ran):
         ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
     )
     verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return report.Report(plugins=(verdict,), volumes=(volumes.compare_volume(WANTED, None),))
+    return report.Report(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
 
 
 def test_empty_report_is_ok():

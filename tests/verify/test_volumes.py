@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import registration
 from nomad_csi.verify import plugins
 from nomad_csi.verify import volumes as verdicts
 
@@ -35,7 +35,7 @@ def lines(verdict):
 
 def test_recorded_volume_is_as_planned(held):
     """What a real agent holds after our registration equals it."""
-    verdict = verdicts.compare_volume(WANTED, held)
+    verdict = verdicts.judge_volume(WANTED, held)
 
     assert (verdict.verdict, verdict.findings, verdict.key) == ("ok", (), "default/e1")
     assert verdict.proven_by == "nomad"
@@ -43,15 +43,15 @@ def test_recorded_volume_is_as_planned(held):
 
 def test_external_id_that_nobody_named_is_told_not_compared(held):
     """The volume is ok as far as it was looked at, and the verdict says how far that is."""
-    verdict = verdicts.compare_volume(dataclasses.replace(WANTED, external_id=""), held)
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
 
     assert (verdict.verdict, verdict.detail) == ("ok", "external id not compared (--stack-output)")
-    assert verdicts.compare_volume(WANTED, held).detail == ""
+    assert verdicts.judge_volume(WANTED, held).detail == ""
 
 
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
     """Registered is not enough: Nomad would place nothing on it."""
-    verdict = verdicts.compare_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
+    verdict = verdicts.judge_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
 
     assert verdict.verdict == "unschedulable"
     assert [finding.code for finding in verdict.findings] == ["volume-unschedulable"]
@@ -59,7 +59,7 @@ def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
 
 def test_missing_volume():
     """A volume that nobody registered is a finding, with the planned id."""
-    verdict = verdicts.compare_volume(WANTED, None)
+    verdict = verdicts.judge_volume(WANTED, None)
 
     assert (verdict.verdict, verdict.external_id) == ("missing", "vol-f830b031821ee95ad")
     assert verdict.proven_by == "-"
@@ -77,31 +77,55 @@ def test_missing_volume():
         ({"name": "x"}, ("name-differs", "name e1", "x")),
         (
             {"capabilities": ()},
-            ("capabilities-differs", "capabilities single-node-writer/file-system", "none"),
+            ("capabilities-differs", "capabilities single-node-writer file-system", "none"),
         ),
         (
             {"topologies": ()},
             ("topologies-differs", f"topologies {ZONE}=eu-west-1a", "anywhere"),
         ),
         ({"fs_type": ""}, ("fs-type-differs", "fs type ext4", "none")),
-        ({"has_mount_flags": True}, ("mount-flags-differs", "mount flags none", "some")),
+        ({"has_mount_flags": True}, ("mount-flags-differs", "mount flags none", "[redacted]")),
         ({"context": {"share": "/x"}}, ("context-differs", "context as planned", "share added")),
         ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as planned", "type added")),
     ],
 )
 def test_each_difference_is_a_finding(held, changes, line):
     """Every compared field has a code, and shows both sides."""
-    verdict = verdicts.compare_volume(WANTED, dataclasses.replace(held, **changes))
+    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, **changes))
 
     assert lines(verdict) == [line]
     assert verdict.verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    ("held_changes", "wanted", "advice"),
+    [
+        ({"fs_type": "xfs"}, {}, "`pulumi up` or `nomad-csi register` changes it in place"),
+        (
+            {"name": "x"},
+            {},
+            "Nomad never changes it: deregister it and register it again, when nothing uses it; the data is not touched",
+        ),
+        (
+            {"context": {"a": "1"}},
+            {"context": {}},
+            "Nomad keeps what it has where none is sent: deregister it and register it again, when nothing uses it; the "
+            "data is not touched",
+        ),
+    ],
+)
+def test_advice_says_what_nomad_does_with_a_difference(held, held_changes, wanted, advice):
+    """In place, or by another registration only."""
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes))
+
+    assert [finding.advice for finding in verdict.findings] == [advice]
 
 
 def test_context_values_are_not_shown(held):
     """A driver's context may hold what nobody should read; its keys tell enough."""
     wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
 
-    verdict = verdicts.compare_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+    verdict = verdicts.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
 
     assert lines(verdict) == [("context-differs", "context as planned", "b changed, c absent, d added")]
 
@@ -112,14 +136,14 @@ def test_order_of_capabilities_and_places_does_not_count(held):
     places = ({ZONE: "eu-west-1b"}, {ZONE: "eu-west-1a"})
     wanted = dataclasses.replace(WANTED, capabilities=(WRITER, block), required_topologies=places)
 
-    turned = dataclasses.replace(held, capabilities=(block, WRITER), topologies=places[::-1])
+    turned = dataclasses.replace(held, capabilities=(block, WRITER), requested_topologies=places[::-1])
 
-    assert verdicts.compare_volume(wanted, turned).verdict == "ok"
+    assert verdicts.judge_volume(wanted, turned).verdict == "ok"
 
 
 def test_unknown_external_id_is_not_compared(held):
     """Storage that Pulumi makes has no id in the plan."""
-    verdict = verdicts.compare_volume(dataclasses.replace(WANTED, external_id=""), held)
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
 
     assert (verdict.verdict, verdict.external_id) == ("ok", "vol-f830b031821ee95ad")
 
@@ -128,7 +152,7 @@ def test_volume_in_a_zone_without_a_healthy_instance_is_a_warning(held, expected
     """Nomad calls it schedulable, and no client there could mount it."""
     served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
 
-    verdict = verdicts.compare_volume(WANTED, held, served_by)
+    verdict = verdicts.judge_volume(WANTED, held, served_by)
 
     assert lines(verdict) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
     assert verdict.verdict == "ok"
@@ -139,14 +163,7 @@ def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, no
     near = instance("node", "a", segments={ZONE: "eu-west-1a", "kubernetes.io/os": "linux"})
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
 
-    assert verdicts.compare_volume(WANTED, held, served_by).findings == ()
-
-
-def asked(capacity_min_bytes):
-    """Return what the plugin is asked for: a size."""
-    return model.CreatedVolume(
-        capacity_min_bytes=capacity_min_bytes, capacity_max_bytes=None, clone_id="", snapshot_id=""
-    )
+    assert verdicts.judge_volume(WANTED, held, served_by).findings == ()
 
 
 def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
@@ -154,18 +171,28 @@ def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
     made = dataclasses.replace(held, context={"path": "/x"}, requested_topologies=(), capacity_min_bytes=2**30)
 
-    verdict = verdicts.compare_volume(wanted, made, created=asked(2**30))
+    verdict = verdicts.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
 
     assert (verdict.verdict, verdict.findings) == ("ok", ())
 
 
+def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
+    """Another version of the driver says the same zone under another key."""
+    made = dataclasses.replace(held, requested_topologies=({"zone": "eu-west-1a"},), capacity_min_bytes=2**30)
+
+    wanted = dataclasses.replace(WANTED, capacity_min_bytes=2**30)
+
+    assert verdicts.judge_volume(wanted, made, made_by_plugin=True).findings == ()
+
+
 def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
     """What Nomad once asked the plugin for is compared with what is asked for now."""
-    made = dataclasses.replace(held, requested_topologies=({ZONE: "eu-west-1b"},), capacity_min_bytes=2**30)
+    there = ({ZONE: "eu-west-1b"},)
+    made = dataclasses.replace(held, topologies=there, requested_topologies=there, capacity_min_bytes=2**30)
 
-    verdict = verdicts.compare_volume(WANTED, made, created=asked(2**31))
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
 
     assert lines(verdict) == [
         ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
-        ("capacity-differs", "capacity of 2147483648 bytes", "of 1073741824 bytes"),
+        ("capacity-differs", "capacity min 2147483648", "1073741824"),
     ]

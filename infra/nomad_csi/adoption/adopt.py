@@ -10,7 +10,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.plan import storage
+from nomad_csi.plan import shared_storage, storage
 
 
 def adopt(
@@ -36,6 +36,7 @@ def adopt(
         documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
         known[plugin_id] = next((driver for part in each if (driver := plugins.driver_of(part))), None)
     adopted = [_volume(file.name, content, known, remarks) for file, content in found]
+    _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
     _fill_region(documents, adopted, aws_region, remarks)
     _fill_provider(documents, providers or {}, remarks)
@@ -150,6 +151,17 @@ def _fill_region(
         if region:
             document["aws_region"] = region
             remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]
+
+
+def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
+    """Say of volumes that share the storage of an earlier one what the spec wants to know, where they may."""
+    seen: set[str] = set()
+    for volume in adopted:
+        names = shared_storage.identities(str(volume.get("existing", {}).get("external_id", "")))
+        modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
+        if names[0] and not seen.isdisjoint(names) and modes and shared_storage.is_shareable(modes):
+            volume["shares_storage"] = True
+        seen.update(names)
 
 
 def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:

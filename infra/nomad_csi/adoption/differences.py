@@ -7,9 +7,10 @@ from nomad_csi import errors
 from nomad_csi.adoption import model
 from nomad_csi.drivers import arguments
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import secrets, values
+from nomad_csi.hcl import values
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
+from nomad_csi.text import secrets
 
 _STAND_IN_REGION = "us-east-1"
 """For a comparison only, where no file says the region."""

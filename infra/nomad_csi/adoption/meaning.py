@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from nomad_csi.adoption import model
 from nomad_csi.drivers import arguments
-from nomad_csi.hcl import secrets, values
+from nomad_csi.hcl import values
 from nomad_csi.spec import driver as drivers
 from nomad_csi.spec import driver_role, variables
+from nomad_csi.text import secrets
 
 _TO_CREDENTIALS = "put it into a Nomad variable or Vault, and name that in credentials"
 _PLACE = re.compile(r"\\\{(\w+)\\\}")

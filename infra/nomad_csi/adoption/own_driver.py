@@ -6,7 +6,8 @@ from typing import Any
 from nomad_csi.adoption import model, parts
 from nomad_csi.drivers import arguments
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import secrets, values
+from nomad_csi.hcl import values
+from nomad_csi.text import secrets
 
 CONFIG_TAKEN = frozenset({"mount", "mounts"})
 _USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5

@@ -1,13 +1,14 @@
 """From the tasks of a plugin, in one job or two, to one plugin of a spec."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from nomad_csi.adoption import images, left_over, meaning, model, own_driver, parts
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
+from nomad_csi.spec import plugin_jobs
 
 _SHARED = {"namespace": "namespace", "datacenters": "datacenters", "node_pool": "node_pool", "priority": "priority"}
 _SHARED_NAMES = {**_SHARED, "region": "nomad_region"}
@@ -140,7 +141,7 @@ def _task_driver(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dic
 
 def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
     name = part.task.driver
-    if name not in {"docker", "podman", "raw_exec", "exec"}:
+    if name not in get_args(plugin_jobs.TaskDriver):
         text = f"the task driver {name!a}: a spec knows docker, podman, raw_exec and exec"
         remarks.add("left out", part.file, part.task.body.at("driver"), text)
         return {"name": "docker"}
@@ -216,7 +217,7 @@ def _health_timeout(driver: drivers.Driver, roles: Mapping[str, model.Part], rem
 
 
 def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
-    containers = [(name, part) for name, part in roles.items() if part.task.driver in {"docker", "podman"}]
+    containers = [(name, part) for name, part in roles.items() if part.task.driver in plugin_jobs.CONTAINERS]
     on_host = [name for name, part in containers if part.task.config.get("network_mode") == "host"]
     usual = [name for name, _ in containers if driver.roles[name].network_mode == "host"]  # type: ignore[index]
     return {"host_network": True} if set(on_host) - set(usual) else {}

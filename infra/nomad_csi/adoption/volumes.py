@@ -1,15 +1,16 @@
 """From the content of a volume file to a volume of a spec."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.adoption import model
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import secrets, values
+from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
+from nomad_csi.text import secrets
 
 GIB = 2**30
 _TAKEN = frozenset(
@@ -35,7 +36,8 @@ def adopt(content: values.Map, driver: drivers.Driver | None, file: str, remarks
     document |= _source(content, payload, driver, file, remarks)
     document["capabilities"] = _capabilities(content, file, remarks)
     options = payload.get("MountOptions", {})
-    document["mount_options"] = _filled({"fs_type": options.get("FSType"), "mount_flags": options.get("MountFlags")})
+    flags = _flags(options.get("MountFlags", ()), content, file, remarks)
+    document["mount_options"] = _filled({"fs_type": options.get("FSType"), "mount_flags": flags})
     for name in ("context", "parameters"):
         document[name] = _map(name, content, file, remarks)
     _move_path(document, driver, content, file, remarks)
@@ -118,6 +120,13 @@ def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks
         text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
         remarks.add("missing", file, content.line, text)
     return found
+
+
+def _flags(given: Sequence[str], content: values.Map, file: str, remarks: model.Remarks) -> list[str]:
+    if any(map(secrets.in_flag, given)):
+        text = "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"
+        remarks.add("left out", file, content.at("mount_options"), text)
+    return [flag for flag in given if not secrets.in_flag(flag)]
 
 
 def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> dict[str, str]:

@@ -6,76 +6,21 @@ Needs ``ec2:DescribeVolumes`` and ``ec2:DescribeInstances``. Source of the state
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.aws import asking
+from nomad_csi.aws.records import attachments as records
 
-MISSING = "missing"
-"""Stands for the state of a volume or an instance that EC2 does not know."""
+MISSING = records.MISSING
+Attachment = records.Attachment
+EbsVolume = records.EbsVolume
+Seen = records.Seen
+is_ebs = records.is_ebs
+
 
 _CHUNK = 200
 """Values of one filter. Source: Amazon EC2 API reference, ``DescribeVolumes``, 2026-08."""
-
-_EBS_ID = re.compile(r"vol-[0-9a-f]{8,17}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attachment:
-    """A volume on an instance."""
-
-    instance_id: str
-
-    state: str
-    """``attaching``, ``attached``, ``detaching`` or ``busy``: to be detached, and still mounted."""
-
-    device: str
-    instance_state: str
-    """``running``, ``stopping``, ``stopped``, ``shutting-down``, ``terminated``, ``pending`` or ``missing``."""
-
-    def __str__(self) -> str:
-        """Return ``attached to i-1 (running) as /dev/xvdba``."""
-        verb = "attached" if self.state == "attached" else f"attached ({self.state})"
-        return f"{verb} to {self.instance_id} ({self.instance_state}) as {self.device}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class EbsVolume:
-    """An EBS volume as EC2 sees it."""
-
-    external_id: str
-    state: str
-    """``available``, ``in-use``, ``creating``, ``deleting``, ``error`` or ``missing``."""
-
-    attachments: tuple[Attachment, ...] = ()
-
-    @property
-    def is_free(self) -> bool:
-        """Whether it is there, and attached to nothing."""
-        return self.state == "available" and not self.attachments
-
-    def __str__(self) -> str:
-        """Return ``vol-1 is in-use: attached to i-1 (running) as /dev/xvdba``."""
-        where = f": {', '.join(map(str, self.attachments))}" if self.attachments else ""
-        return f"{self.external_id} is {self.state}{where}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What EC2 said."""
-
-    volumes: Mapping[str, EbsVolume] = field(default_factory=dict)
-    """By external id; one for each that was asked for."""
-
-    instances: Mapping[str, str] = field(default_factory=dict)
-    """State of an instance by its id; those asked for, and those of the attachments."""
-
-
-def is_ebs(external_id: str) -> bool:
-    """Return whether *external_id* is that of an EBS volume."""
-    return _EBS_ID.fullmatch(external_id) is not None
 
 
 def look(external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()) -> Seen:

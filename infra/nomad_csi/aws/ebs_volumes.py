@@ -1,32 +1,21 @@
 """
-EBS volumes as they are: zone, encryption, tags.
+EBS volumes as they are: zone, state, encryption, tags.
 
 Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2 API reference, ``Volume`` and
 ``CreateTags``, 2026-08.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.aws import asking, attachments, batches
+from nomad_csi.aws.records import ebs_volumes as records
 from nomad_csi.plan import volumes
+
+EbsVolume = records.EbsVolume
 
 _TAGGED_AT_ONCE = 500
 """Resources of one ``CreateTags``; 1,000 are allowed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EbsVolume:
-    """A volume of EBS."""
-
-    external_id: str
-    zone: str
-    encrypted: bool
-    kms_key_arn: str
-    """Key that it is encrypted with; empty: it is not."""
-
-    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolume]:
@@ -67,6 +56,7 @@ def _volume(item: Mapping[str, Any]) -> EbsVolume:
     return EbsVolume(
         external_id=item["VolumeId"],
         zone=item["AvailabilityZone"],
+        state=item["State"],
         encrypted=bool(item.get("Encrypted")),
         kms_key_arn=item.get("KmsKeyId") or "",
         tags={tag["Key"]: tag["Value"] for tag in item.get("Tags") or ()},

@@ -5,40 +5,19 @@ Needs ``elasticfilesystem:DescribeFileSystems`` and ``elasticfilesystem:Describe
 reference, ``FileSystemDescription`` and ``AccessPointDescription``, 2026-08.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import botocore.exceptions
 
 from nomad_csi.aws import asking
+from nomad_csi.aws.records import file_systems as records
 
-_EXTERNAL_ID = re.compile(r"(?:efs:)?(fs-[0-9a-f]{8,40})(?::[^:]*(?::(fsap-[0-9a-f]{8,40})?)?)?")
+FileSystem = records.FileSystem
+Seen = records.Seen
+parts = records.parts
 
-
-@dataclass(frozen=True, kw_only=True)
-class FileSystem:
-    """A file system."""
-
-    file_system_id: str
-    state: str
-    """``available``, ``creating``, ``updating``, ``deleting``, ``deleted`` or ``error``."""
-
-    encrypted: bool
-    tags: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What EFS said."""
-
-    file_systems: Mapping[str, FileSystem]
-    access_points: Mapping[str, str]
-    """File system of each access point."""
-
-
-def parts(external_id: str) -> tuple[str, str] | None:
-    """Return file system and access point of an external id of EFS; the second may be empty. ``None``: it is none."""
-    found = _EXTERNAL_ID.fullmatch(external_id)
-    return (found[1], found[2] or "") if found else None
+_ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 
 
 def look(aws_region: str) -> Seen:
@@ -51,6 +30,39 @@ def look(aws_region: str) -> Seen:
         points = [
             item for page in efs.get_paginator("describe_access_points").paginate() for item in page["AccessPoints"]
         ]
+    return _seen(systems, points)
+
+
+def find(external_ids: Iterable[str], aws_region: str) -> Seen:
+    """Return those file systems and access points of *external_ids* that EFS knows. Raises `errors.AwsError`."""
+    wanted = [found for external_id in external_ids if (found := parts(external_id))]
+    with asking.told(aws_region):
+        efs = asking.client("efs", aws_region)
+        systems = [
+            item
+            for system_id in sorted({system for system, _ in wanted})
+            for item in _known(efs.describe_file_systems, "FileSystems", FileSystemId=system_id)
+        ]
+        points = [
+            item
+            for point_id in sorted({point for _, point in wanted if point})
+            for item in _known(efs.describe_access_points, "AccessPoints", AccessPointId=point_id)
+        ]
+    return _seen(systems, points)
+
+
+def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, Any]]:
+    """Return the *result* of *ask*, empty where EFS does not know what it asks for."""
+    try:
+        found: list[dict[str, Any]] = ask(**by)[result]
+    except botocore.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] not in _ABSENT:
+            raise
+        return []
+    return found
+
+
+def _seen(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> Seen:
     return Seen(
         file_systems={
             item["FileSystemId"]: FileSystem(

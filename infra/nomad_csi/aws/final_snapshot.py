@@ -19,6 +19,9 @@ INTERVAL_S = 5.0
 TAG = "nomad-csi:final-snapshot-of"
 """AWS tag that names the volume whose last snapshot it is: its external id."""
 
+TAGS_LIMIT = 50
+"""Tags of a resource besides those of AWS. Source: Amazon EC2 user guide, tag restrictions, 2026-11."""
+
 
 def pending(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the snapshots of the volume that are not completed yet. Raises `errors.AwsError`."""
@@ -32,15 +35,30 @@ def pending(external_id: str, aws_region: str) -> tuple[str, ...]:
         return tuple(sorted(item["SnapshotId"] for page in pages for item in page["Snapshots"]))
 
 
-def take(external_id: str, aws_region: str, tags: Mapping[str, str]) -> str:
-    """Order a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`."""
-    own = dict(tags) | {TAG: external_id}
-    listed = [{"Key": key, "Value": value} for key, value in sorted(own.items()) if not key.startswith("aws:")]
+def take(
+    external_id: str, aws_region: str, tags: Mapping[str, str], tell: Callable[[str], None] = lambda _line: None
+) -> str:
+    """
+    Order a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`.
+
+    Where *tags* leave no room for our own, it is left out, and *tell* hears it: EC2 keeps the volume's id with the
+    snapshot, and a policy may want every one of the others.
+    """
+    kept = {key: value for key, value in tags.items() if not key.startswith("aws:")}
+    if len(kept) < TAGS_LIMIT or TAG in kept:
+        kept[TAG] = external_id
+    else:
+        tell(f"the last snapshot of {external_id} has the {len(kept)} tags of the volume, and no room for {TAG}")
     with asking.told(aws_region):
         made = asking.client("ec2", aws_region).create_snapshot(
             VolumeId=external_id,
             Description=f"last snapshot of {external_id} before its deletion",
-            TagSpecifications=[{"ResourceType": "snapshot", "Tags": listed}],
+            TagSpecifications=[
+                {
+                    "ResourceType": "snapshot",
+                    "Tags": [{"Key": key, "Value": value} for key, value in sorted(kept.items())],
+                }
+            ],
         )
     return str(made["SnapshotId"])
 

@@ -6,35 +6,14 @@ Needs ``ec2:DescribeInstances``. Source: Amazon EC2 API reference, ``Instance`` 
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.aws import asking, batches
+from nomad_csi.aws.records import instances as records
 
-_ID = re.compile(r"i-[0-9a-f]{8,17}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Instance:
-    """A machine."""
-
-    instance_id: str
-    state: str
-    zone: str
-
-    hop_limit: int
-    """Network hops that an answer of the metadata service survives: 1 ends at the machine, before containers."""
-
-    metadata_enabled: bool
-    profile_arn: str
-    """Instance profile, which holds the role; empty: it has none."""
-
-
-def is_instance(text: str) -> bool:
-    """Return whether *text* is the id of an instance."""
-    return _ID.fullmatch(text) is not None
+Instance = records.Instance
+is_instance = records.is_instance
 
 
 def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Instance]:

@@ -5,26 +5,11 @@ Needs ``kms:DescribeKey`` and ``kms:GetKeyPolicy`` on them. Source: AWS KMS API 
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 from nomad_csi.aws import asking
+from nomad_csi.aws.records import keys as records
 
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key."""
-
-    arn: str
-    state: str
-    """``Enabled``, ``Disabled``, ``PendingDeletion``, ``PendingImport``, ``Unavailable`` ..."""
-
-    is_customers: bool
-    """Whether the account manages it; a key that AWS manages grants EBS what it needs by itself."""
-
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    """Its key policy; empty where AWS manages it."""
+Key = records.Key
 
 
 def look(arn: str, aws_region: str) -> Key:

@@ -10,7 +10,6 @@ what is read here does not.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib import parse
 
@@ -18,37 +17,12 @@ import botocore.exceptions
 
 from nomad_csi import errors
 from nomad_csi.aws import asking
+from nomad_csi.aws.records import policies as records
+
+Question = records.Question
+Role = records.Role
 
 _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """One simulation: may the role do *actions* on *resources*."""
-
-    actions: tuple[str, ...]
-    resources: tuple[str, ...] = ("*",)
-    context: Mapping[str, str] = field(default_factory=dict)
-    """Condition keys and their values; a key that is not there is not set."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Role:
-    """A role of instances, with its policies or with answers."""
-
-    name: str
-    arn: str
-    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Its policies by name; empty where IAM simulated."""
-
-    answers: tuple[frozenset[str], ...] | None = None
-    """Actions that are allowed, for each question; ``None``: IAM did not simulate."""
-
-    why_read: str = ""
-    """Why IAM did not simulate."""
-
-    boundary: str = ""
-    """ARN of its permissions boundary, which was not read; empty: it has none, or IAM simulated."""
 
 
 def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str]:

@@ -22,6 +22,12 @@ class Tagged:
     key: str
     """``namespace/volume_id`` from its tag; empty when the tag is missing."""
 
+    stack_id: str
+    """The random id of the stack that made it; empty: a release without ids did."""
+
+    cluster: str
+    """The cluster that it was made for; empty where that is not known."""
+
     resource_type: str
     """Pulumi type that it would be imported as."""
 
@@ -46,13 +52,8 @@ def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
         Filters=[{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}]
     )
     for volume in (volume for page in pages for volume in page["Volumes"]):
-        key = tags_of(volume).get(volumes.VOLUME_TAG, "")
-        yield Tagged(
-            external_id=volume["VolumeId"],
-            key=key,
-            resource_type="aws:ebs/volume:Volume",
-            volume=modifications.present(volume),
-        )
+        present = modifications.present(volume)
+        yield _tagged(volume["VolumeId"], tags_of(volume), "aws:ebs/volume:Volume", present)
 
 
 def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
@@ -60,9 +61,20 @@ def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
         for system in page["FileSystems"]:
             tags = tags_of(system)
             if tags.get(volumes.OWNER_TAG) == owner and system["LifeCycleState"] not in ("deleting", "deleted"):
-                kind = "aws:efs/fileSystem:FileSystem"
-                key = tags.get(volumes.VOLUME_TAG, "")
-                yield Tagged(external_id=system["FileSystemId"], key=key, resource_type=kind)
+                yield _tagged(system["FileSystemId"], tags, "aws:efs/fileSystem:FileSystem", None)
+
+
+def _tagged(
+    external_id: str, tags: Mapping[str, str], resource_type: str, volume: ebs_changes.Present | None
+) -> Tagged:
+    return Tagged(
+        external_id=external_id,
+        key=tags.get(volumes.VOLUME_TAG, ""),
+        stack_id=tags.get(volumes.STACK_ID_TAG, ""),
+        cluster=tags.get(volumes.CLUSTER_ID_TAG, ""),
+        resource_type=resource_type,
+        volume=volume,
+    )
 
 
 def tags_of(described: Mapping[str, Any]) -> dict[str, str]:

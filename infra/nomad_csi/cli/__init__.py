@@ -2,7 +2,7 @@
 The command ``nomad-csi``: parse, call one function, print. One file for each command.
 
 Exit codes: 0 done, 1 the answer is no (findings, stale files, a refused step), 2 it could not be found out,
-64 typed wrong, 130 interrupted, 143 ended by SIGTERM, which is an interrupt, too.
+64 typed wrong, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, file_errors, signals, usage
+from nomad_csi.cli import argument_secrets, file_errors, guard, output, signals, usage
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
@@ -28,6 +28,7 @@ COMMANDS = {
     "verify": "compare what a spec expects with what Nomad and the plugins say",
     "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
     "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims, findings and proofs",
+    "acl-policy": "print the least Nomad ACL policy for what a token is to run",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
@@ -38,8 +39,8 @@ COMMANDS = {
 }
 """Every command and what it does. Their modules are imported only when they are called."""
 
-MODULES = {"import": "import_files"}
-"""Modules of commands whose name is a word of Python."""
+MODULES = {"acl-policy": "acl_policy", "import": "import_files"}
+"""Modules of commands whose name is no name in Python."""
 
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
@@ -64,6 +65,11 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {argument_secrets.shown(unknown)}")
         return found, unknown
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print *message*; argparse itself says nothing where that fails."""
+        if message and (out := file or sys.stderr) is not None:
+            out.write(message)
+
     def error(self, message: str) -> NoReturn:
         """Print usage and *message*, and exit."""
         self.print_usage(sys.stderr)
@@ -73,6 +79,17 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with output.prepared(), guard.guarded():
+            return _run(words)
+    except output.ClosedError:
+        return output.EXIT_CLOSED
+    except OSError as error:  # such as a full disk behind the output
+        print(f"error: {error.strerror or error}", file=sys.stderr)
+        return errors.EXIT_ERROR
+
+
+def _run(words: Sequence[str]) -> int:
     arguments: argparse.Namespace | None = None
     try:
         with signals.terminated():
@@ -87,6 +104,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except errors.NomadCsiError as error:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_ERROR
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"error: {file_errors.describe(error, arguments, words)}", file=sys.stderr)
         return errors.EXIT_ERROR

@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ def _repair(arguments: argparse.Namespace) -> int:
         source=str(arguments.source or ""),
         aws_region=arguments.aws_region,
         wait_s=arguments.step_timeout_s or repair_steps.WAIT_S,
+        options=tuple(_repeated(arguments)),
     )
     with inputs.connect(arguments) as nomad:
         done = claim_repair.repair(
@@ -98,6 +99,14 @@ def _repair(arguments: argparse.Namespace) -> int:
     if done.status == "deregistered":
         return errors.EXIT_ERROR
     return 0 if done.is_done else errors.EXIT_CHANGES
+
+
+def _repeated(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the options that a command must have, too, which goes on with a repair."""
+    names = ("secrets", "stack_output", *inputs.CONNECTION)
+    for name, value in ((name, getattr(arguments, name, None)) for name in names):
+        if value is not None:
+            yield from (f"--{name.replace('_', '-')}", str(value))
 
 
 def _document(arguments: argparse.Namespace) -> registration.VolumeRegistration | None:

@@ -1,15 +1,16 @@
 """``nomad-csi csi``: each RPC of CSI as a command."""
 
 import argparse
+import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, usage, waits
+from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, inputs, usage, waits
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"
@@ -44,6 +45,7 @@ def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     if command.rpc.takes_secrets:
         csi_secrets.add(parser)
+        inputs.add_insecure(parser)
     if command.question:
         parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(run=run, command=command)
@@ -57,16 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
     given = csi_secrets.read(arguments) if command.rpc.takes_secrets else {}
     document = csi_arguments.document(arguments, command.fields(arguments), given)
     request = rpc.request_of(command.rpc, document, str(arguments.request or ""))
-    output = csi_output.Output(secrets=tuple(document.get(rpc.SECRETS, {}).values()), as_json=arguments.json)
+    output = csi_output.Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
     if not arguments.endpoint:
         fix = f"or set {ENDPOINT}"
         usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)], "csi")
+    is_insecure = _refuse_readable_secrets(arguments, document)
     if arguments.show_request:
         output.show(rpc.document_of(request), sys.stderr)
     if command.question and not confirm.agreed(command.question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
-        reply = command.shown(_answer(arguments, command, request))
+        reply = command.shown(_answer(arguments, command, request, is_insecure=is_insecure))
     except errors.CsiError as error:
         output.fail(explain.explained(error, command.rpc.name) if error.code else error)
         return explain.exit_code(error)
@@ -74,7 +77,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if command.is_good(reply) else errors.EXIT_CHANGES
 
 
-def _answer(arguments: argparse.Namespace, command: csi_commands.Command, request: Any) -> rpc.Document:
+def _refuse_readable_secrets(arguments: argparse.Namespace, document: Mapping[str, Any]) -> bool:
+    """Raise `errors.RefusedError` where secrets could be read on the way; return whether the operator accepts that."""
+    if not document.get(channel.SECRETS):
+        return False
+    is_insecure = inputs.is_insecure(arguments)
+    with contextlib.suppress(errors.CsiError):  # what is wrong with the endpoint is reported by the call
+        endpoint.refuse_secrets(endpoint.parse(arguments.endpoint), insecure=is_insecure)
+    return is_insecure
+
+
+def _answer(
+    arguments: argparse.Namespace, command: csi_commands.Command, request: Any, *, is_insecure: bool
+) -> rpc.Document:
     """Return the reply as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
@@ -85,7 +100,7 @@ def _answer(arguments: argparse.Namespace, command: csi_commands.Command, reques
                 waiting.until_ready(where, wait_s=left_s)
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
-            with channel.connect(where, attempt_s=left_s + 0.5) as connection:
+            with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:
                 found = list(_replies(connection, arguments, command, request, timeout_s=left_s))
         except errors.CsiError as error:
             raise reached.renamed(error) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import inputs
-from nomad_csi.csi import capability, rpc
+from nomad_csi.csi import capability, channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import draft
 
@@ -81,8 +81,8 @@ def document(arguments: argparse.Namespace, fields: Mapping[str, Any], secrets: 
     base = {} if arguments.request is None else _read(arguments.request)
     made = base | {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
     if secrets:
-        before = made.get(rpc.SECRETS)
-        made[rpc.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **secrets}
+        before = made.get(channel.SECRETS)
+        made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **secrets}
     return made
 
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.nomad import masking
+from nomad_csi.text import redaction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +32,9 @@ class Output:
 
     def fail(self, error: errors.CsiError) -> None:
         """Print *error* to standard error; as JSON besides, where a program reads."""
-        text = masking.without_secrets(str(error), self.secrets, short_words=True)
+        text = redaction.mask(str(error), self.secrets, short_words=True)
         if self.as_json:
-            message = masking.without_secrets(error.message, self.secrets, short_words=True)
+            message = redaction.mask(error.message, self.secrets, short_words=True)
             shown = {"endpoint": error.endpoint, "code": error.code, "message": message, "advice": error.advice}
             print(json.dumps({"error": shown}, indent=2, ensure_ascii=False))
         print(f"error: {text}", file=sys.stderr)
@@ -42,7 +42,7 @@ class Output:
     def _hidden(self, value: Any) -> Any:
         """Return *value* with no secret in any of its texts."""
         if isinstance(value, str):
-            return masking.without_secrets(value, self.secrets, short_words=True)
+            return redaction.mask(value, self.secrets, short_words=True)
         if isinstance(value, Mapping):
             return {self._hidden(key): self._hidden(item) for key, item in value.items()}
         return [self._hidden(item) for item in value] if isinstance(value, list) else value

@@ -147,7 +147,7 @@ def _exit_code(outcomes: Sequence[deletion_outcome.Outcome]) -> int:
 
 def _as_table(outcomes: Sequence[deletion_outcome.Outcome]) -> str:
     rows = [
-        (outcome.key, outcome.status, outcome.external_id or "-", outcome.snapshot_id or "-", outcome.reason or "-")
+        (outcome.key, outcome.status, outcome.external_id or "-", outcome.snapshot_id or "-", outcome.remarks or "-")
         for outcome in outcomes
     ]
     counts = collections.Counter(outcome.status for outcome in outcomes)

@@ -10,16 +10,19 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import usage
-from nomad_csi.plan import model, registration, storage
-from nomad_csi.spec import draft
+from nomad_csi.plan import model, storage
+from nomad_csi.spec import draft, encrypted
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
 
-STACK_SETTINGS = ("address", "namespace", "region")
-"""What a stack's config may say of the connection, as ``nomad-csi:address``; its token is encrypted."""
+STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
+"""Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
+encrypted."""
 
-CONNECTION = (*STACK_SETTINGS, "ca_cert", "ca_path", "client_cert", "client_key", "tls_server_name")
-"""What options say of it."""
+CONNECTION = ("address", "namespace", "region", "ca_cert", "ca_path", "client_cert", "client_key", "tls_server_name")
+"""Settings of the connection that have an option with a value."""
+
+_INSECURE = "insecure_http"
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
@@ -41,67 +44,106 @@ def add_stack_output(parser: argparse.ArgumentParser) -> None:
 def add_nomad(parser: Any) -> None:
     """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
     for name in CONNECTION:
-        text = f"default: as the nomad command does it, from NOMAD_{_variable(name)}"
+        text = f"default: as the nomad command does it, from {_variable(name)}"
         if name == "address":
-            text += "; the token comes from NOMAD_TOKEN, and from nowhere else"
+            text += (
+                "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
+                "in a stack config only"
+            )
         parser.add_argument(f"--{name.replace('_', '-')}", help=text)
+    add_insecure(parser)
+
+
+def add_insecure(parser: Any) -> None:
+    """Add the option that lets credentials and CSI secrets go unencrypted to other machines."""
+    text = (
+        "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "
+        f"(default: {_variable(_INSECURE)}, else refuse)"
+    )
+    parser.add_argument("--insecure-http", action="store_true", default=None, help=text)
+
+
+def is_insecure(arguments: argparse.Namespace) -> bool:
+    """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
+    from nomad_csi import nomad  # noqa: PLC0415  # only where it matters
+
+    own = {_variable(_INSECURE): os.environ.get(_variable(_INSECURE), "")}
+    return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
 
 
 def _variable(name: str) -> str:
-    return {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH"}.get(name, name.upper())
+    short = {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH", _INSECURE: "CSI_INSECURE_HTTP"}
+    return f"NOMAD_{short.get(name, name.upper())}"
 
 
-def connect(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+def connect(arguments: argparse.Namespace, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
     """
     Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all.
 
-    An option goes before what the stack configs among *specs* say, and that before the NOMAD_* variables. Where the
-    last two differ, standard error says which is used. Raises `errors.SpecError`.
+    An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. Where the
+    last two differ, standard error says which is used; but neither the token of the environment nor *secrets*, such as
+    ``CSI secrets``, are sent to an address that a file alone names. Raises `errors.SpecError`.
     """
     from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
-    return nomad.Nomad(connection(arguments, specs))
+    return nomad.Nomad(connection(arguments, specs, secrets=secrets))
 
 
-def connection(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+def connection(
+    arguments: argparse.Namespace,
+    specs: Iterable[Path] = (),
+    *,
+    secrets: str = "",
+    environment: Mapping[str, str] = os.environ,
+) -> Any:
     """
-    Return the `nomad.Connection` that `connect` uses, and ask nobody.
+    Return the `nomad.Connection` that `connect` uses, without sending anything.
 
-    Also for a job that is only printed: it gets namespace and region of the connection. Raises `errors.SpecError`, and
-    `usage.UsageError` where options alone are wrong.
+    Raises `errors.SpecError`, and `usage.UsageError` where options alone are wrong.
     """
     from nomad_csi import nomad  # noqa: PLC0415  # see above
 
-    given = {name: value for name in CONNECTION if (value := getattr(arguments, name, None)) is not None}
+    given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
     named = {name: value for name, (value, _) in of_stacks.items()}
     try:
-        found = nomad.Connection.from_environment(os.environ, **named | given)
+        found = nomad.Connection.from_environment(environment, named, secrets=secrets, **given)
     except errors.SpecError as error:
         if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
             raise usage.UsageError(error.problems, error.source) from None
         raise
     for name, (value, path) in of_stacks.items():
-        variable = f"NOMAD_{_variable(name)}"
-        if os.environ.get(variable, value) not in {"", value}:
+        variable = _variable(name)
+        if name != _INSECURE and environment.get(variable, value) not in {"", value}:
             told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {variable} says another (--{name})"
             print(told, file=sys.stderr)
     return found
 
 
-def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, str]) -> dict[str, tuple[str, Path]]:
+def target(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+    """
+    Return the `nomad.Connection` that a job on the cluster has: that of `connection` without credentials.
+
+    For a job that is only printed: nothing is sent. Raises what `connection` raises.
+    """
+    without = {name: value for name, value in os.environ.items() if name not in {"NOMAD_TOKEN", "NOMAD_HTTP_AUTH"}}
+    return connection(arguments, specs, environment=without)
+
+
+def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, Path]]:
     """Return what stack configs say of the connection, and which says so, apart from what is *given*."""
-    found: dict[str, tuple[str, Path]] = {}
+    found: dict[str, tuple[Any, Path]] = {}
     problems = []
     for path in paths:
         for name, value in _connection_of(path).items():
             if name in given:
                 continue
-            fix = f"name it: --{name}"
-            where = f"config.nomad-csi:{name}"
-            if not isinstance(value, str):
+            fix = f"name it: --{name.replace('_', '-')}"
+            where = f"config.nomad-csi:{STACK_SETTINGS[name]}"
+            if not isinstance(value, bool if name == _INSECURE else str):
                 got = "something else"
-                problems.append(errors.Problem(path=where, got=got, allowed="text, in clear", fix=fix))
+                allowed = "true or false" if name == _INSECURE else "text, in clear"
+                problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
             elif found.setdefault(name, (value, path))[0] != value:
                 one = f"the same as in {found[name][1]}"
                 problems.append(errors.Problem(path=where, got=repr(value), allowed=one, fix=fix))
@@ -118,7 +160,10 @@ def _connection_of(path: Path) -> dict[str, Any]:
     config = document.get("config") if isinstance(document, Mapping) else None
     if not isinstance(config, Mapping):
         return {}
-    return {name: value for name in STACK_SETTINGS if (value := config.get(f"nomad-csi:{name}"))}
+    found = {name: value for name, key in STACK_SETTINGS.items() if (value := config.get(f"nomad-csi:{key}"))}
+    if isinstance(text_of_flag := found.get(_INSECURE), str):  # Pulumi writes booleans as text
+        found[_INSECURE] = {"true": True, "false": False}.get(text_of_flag.lower(), text_of_flag)
+    return found
 
 
 def address_of_stack(spec: Path) -> str:
@@ -160,16 +205,7 @@ def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
         got = "nothing" if document is None else "an encrypted value"
         problem = errors.Problem(path=f"config.{STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
         raise errors.SpecError((problem,), str(path))
-    return _without_encrypted(document)
-
-
-def _without_encrypted(value: Any) -> Any:
-    """Return *value* with a placeholder for each encrypted text: files and verdicts name secrets, and need none."""
-    if isinstance(value, Mapping):
-        if set(value) == {"secure"}:
-            return registration.ENCRYPTED
-        return {key: _without_encrypted(item) for key, item in value.items()}
-    return [_without_encrypted(item) for item in value] if isinstance(value, list) else value
+    return encrypted.marked(document)
 
 
 def text(path: Path) -> str:

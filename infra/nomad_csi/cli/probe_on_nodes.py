@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from nomad_csi.deploy import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
-    job = job_of(arguments, inputs.connection(arguments), timeout_s=arguments.probe_timeout_s)
+    job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)
     if arguments.print_job:
         print(documents.probe_job_file(job), end="")
         return 0

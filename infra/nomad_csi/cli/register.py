@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Register, and print what became of each volume."""
     given = documents.secrets(arguments.secrets)
-    with inputs.connect(arguments, arguments.paths) as nomad:
+    with inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad:
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         filled = batch_secrets.filled(wanted.documents, given, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):

@@ -3,6 +3,7 @@
 import argparse
 import json
 import platform
+import shlex
 from pathlib import Path
 
 from nomad_csi import errors
@@ -19,6 +20,16 @@ run a command in the sandbox's environment: its Nomad, its AWS, its Pulumi backe
 Pulumi reads .sandbox/Pulumi.sandbox.yaml there (PULUMI_OPTION_CONFIG_FILE says so). The sandbox writes it from
 Pulumi.sandbox.yaml for each command, with no more controllers than it has clients; so edit Pulumi.sandbox.yaml, or
 name it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
+
+
+ENV = """\
+print the address and token of the sandbox's Nomad as shell commands
+
+  eval "$(nomad-csi sandbox env)"
+  nomad volume status
+
+This is for the nomad command and Nomad's web page (`nomad ui -authenticate`). What needs Pulumi or AWS, too, is run by
+`nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     output.add_argument("name", nargs="?", default="", metavar="NAME", help="this one alone (default: all)")
     output.add_argument("--json", action="store_true", help="print JSON; --stack-output of other commands reads it")
     output.set_defaults(run=_output)
+    text = "print the address and token of its Nomad as shell commands, for the nomad command in a shell of your own"
+    env = actions.add_parser("env", help=text, description=ENV, formatter_class=Raw)
+    env.set_defaults(run=_env)
     execute = actions.add_parser(
         "exec", help="run a command in the sandbox's environment", description=EXEC, formatter_class=Raw
     )
@@ -91,6 +105,12 @@ def _output(arguments: argparse.Namespace) -> int:
         )
     else:
         print(outputs.as_text(found, arguments.name))
+    return 0
+
+
+def _env(arguments: argparse.Namespace) -> int:
+    for name, value in _session(arguments).nomad_variables().items():
+        print(f"export {name}={shlex.quote(value)}")
     return 0
 
 

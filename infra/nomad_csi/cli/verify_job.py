@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the job."""
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    place = inputs.connection(arguments, [arguments.spec])
+    place = inputs.target(arguments, [arguments.spec])
     job = verify_job.VerifyJob(
         spec=verify_job.as_data(inputs.read_document(arguments.spec)),
         external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
@@ -79,14 +79,23 @@ def run(arguments: argparse.Namespace) -> int:
         cron=arguments.cron,
         command=arguments.command,
         image=arguments.image,
-        environment={"NOMAD_ADDR": arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS}
-        | {variable: value for name, variable in _FILES.items() if (value := getattr(arguments, name))},
+        environment=_environment(arguments, place.insecure_http),
         token_variable=arguments.token_variable,
         options=tuple(_passed_on(arguments)),
         metrics_file=str(arguments.prometheus or ""),
     )
     print(documents.verify_job_file(job), end="")
     return 0
+
+
+def _environment(arguments: argparse.Namespace, is_insecure: bool) -> dict[str, str]:
+    """Return where the job finds Nomad. Raises `errors.SpecError` where its token would go there unencrypted."""
+    from nomad_csi import nomad  # noqa: PLC0415  # only commands that print a job pay for it
+
+    address = arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS
+    nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses the address
+    found = {"NOMAD_ADDR": address} | ({"NOMAD_CSI_INSECURE_HTTP": "true"} if is_insecure else {})
+    return found | {variable: value for name, variable in _FILES.items() if (value := getattr(arguments, name))}
 
 
 def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:

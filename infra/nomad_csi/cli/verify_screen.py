@@ -14,6 +14,7 @@ from typing import TextIO
 
 from nomad_csi.deploy import rounds
 from nomad_csi.nomad import changes
+from nomad_csi.text import visible
 from nomad_csi.verify import table
 
 CHANGES_MAX = 8
@@ -72,14 +73,14 @@ class Screen:
         self._write(_CLOSE)
         if self._last is not None:
             found = self._last.found.as_table(only_wrong=True) if self._last.found else ""
-            self._write(f"{found}\n{rounds.when(self._last.at_s)}  {self._last.in_words}\n".lstrip("\n"))
+            self._write(_fit(f"{found}\n{rounds.when(self._last.at_s)}  {self._last.in_words}\n".lstrip("\n")))
 
     def _terminal_size(self) -> os.terminal_size:
         return os.get_terminal_size(self._out.fileno())
 
     def _draw(self) -> None:
         self._size = self._terminal_size()
-        lines = [line for text in self._texts(self._size.columns) for line in text.rstrip("\n").split("\n")]
+        lines = [line for text in self._texts(self._size.columns) for line in _fit(text).rstrip("\n").split("\n")]
         rows = self._size.lines
         if len(lines) > rows:
             hidden = len(lines) - rows + 1
@@ -102,3 +103,8 @@ class Screen:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+def _fit(text: str) -> str:
+    """Return *text* with no control character but those of our colours: the rest of the picture is drawn here."""
+    return visible.visible(text, keep_colours=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from nomad_csi import errors
-from nomad_csi.cli import strict, verify_screen, waits
+from nomad_csi.cli import guard, strict, verify_screen, waits
 from nomad_csi.deploy import metrics_file, rounds, verification
 from nomad_csi.nomad import changes
 from nomad_csi.verify import prometheus
@@ -80,9 +80,6 @@ def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
             shown.wait(max(every_s - took_s - pause_s, 0.0), events)
     except KeyboardInterrupt:
         return code
-    except BrokenPipeError:  # who read has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return code
     finally:
         signal.signal(signal.SIGTERM, before)
         shown.close()
@@ -98,7 +95,9 @@ def _shown(arguments: argparse.Namespace) -> _Shown:
     if arguments.json:
         return _JsonLines(sys.stdout)
     if verify_screen.is_fit(sys.stdout, os.environ):
-        return verify_screen.Screen(sys.stdout, title=str(arguments.spec), colour=not os.environ.get("NO_COLOR"))
+        return verify_screen.Screen(
+            guard.terminal(sys.stdout), title=str(arguments.spec), colour=not os.environ.get("NO_COLOR")
+        )
     return _Lines(sys.stdout)
 
 

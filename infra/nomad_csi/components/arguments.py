@@ -16,7 +16,7 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import model, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
-from nomad_csi.spec import draft, problems
+from nomad_csi.spec import draft, encrypted, problems
 from nomad_csi.spec import model as spec
 
 _LATE = {
@@ -30,13 +30,19 @@ _LATE = {
     "schedule": (spec.ScheduleName, "known-later"),
     "secrets": (dict[str, spec.Text], {"known when registered": "later"}),
     "secret": (spec.Text, "known-later"),
+    "mount_flag": (spec.Text, encrypted.PLACEHOLDER),
 }
-"""Values that other resources may decide: their type, and a value of that type; ``secret`` is one of the secrets."""
+"""
+Values that other resources may decide, or that are secret: their type, and a value of that type.
+
+``secret`` is one of the secrets. A mount flag that is an output is one of those that stand in no file.
+"""
 
 _PLACES = {
     "plugin_id": "plugin_id",
     "secrets": "secrets",
     "secrets.*": "secret",
+    "mount_options.mount_flags[]": "mount_flag",
     "snapshots[]": "schedule",
     "iam.role_name": "role_name",
     "ebs.kms_key_arn": "kms_key_arn",

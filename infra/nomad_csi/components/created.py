@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from nomad_csi.components import arguments, resources, volume
-from nomad_csi.plan import model
+from nomad_csi.plan import model, registration
 from nomad_csi.render import documents
 
 _CREATE = (
@@ -53,8 +53,6 @@ class CsiVolumeArgs(volume.VolumeArgs):
     """``keep`` (default) the storage when the volume is removed or replaced, or ``delete`` it with all data."""
     deletion: NotRequired[Deletion]
     """How it is deleted. Required with ``on_destroy`` ``delete``."""
-    protect: NotRequired[bool]
-    """Whether Pulumi refuses to delete or replace it. Default: true."""
 
 
 class CsiVolume(pulumi.ComponentResource):
@@ -69,7 +67,7 @@ class CsiVolume(pulumi.ComponentResource):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
         create = arguments.chosen(args, *_CREATE)
-        document = arguments.chosen(args, *volume.COMMON, "protect") | {"create": create}
+        document = arguments.chosen(args, *volume.COMMON) | {"create": create}
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("CsiVolume", volume_id, args, CsiVolumeArgs, args.get("driver", ""), document)
         made = self._created(name, plan, args)
@@ -82,20 +80,35 @@ class CsiVolume(pulumi.ComponentResource):
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,
-            **volume.document_inputs(plan, plugin_id, args.get("secrets")),
+            **volume.document_inputs(self, plan, plugin_id, args),
             capacity_min_bytes=plan.source.capacity_min_bytes,
             capacity_max_bytes=plan.source.capacity_max_bytes,
             clone_id=plan.source.clone_id or None,
             snapshot_id=plan.source.snapshot_id or None,
+            availability_zone=plan.source.availability_zone or None,
             on_destroy=plan.source.on_destroy,
             deletion=_deletion(plan.source.deletion),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
         if args.get("render_to"):
             path = f"{args['render_to']}/{plan.file_name}"
-            content = documents.volume_file(plan.registration, plan.source, templates=args.get("templates"))
+            content = _file(plan.registration, plan.source, plugin_id, args.get("templates"))
             resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
         return made
+
+
+def _file(
+    document: registration.VolumeRegistration,
+    source: model.CreatedVolume,
+    plugin_id: pulumi.Input[str],
+    templates: str | None,
+) -> pulumi.Output[str]:
+    """Return the volume file, rendered once the id of the plugin is known."""
+
+    def rendered(known: str) -> str:
+        return documents.volume_file(dataclasses.replace(document, plugin_id=known), source, templates=templates)
+
+    return pulumi.Output.from_input(plugin_id).apply(rendered)
 
 
 def _deletion(how: model.Deletion | None) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import NotRequired
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, volume
+from nomad_csi.components import arguments, cluster, identity, volume
 from nomad_csi.plan import model, snapshots
 
 
@@ -31,8 +31,6 @@ class EbsVolumeArgs(volume.VolumeArgs):
     """Tags beside those that the driver and this package need."""
     snapshots: NotRequired[Sequence[pulumi.Input[str]]]
     """Schedules by which snapshots are made. Pass ``schedule`` of each `EbsSnapshots` of this stack."""
-    protect: NotRequired[bool]
-    """Whether Pulumi refuses to delete or replace the volume. Default: true."""
 
 
 EBS = (
@@ -58,9 +56,7 @@ class EbsVolume(pulumi.ComponentResource):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        document = arguments.chosen(args, *volume.COMMON, "snapshots", "protect") | {
-            "ebs": arguments.chosen(args, *EBS)
-        }
+        document = arguments.chosen(args, *volume.COMMON, "snapshots") | {"ebs": arguments.chosen(args, *EBS)}
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("EbsVolume", volume_id, args, EbsVolumeArgs, "aws-ebs", document)
         made = self._make(name, plan, args)
@@ -81,7 +77,7 @@ class EbsVolume(pulumi.ComponentResource):
             throughput=ebs.throughput_mib_per_s,
             encrypted=ebs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            tags=cluster.tagged(self, _tags(ebs, args.get("snapshots", ()))),
+            tags=cluster.tagged(self, _tags(ebs, args.get("snapshots", ())), identity.for_ebs(self)),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
 

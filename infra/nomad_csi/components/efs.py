@@ -6,8 +6,8 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, volume
-from nomad_csi.plan import model, volumes
+from nomad_csi.components import arguments, cluster, identity, volume
+from nomad_csi.plan import model, replacement, volumes
 
 NFS_PORT = 2049
 
@@ -62,8 +62,6 @@ class EfsVolumeArgs(volume.VolumeArgs):
     """Customer key. Default: the account's EFS key."""
     tags: NotRequired[Mapping[str, str]]
     """Tags beside those of this package."""
-    protect: NotRequired[bool]
-    """Whether Pulumi refuses to delete or replace the file system. Default: true."""
 
 
 EFS = (
@@ -91,19 +89,22 @@ class EfsVolume(pulumi.ComponentResource):
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
-        document = arguments.chosen(args, *volume.COMMON, "protect") | {"efs": arguments.chosen(args, *EFS)}
+        document = arguments.chosen(args, *volume.COMMON) | {"efs": arguments.chosen(args, *EFS)}
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("EfsVolume", volume_id, args, EfsVolumeArgs, "aws-efs", document)
         efs = plan.source
         assert isinstance(efs, model.EfsFileSystem)  # noqa: S101  # the document above has an efs part
-        file_system = self._file_system(name, efs, args, protect=plan.protect)
+        file_system = self._file_system(name, efs, plan.key, args, protect=plan.protect)
         targets = self._mount_targets(name, file_system, efs, args)
-        point = self._access_point(name, file_system, efs)
+        point = self._access_point(name, file_system, efs, protect=plan.protect)
         self.storage: Sequence[pulumi.Resource] = [file_system, *targets, *([point] if point else [])]
         self.file_system_arn = file_system.arn
         ids = pulumi.Output.all(file_system.id, point.id if point else None)
         self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
-        self.registration_id = volume.register(self, name, plan, args, self.external_id, self.storage).id
+        folder = efs.access_point.path if efs.access_point else None
+        location = file_system.id.apply(lambda known: volumes.efs_location(known, folder))
+        made = volume.register(self, name, plan, args, self.external_id, self.storage, location=location)
+        self.registration_id = made.id
         self.register_outputs(
             {
                 "externalId": self.external_id,
@@ -113,17 +114,19 @@ class EfsVolume(pulumi.ComponentResource):
         )
 
     def _file_system(
-        self, name: str, efs: model.EfsFileSystem, args: EfsVolumeArgs, *, protect: bool
+        self, name: str, efs: model.EfsFileSystem, key: str, args: EfsVolumeArgs, *, protect: bool
     ) -> aws.efs.FileSystem:
         return aws.efs.FileSystem(
             name,
-            creation_token=efs.creation_token,
+            creation_token=identity.stack_id(self).apply(lambda stack: volumes.creation_token(stack, key)),
             encrypted=efs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
             performance_mode=efs.performance_mode,
             throughput_mode=efs.throughput_mode,
-            tags=cluster.tagged(self, efs.tags),
-            opts=pulumi.ResourceOptions(parent=self, protect=protect),
+            tags=cluster.tagged(self, efs.tags, identity.stack_id(self)),
+            opts=pulumi.ResourceOptions(
+                parent=self, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
+            ),
         )
 
     def _mount_targets(
@@ -166,7 +169,7 @@ class EfsVolume(pulumi.ComponentResource):
         ]
 
     def _access_point(
-        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem
+        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem, *, protect: bool
     ) -> aws.efs.AccessPoint | None:
         point = efs.access_point
         if point is None:
@@ -177,8 +180,8 @@ class EfsVolume(pulumi.ComponentResource):
             file_system_id=file_system.id,
             posix_user={"uid": point.uid, "gid": point.gid},
             root_directory={"path": point.path, "creation_info": owner},
-            tags=cluster.tagged(self, efs.tags),
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=cluster.tagged(self, efs.tags, identity.stack_id(self)),
+            opts=pulumi.ResourceOptions(parent=self, protect=protect),
         )
 
 

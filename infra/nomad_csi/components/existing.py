@@ -35,5 +35,5 @@ class ExistingVolume(pulumi.ComponentResource):
         plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, described, document)
         driver = arguments.driver_of(described)
         self.external_id = pulumi.Output.from_input(arguments.checked_external_id(driver, args["external_id"]))
-        self.registration_id = volume.register(self, name, plan, args, self.external_id, []).id
+        self.registration_id = volume.register(self, name, plan, args, self.external_id).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

@@ -60,14 +60,12 @@ def volume_component(
         "create": created.CsiVolume,
     }
     source = next(name for name in sources if written.get(name) is not None)
-    args = {key: value for key, value in written.items() if key not in ("id", *sources)} | written[source]
+    own = ("id", "moved_from", *sources)
+    args = {key: value for key, value in written.items() if key not in own} | written[source]
     args |= {"volume_id": written["id"], "plugin_id": plugin_id} | files.arguments
     if source in ("existing", "create"):
         args["driver"] = driver
     if source != "ebs":
         args.pop("snapshots", None)  # the schedule of a file system names it, not the other way round
-    if source == "existing":
-        args.pop("protect", None)
-    else:
-        args.setdefault("protect", protect)
+    args.setdefault("protect", protect)
     return sources[source], cast("VolumeArgs", args)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, resources
+from nomad_csi.components import arguments, attachment, identity, resources
 from nomad_csi.components.plugin_args import CsiPluginArgs, Iam
 from nomad_csi.plan import model
 from nomad_csi.render import documents
@@ -43,6 +43,7 @@ class CsiPlugin(pulumi.ComponentResource):
                 namespace=job.namespace,
                 hcl=hcl,
                 owner=arguments.owner(),
+                owner_id=identity.stack_id(self),
                 adopt=plan.adopt,
                 minimum_nomad=plan.minimum_nomad or None,
                 opts=pulumi.ResourceOptions.merge(caller, child),
@@ -64,7 +65,7 @@ class CsiPlugin(pulumi.ComponentResource):
         document = json.dumps(plan.iam_policy.document, indent=2)
         policy = aws.iam.Policy(name, description=plan.iam_policy.description, policy=document, opts=child)
         role = arguments.checked("role_name", iam["role_name"])
-        return [aws.iam.RolePolicyAttachment(name, role=role, policy_arn=policy.arn, opts=child)]
+        return [attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)]
 
     def _health(
         self, name: str, expectation: model.PluginExpectation, jobs: Mapping[str, resources.PluginJob]

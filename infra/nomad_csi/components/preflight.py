@@ -1,20 +1,19 @@
 """
 What is looked at before anything is made or changed.
 
-That is storage of an interrupted run that the state does not know, and changes to EBS volumes that EC2 would refuse.
+That is storage of an interrupted run that the state does not know, changes to EBS volumes that EC2 would refuse, and
+volumes in the storage of one that is removed.
 EC2 makes a second volume for the same request, so an unrecorded one is named before another is made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pulumi
 
 from nomad_csi import errors
 from nomad_csi.aws import modifications, tagged
-from nomad_csi.components import arguments, from_spec
-from nomad_csi.plan import ebs_changes, model, orphans
+from nomad_csi.components import arguments, from_spec, recorded
+from nomad_csi.plan import ebs_changes, guests, model, orphans, volumes
+from nomad_csi.spec import model as spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,23 +32,45 @@ def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None)
 
     Raises `errors.AwsError` when AWS cannot be asked.
     """
-    _refuse_unrecorded(item for items in _found(aws_regions, profile).values() for item in items)
+    refuse_what_cannot_be(aws_regions, {}, profile=profile)
 
 
 def refuse_what_cannot_be(
     aws_regions: Iterable[str], wanted: Mapping[str, Wanted], *, profile: str | None = None
 ) -> None:
     """
-    Do as `refuse_unrecorded`, and refuse changes to EBS volumes that EC2 would refuse, all of them together.
+    Refuse storage of this stack that its state lacks, and changes to EBS volumes that EC2 would refuse, all together.
 
-    *wanted* are the volumes of the spec by ``namespace/volume_id``. Raises `errors.SpecError` for a size below the
-    present one, and for a change while an earlier one is under way.
+    *wanted* are the volumes of the spec by ``namespace/volume_id``. Raises `errors.RefusedError` for what an
+    interrupted run left in AWS, `errors.SpecError` for a size below the present one, and for a change while an earlier
+    one is under way, `errors.AwsError` when AWS cannot be asked.
     """
-    found = _found(aws_regions, profile)
-    _refuse_unrecorded(item for items in found.values() for item in items)
+    state = recorded.outputs()
+    found = {
+        region: [item for item in items if not _is_of_another(item, state)]
+        for region, items in _found(aws_regions, profile).items()
+    }
+    _refuse_unrecorded([item for items in found.values() for item in items], state)
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
         raise errors.SpecError(tuple(problems), "nomad-csi:storage")
+
+
+def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec]) -> None:
+    """
+    Refuse to remove a volume in whose disk or file system another one of *wanted*, by path, is; the state tells.
+
+    Raises `errors.SpecError` with all of them.
+    """
+    if not any(volume.existing and guests.container(volume.existing.external_id) for volume in wanted.values()):
+        return
+    made = {
+        str(state["arn"]).rpartition("/")[2]: key
+        for state in recorded.outputs()
+        if isinstance(state.get("arn"), str) and (key := (state.get("tags") or {}).get(volumes.VOLUME_TAG))
+    }
+    if problems := tuple(guests.check_removed(wanted, made)):
+        raise errors.SpecError(problems, "nomad-csi:storage")
 
 
 def _found(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
@@ -67,34 +88,24 @@ def _problems(
         yield from ebs_changes.check(present, each.volume, latest.get(present.external_id), each.path)
 
 
-def _refuse_unrecorded(items: Iterable[tagged.Tagged]) -> None:
-    owner = arguments.owner()
-    found = list(items)
-    if not found:
-        return
-    lost = set(orphans.unrecorded((item.external_id for item in found), _recorded_arns()))
+def _is_of_another(item: tagged.Tagged, state: Sequence[recorded.Outputs]) -> bool:
+    return orphans.is_of_another(item.stack_id, item.cluster, recorded.stack_ids(state), recorded.clusters(state))
+
+
+def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: Sequence[recorded.Outputs]) -> None:
+    lost = set(orphans.unrecorded((item.external_id for item in found), recorded.arns(state)))
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]
-        raise errors.RefusedError("\n".join([f"made by an interrupted run of {owner} and not in its state:", *lines]))
+        raise errors.RefusedError(
+            "\n".join([f"made by an interrupted run of {arguments.owner()} and not in its state:", *lines])
+        )
 
 
 def _sentence(item: tagged.Tagged) -> str:
     namespace, _, volume_id = item.key.rpartition("/")
     name = from_spec.component_name(namespace, volume_id) if volume_id else "NAME"
     return (
-        f"  {item.external_id} for volume {item.key or 'unknown'}; take it in with "
-        f"`pulumi import {item.resource_type} {name} {item.external_id} --parent ...`, or delete it if it is empty"
+        f"  {item.external_id} for volume {item.key or 'unknown'}; bring it in with "
+        f"`pulumi import {item.resource_type} {name} {item.external_id} --parent ...`; where another stack of this "
+        f"name made it, give it the tag {volumes.STACK_ID_TAG} of that stack"
     )
-
-
-def _recorded_arns() -> list[str]:
-    """Return the ARNs in this stack's state, as the engine stored it last."""
-    arguments_ = {"stackName": _stack_name()}
-    reply = pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", arguments_).value or {}
-    outputs: Mapping[str, Any] = reply.get("outputs") or {}
-    states = [state.get("outputs") or {} for state in outputs.values()]
-    return [state["arn"] for state in states if isinstance(state.get("arn"), str)]
-
-
-def _stack_name() -> str:
-    return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"

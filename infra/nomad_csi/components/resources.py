@@ -51,6 +51,21 @@ class Provider(pulumi.ProviderResource):
         super().__init__("nomad-csi", resource_name, props, opts)
 
 
+class StackIdentity(pulumi.CustomResource):
+    """The random id by which a stack owns what it makes; one in each stack, declared by the components."""
+
+    def __init__(
+        self, resource_name: str, *, stack: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Have an id for *stack* (``project/stack``), another one for another label."""
+        super().__init__("nomad-csi:index:StackIdentity", resource_name, {"stack": stack, "stackId": None}, opts)
+
+    @property
+    def stack_id(self) -> pulumi.Output[str]:
+        """16 hexadecimal digits."""
+        return pulumi.get(self, "stackId")
+
+
 class PluginJob(pulumi.CustomResource):
     """A Nomad job that runs one role of a CSI plugin. The HCL is the document."""
 
@@ -62,18 +77,19 @@ class PluginJob(pulumi.CustomResource):
         hcl: pulumi.Input[str],
         namespace: pulumi.Input[str] | None = None,
         owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         minimum_nomad: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
-        Run the job of *hcl*, marked with *owner* (``project/stack``).
+        Run the job of *hcl* for the stack *owner* (``project/stack``), whose id is *owner_id*.
 
         A job of that id that differs and is not this owner's is taken over only when *adopt* is true. Where a server of
         Nomad is older than *minimum_nomad*, such as ``1.9.4``, it is refused.
         """
         inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
-        inputs["minimumNomad"] = minimum_nomad
+        inputs |= {"ownerId": owner_id, "minimumNomad": minimum_nomad}
         outputs = {"jobModifyIndex": None, "version": None, "driftType": None, "cluster": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 
@@ -132,13 +148,17 @@ class VolumeRegistration(pulumi.CustomResource):
         context: Mapping[str, str] | None = None,
         secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
         owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
+        protect: pulumi.Input[bool] | None = None,
+        storage: Mapping[str, Any] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
-        Register *volume_id*, marked with *owner* (``project/stack``).
+        Register *volume_id* for the stack *owner* (``project/stack``), whose id is *owner_id*.
 
-        One of that id that differs, or is another owner's, is taken over only when *adopt* is true.
+        One of that id that differs, or is another owner's, is taken over only when *adopt* is true. With *protect*, a
+        change is refused by which the id would stand for other data; *storage* is what the program knows of that.
         """
         inputs = {
             "volumeId": volume_id,
@@ -153,7 +173,10 @@ class VolumeRegistration(pulumi.CustomResource):
             "context": context,
             "secrets": pulumi.Output.secret(secrets) if secrets else None,
             "owner": owner,
+            "ownerId": owner_id,
             "adopt": adopt,
+            "protect": protect,
+            "storage": storage,
         }
         outputs = dict.fromkeys(("controllerRequired", "cluster", "marked"))
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
@@ -177,20 +200,23 @@ class CreatedVolume(pulumi.CustomResource):
         parameters: Mapping[str, str] | None = None,
         secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
         owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
         capacity_min_bytes: pulumi.Input[int] | None = None,
         capacity_max_bytes: pulumi.Input[int] | None = None,
         clone_id: pulumi.Input[str] | None = None,
         snapshot_id: pulumi.Input[str] | None = None,
         on_destroy: pulumi.Input[str] | None = None,
         deletion: Mapping[str, Any] | None = None,
+        availability_zone: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
-        Have *plugin_id* make *volume_id*, marked with *owner* (``project/stack``).
+        Have *plugin_id* make *volume_id* for the stack *owner* (``project/stack``), whose id is *owner_id*.
 
         One of that id that differs, or is another owner's, is taken over only when *adopt* is true. When it is removed
         or replaced, its storage stays, or goes with all data: *on_destroy* ``keep`` or ``delete``, *deletion* says how.
+        While *availability_zone* stays, another topology key replaces nothing.
         """
         inputs = {
             "volumeId": volume_id,
@@ -209,7 +235,9 @@ class CreatedVolume(pulumi.CustomResource):
             "snapshotId": snapshot_id,
             "onDestroy": on_destroy,
             "deletion": _on_the_wire(deletion) if deletion is not None else None,
+            "availabilityZone": availability_zone,
             "owner": owner,
+            "ownerId": owner_id,
             "adopt": adopt,
         }
         outputs = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies", "cluster", "marked"))

@@ -1,6 +1,7 @@
 """The ready stack: a spec becomes components. The rules are in the plan; here is only the order of things."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,9 +12,11 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, resources, snapshots
-from nomad_csi.plan import model, storage
+from nomad_csi.deploy import stack_config
+from nomad_csi.plan import model, moved_rules, storage
 from nomad_csi.render import documents
-from nomad_csi.spec import draft
+from nomad_csi.spec import draft, encrypted
+from nomad_csi.text import visible
 
 PROGRAM_FAILED = 32
 """Exit code by which Pulumi's language host knows that the program has told its errors itself."""
@@ -27,7 +30,7 @@ def run() -> None:
     try:
         declare(pulumi.Config())
     except errors.NomadCsiError as error:
-        pulumi.log.error(str(error))
+        pulumi.log.error(visible.visible(str(error)))
         sys.exit(PROGRAM_FAILED)
 
 
@@ -39,7 +42,8 @@ def declare(config: pulumi.Config) -> None:
     (folder with templates of one's own, below the project's), ``address``,
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
-    document = config.require_object("storage")
+    _refuse_encrypted(config)
+    document = _document(config)
     plan = storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
@@ -56,6 +60,27 @@ def declare(config: pulumi.Config) -> None:
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
+
+
+def _refuse_encrypted(config: pulumi.Config) -> None:
+    """Raise `errors.SpecError` with every key that is encrypted, and whose value stands in the state in clear."""
+    names = ("address", "namespace", "region", "renderTo", "templates")
+    problems = tuple(
+        errors.Problem(path=name, got="an encrypted value", allowed="text in clear", fix="set it without --secret")
+        for name in names
+        if pulumi.runtime.is_config_secret(config.full_key(name))
+    )
+    if problems:
+        raise errors.SpecError(problems, "the stack's config")
+
+
+def _document(config: pulumi.Config) -> Any:
+    """Return the spec, with a mark in place of each text that the stack's config encrypts."""
+    document, key = config.require_object("storage"), config.full_key("storage")
+    if not pulumi.runtime.is_config_secret(key):
+        return document
+    file = stack_config.path_of(Path(pulumi.get_root_directory()), pulumi.get_stack(), os.environ)
+    return stack_config.marked(document, file, key)
 
 
 def _templates(config: pulumi.Config, plan: model.StoragePlan) -> str | None:
@@ -89,6 +114,7 @@ def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
             fix = "one stack works in one region: use another stack for the other"
             problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
             raise errors.SpecError((problem,), "nomad-csi:storage")
+    preflight.refuse_removed_owners(read.volumes)
     if any(volume.ebs or volume.efs for volume in read.volumes.values()):
         paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}
         wanted = {
@@ -136,9 +162,12 @@ def _volumes(
     volumes = {}
     for path, spec in read.volumes.items():
         driver, plugin_id = by_id[spec.plugin_id]
+        written = encrypted.revealed(read.written[path], pulumi.Output.secret)
         component, args = from_spec.volume_component(
-            read.written[path], driver, plugin_id=plugin_id, protect=read.protect, files=files
+            written, driver, plugin_id=plugin_id, protect=read.protect, files=files
         )
-        name = from_spec.component_name(spec.namespace, spec.id)
-        volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, opts)  # type: ignore[arg-type]  # they belong together
+        name, former = from_spec.component_name(spec.namespace, spec.id), moved_rules.former_key(spec)
+        aliases = [pulumi.Alias(name=from_spec.component_name(*former))] if former else []
+        own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
+        volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, own)  # type: ignore[arg-type]  # they belong together
     return volumes

@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from nomad_csi.components import arguments, resources
+from nomad_csi.components import arguments, identity, resources
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents
 
@@ -24,8 +24,8 @@ class MountOptions(TypedDict):
 
     fs_type: NotRequired[str]
     """Such as ``ext4``. Absent: the driver's choice."""
-    mount_flags: NotRequired[Sequence[str]]
-    """Such as ``["noatime"]``."""
+    mount_flags: NotRequired[Sequence[pulumi.Input[str]]]
+    """Such as ``["noatime"]``. One that is an output, as a secret is, stands in no volume file."""
 
 
 class VolumeArgs(TypedDict):
@@ -53,6 +53,10 @@ class VolumeArgs(TypedDict):
     """CSI secrets. Secret in state, in no file."""
     adopt: NotRequired[bool]
     """Take over a registration of the same id that differs, or is another stack's. Default: false."""
+    shares_storage: NotRequired[bool]
+    """Another volume id may stand for the same storage; with access modes for several nodes only. Default: false."""
+    protect: NotRequired[bool]
+    """Whether the storage is neither deleted nor replaced, and the volume not pointed at other data. Default: true."""
     render_to: NotRequired[str]
     """Folder, below the provider's root, for the volume file. Absent: none is written."""
     templates: NotRequired[str]
@@ -70,6 +74,8 @@ COMMON = (
     "parameters",
     "secrets",
     "adopt",
+    "protect",
+    "shares_storage",
 )
 """Arguments that go into the spec's document as they are."""
 
@@ -80,16 +86,29 @@ def register(  # noqa: PLR0917  # called by our own components only
     plan: model.VolumePlan,
     args: Mapping[str, Any],
     external_id: pulumi.Input[str],
-    storage: Sequence[pulumi.Resource],
+    storage: Sequence[pulumi.Resource] = (),
+    *,
+    location: pulumi.Input[str] | None = None,
 ) -> resources.VolumeRegistration:
-    """Register the volume of *plan* and write its file, as children of *component*, once *storage* is there."""
+    """
+    Register the volume of *plan* and write its file, as children of *component*.
+
+    *storage* is what the component makes, and is there first; *location* which data it is, where its id does not show.
+    """
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     child = pulumi.ResourceOptions(parent=component)
     registration = resources.VolumeRegistration(
         name,
         external_id=external_id,
         context=dict(plan.registration.context),
-        **document_inputs(plan, plugin_id, args.get("secrets")),
+        **document_inputs(component, plan, plugin_id, args),
+        protect=plan.protect,
+        storage={
+            "location": location,
+            "owned": bool(storage),
+            "shared": plan.registration.shares_storage,
+            "settings": list(plan.context_settings),
+        },
         opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
     )
     if args.get("render_to"):
@@ -100,9 +119,13 @@ def register(  # noqa: PLR0917  # called by our own components only
 
 
 def document_inputs(
-    plan: model.VolumePlan, plugin_id: pulumi.Input[str], secrets: pulumi.Input[Mapping[str, Any]] | None
+    component: pulumi.ComponentResource, plan: model.VolumePlan, plugin_id: pulumi.Input[str], args: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the registration of *plan* as arguments of a resource class, without what a plugin writes itself."""
+    """
+    Return the registration of *plan* as arguments of a resource class, without what a plugin writes itself.
+
+    What may be secret comes from *args*: the plan has placeholders for it.
+    """
     document = plan.registration
     return {
         "volume_id": document.volume_id,
@@ -114,12 +137,13 @@ def document_inputs(
         ],
         "mount_options": {
             "fsType": document.mount_options.fs_type,
-            "mountFlags": list(document.mount_options.mount_flags),
+            "mountFlags": list((args.get("mount_options") or {}).get("mount_flags") or ()),
         },
         "required_topologies": [{"segments": dict(segments)} for segments in document.required_topologies],
         "parameters": dict(document.parameters),
-        "secrets": secrets,
+        "secrets": args.get("secrets"),
         "owner": arguments.owner(),
+        "owner_id": identity.stack_id(component),
         "adopt": plan.adopt,
     }
 

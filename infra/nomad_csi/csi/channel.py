@@ -6,7 +6,7 @@ Channels share nothing with each other and retry nothing: what a call says, the 
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,9 @@ OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),  # no back-off inherited from an earlier channel to the same socket
 )
 """Source: hashicorp/nomad, ``plugins/csi/client.go`` (``newGrpcConn``), 2026-08-21; grpc, ``channel_arg_names.h``."""
+
+SECRETS = "secrets"
+"""The one field that CSI marks as secret (``csi_secret``), in every request that has it."""
 
 CANCEL_POLL_S = 0.05
 """How late a cancellation may be noticed, in seconds."""
@@ -74,22 +77,29 @@ class Connection:
     cancelled: threading.Event | None = None
     """Set by somebody else to end the call under way within `CANCEL_POLL_S`."""
 
+    insecure: bool = False
+    """Whether secrets may go unencrypted to another machine."""
+
 
 @contextmanager
 def connect(
-    where: endpoint.Endpoint, *, attempt_s: float = 20.0, cancelled: threading.Event | None = None
+    where: endpoint.Endpoint,
+    *,
+    attempt_s: float = 20.0,
+    cancelled: threading.Event | None = None,
+    insecure: bool = False,
 ) -> Iterator[Connection]:
     """
     Hold a channel for as long as the block runs. Opens nothing itself: the first call does.
 
     *attempt_s* is how many seconds an attempt to connect may take. A peer that accepts and never speaks keeps its file
     open for so long, even when the channel is closed before; give more than the calls have, or they fail as
-    ``UNAVAILABLE`` before their deadline.
+    ``UNAVAILABLE`` before their deadline. *insecure* lets secrets go unencrypted to another machine.
     """
     attempt = ("grpc.min_reconnect_backoff_ms", round(attempt_s * 1000))  # gRPC's name for the shortest attempt
     channel = grpc.insecure_channel(where.target, options=[*OPTIONS, attempt])
     try:
-        yield Connection(endpoint=where, channel=channel, cancelled=cancelled)
+        yield Connection(endpoint=where, channel=channel, cancelled=cancelled, insecure=insecure)
     finally:
         channel.close()
 
@@ -99,8 +109,12 @@ def call(connection: Connection, method: Callable[..., Any], request: Any, *, ti
     Call *method*, a member of a generated stub on the connection's channel, and return the reply message.
 
     Raises `errors.CsiError` with the gRPC status name as its code, ``DEADLINE_EXCEEDED`` after *timeout_s* seconds;
-    `errors.CancelledError` soon after the connection's event is set. The call does not outlive this function.
+    `errors.CancelledError` soon after the connection's event is set; `errors.RefusedError`, before anything is sent,
+    for a request whose secrets could be read on the way. The call does not outlive this function.
     """
+    secrets = getattr(request, SECRETS, None) or {}
+    if secrets:
+        endpoint.refuse_secrets(connection.endpoint, insecure=connection.insecure)
     future = method(request, timeout=max(timeout_s, 0.0))
     ended = threading.Event()
     future.add_done_callback(lambda _: ended.set())
@@ -111,7 +125,7 @@ def call(connection: Connection, method: Callable[..., Any], request: Any, *, ti
         if code is grpc.StatusCode.DEADLINE_EXCEEDED:
             raise _error(connection, code.name, f"no answer within {timeout_s:.3g} s")
         if code is not grpc.StatusCode.OK:
-            raise _error(connection, code.name, future.details() or "no details")
+            raise _error(connection, code.name, future.details() or "no details", secrets.values())
         return future.result()
     finally:
         future.cancel()
@@ -128,7 +142,7 @@ def _wait(connection: Connection, ended: threading.Event, deadline: float) -> No
         ended.wait(min(CANCEL_POLL_S, left))
 
 
-def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
+def _error(connection: Connection, code: str, details: str, secrets: Iterable[str] = ()) -> errors.CsiError:
     sentence = " ".join(details.split())
     for mark, meaning in NOT_GRPC:
         if mark in sentence:
@@ -141,4 +155,5 @@ def _error(connection: Connection, code: str, details: str) -> errors.CsiError:
         code=code,
         advice=NO_HOST if sentence.startswith(UNKNOWN_HOST) else ADVICE.get(code, ""),
         is_answer=code != "UNAVAILABLE" or not sentence.startswith(NOT_REACHED),
+        secrets=secrets,
     )

@@ -54,6 +54,25 @@ class CreatedVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VolumePage:
+    """Answer to ``ListVolumes``."""
+
+    volume_ids: tuple[str, ...]
+    next_token: str
+    """Empty: that was all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeCondition:
+    """Answer to ``ControllerGetVolume``."""
+
+    abnormal: bool
+    """True also of volumes that are gone: drivers answer so in place of ``NOT_FOUND``."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class NewVolume:
     """What ``CreateVolume`` is to make."""
 
@@ -178,6 +197,24 @@ def delete_volume(
     request = csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets)
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     channel.call(connection, stub.DeleteVolume.future, request, timeout_s=timeout_s)
+
+
+def list_volumes(connection: channel.Connection, *, starting_token: str = "", timeout_s: float) -> VolumePage:
+    """Ask for the ids of all volumes, page by page."""
+    stub = csi_pb2_grpc.ControllerStub(connection.channel)
+    request = csi_pb2.ListVolumesRequest(starting_token=starting_token)
+    reply = channel.call(connection, stub.ListVolumes.future, request, timeout_s=timeout_s)
+    return VolumePage(volume_ids=tuple(each.volume.volume_id for each in reply.entries), next_token=reply.next_token)
+
+
+def controller_get_volume(connection: channel.Connection, *, volume_id: str, timeout_s: float) -> VolumeCondition:
+    """Ask for the condition of one volume."""
+    stub = csi_pb2_grpc.ControllerStub(connection.channel)
+    request = csi_pb2.ControllerGetVolumeRequest(volume_id=volume_id)
+    condition = channel.call(
+        connection, stub.ControllerGetVolume.future, request, timeout_s=timeout_s
+    ).status.volume_condition
+    return VolumeCondition(abnormal=condition.abnormal, message=condition.message)
 
 
 def _range(wanted: NewVolume) -> Any:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from nomad_csi import errors
+from nomad_csi.spec import hosts
 
 SOCKET_PATH_BYTES = 107
 """Longest path of a Unix socket. Source: unix(7), ``sun_path`` has 108 bytes with its end mark."""
@@ -48,6 +49,11 @@ class Endpoint:
         if self.socket:
             return f"unix:{self.socket}"
         return f"dns:///[{self.host}]:{self.port}" if ":" in self.host else f"dns:///{self.host}:{self.port}"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only the plugin can read what is sent: a socket, or an address of this machine."""
+        return self.socket is not None or hosts.is_loopback(self.host)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +134,20 @@ def check(endpoint: Endpoint) -> None:
     found = obstacle(endpoint)
     if found:
         raise errors.CsiError(endpoint.text, found.message, advice=found.advice)
+
+
+def refuse_secrets(endpoint: Endpoint, *, insecure: bool) -> None:
+    """
+    Raise `errors.RefusedError` where secrets sent to *endpoint* could be read on the way.
+
+    CSI over TCP is not encrypted. *insecure*: the operator accepts that.
+    """
+    if not endpoint.is_private and not insecure:
+        raise errors.RefusedError(
+            f"{endpoint.text}: CSI secrets would be sent unencrypted to another machine; use the plugin's socket "
+            "(ssh:// for one on another machine); to send them anyway: --insecure-http, NOMAD_CSI_INSECURE_HTTP=1, or "
+            "nomad-csi:insecureHttp in Pulumi"
+        )
 
 
 def nobody_listens(endpoint: Endpoint, *, timeout_s: float) -> bool:

@@ -1,7 +1,7 @@
 """What a probe found out, as data, as JSON and as one line."""
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -90,11 +90,42 @@ def of_json(document: Mapping[str, Any]) -> ProbeReport:
         given = {name: document[name] for name in ProbeReport.__dataclass_fields__}
     except KeyError as error:
         raise ValueError(f"a report without {error}") from None
+    wrong = [name for name, is_right in _TYPES.items() if not is_right(given[name])]
+    if wrong:
+        raise ValueError(f"a report whose {', '.join(wrong)} is of another type")
     if given["verdict"] not in typing.get_args(Verdict):
         raise ValueError(f"a report with the unknown verdict {given['verdict']!r}")
     for name in ("plugin_capabilities", "controller_capabilities", "node_capabilities"):
         given[name] = None if given[name] is None else tuple(given[name])
     return ProbeReport(**given)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_texts_or_none(value: Any) -> bool:
+    return value is None or _are_texts(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**64
+
+
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("endpoint", "verdict", "detail", "name", "vendor_version", "node_id"), _is_text),
+    "latency_ms": _is_number,
+    "plugin_capabilities": _are_texts,
+    "controller_capabilities": _are_texts_or_none,
+    "node_capabilities": _are_texts_or_none,
+    "segments": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+    "max_volumes": lambda value: value is None or (_is_number(value) and isinstance(value, int)),
+}
+"""Field -> whether a value that JSON can hold is of its type."""
 
 
 def _list(names: tuple[str, ...] | None) -> list[str] | None:

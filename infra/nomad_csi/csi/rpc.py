@@ -14,14 +14,10 @@ from google.protobuf import descriptor, json_format, message_factory
 from nomad_csi import errors
 from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.text import redaction
 
 Document = dict[str, Any]
 """JSON values by field name, in snake case; 64-bit numbers are numbers, points in time RFC 3339."""
-
-HIDDEN = "[secret]"
-
-SECRETS = "secrets"
-"""The one field that CSI marks as secret, in every request that has it."""
 
 PAGES_MAX = 100_000
 """Pages that are read at most: a plugin whose tokens never end is broken."""
@@ -64,9 +60,9 @@ def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
     Raises `errors.SpecError`, which names *source*, where it is none; it tells no secret.
     """
     name = source or f"the request of {rpc.name}"
-    secrets = document.get(SECRETS, {})
+    secrets = document.get(channel.SECRETS, {})
     if not isinstance(secrets, Mapping) or not all(isinstance(part, str) for pair in secrets.items() for part in pair):
-        problem = errors.Problem(path=SECRETS, got=HIDDEN, allowed="a mapping of names to texts")
+        problem = errors.Problem(path=channel.SECRETS, got=redaction.HIDDEN, allowed="a mapping of names to texts")
         raise errors.SpecError((problem,), name)
     try:
         return json_format.ParseDict(dict(document), rpc.request_type())
@@ -105,7 +101,7 @@ def pages(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: 
 
 
 def document_of(message: Any) -> Document:
-    """Return *message* with all fields that are given or have a default; what is secret reads `HIDDEN`."""
+    """Return *message* with all fields that are given or have a default; what is secret reads `redaction.HIDDEN`."""
     found: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -120,7 +116,7 @@ def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
 
 def _value(field: Any, value: Any) -> Any:
     if _is_secret(field):
-        return dict.fromkeys(value, HIDDEN) if isinstance(value, Mapping) else HIDDEN
+        return dict.fromkeys(value, redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
     if isinstance(value, list):
         return [_single(field, item) for item in value]
     return _single(field, value)

@@ -12,11 +12,16 @@ import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, endpoint
+from nomad_csi.csi.records import validation as records
+
+Key = records.Key
+Validated = records.Validated
+Question = records.Question
 
 VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
 """Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the questions, packed."""
@@ -29,36 +34,8 @@ WORKERS = 8
 
 ATTEMPT_MARGIN_S = 0.5
 
-Key = tuple[str, str]
-"""Namespace and id of a volume, in Nomad."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Validated:
-    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
-
-    code: str = ""
-    """gRPC status of a refusal; empty: it answered."""
-
-    confirmed: bool = False
-    message: str = ""
-
-
-LATE = Validated(code="NOT_ASKED", message="the time for all volumes was over")
-"""Of a volume that was not asked for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """One volume, and how it is to be used."""
-
-    key: Key
-    external_id: str
-    uses: Sequence[tuple[str, str]]
-    """Access mode and attachment mode, in Nomad's words."""
-
-    context: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, str] = field(default_factory=dict)
+LATE = records.LATE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,15 +55,18 @@ def ask(
     secrets: Mapping[Key, Mapping[str, str]] | None = None,
     timeout_s: float,
     seconds: float = float("inf"),
+    insecure: bool = False,
 ) -> dict[Key, Validated]:
     """
     Ask the controller behind the endpoint *local* for each volume, some at a time over one connection.
 
-    *secrets* are what it needs for that, by volume. *timeout_s* is for each, *seconds* for all; what is left then is
-    `LATE`. A refusal is an answer.
+    *secrets* are what it needs for that, by volume; *insecure* lets them go unencrypted to another machine.
+    *timeout_s* is for each, *seconds* for all; what is left then is `LATE`. A refusal is an answer.
     """
     until = time.monotonic() + seconds
-    with channel.connect(endpoint.parse(local), attempt_s=timeout_s + ATTEMPT_MARGIN_S) as connection:
+    with channel.connect(
+        endpoint.parse(local), attempt_s=timeout_s + ATTEMPT_MARGIN_S, insecure=insecure
+    ) as connection:
         one = functools.partial(_one, connection, secrets=secrets or {}, timeout_s=timeout_s, until=until)
         with futures.ThreadPoolExecutor(WORKERS) as pool:
             answers = list(pool.map(one, questions))
@@ -179,7 +159,18 @@ def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
 def of_json(document: Mapping[str, Any], questions: Sequence[Question]) -> dict[Key, Validated]:
     """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` where they are others'."""
     keys = [question.key for question in questions]
-    wrong = {(namespace, volume_id): Validated(**answer) for namespace, volume_id, answer in document["wrong"]}
+    wrong = {(namespace, volume_id): _answer(found) for namespace, volume_id, found in document["wrong"]}
     if document["asked"] != len(keys) or not wrong.keys() <= set(keys):
         raise ValueError("it answered for other volumes")
     return {key: wrong.get(key, Validated(confirmed=True)) for key in keys}
+
+
+def _answer(found: Mapping[str, Any]) -> Validated:
+    answer = Validated(**found)
+    if (
+        not isinstance(answer.confirmed, bool)
+        or not isinstance(answer.code, str)
+        or not isinstance(answer.message, str)
+    ):
+        raise ValueError("an answer of another type")  # noqa: TRY004  # as for every other fault of a document
+    return answer

@@ -44,3 +44,15 @@ class KeptIfUnreachable:
             return False
         self._context.warn(f"{self._address} is not reachable: {self._subject} was not compared")
         return True
+
+
+class Previewed(KeptIfUnreachable):
+    """A block of a preview that reads from Nomad: it goes on where that does not answer, or refuses to."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> bool:
+        if isinstance(error, errors.NomadApiError) and not is_unreachable(error):
+            self._context.warn(f"{self._subject} was not checked: {error}")
+            return True
+        return super().__exit__(kind, error, traceback) or isinstance(error, errors.NomadApiError)

@@ -13,7 +13,14 @@ from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_send, mark_upkeep, registration_ownership, volume_ownership
+from nomad_csi.deploy import (
+    batch_look,
+    batch_send,
+    mark_upkeep,
+    registration_marks,
+    registration_ownership,
+    volume_ownership,
+)
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -36,6 +43,7 @@ class _Waiting:
     """A registration, and where its answer goes."""
 
     document: registration.VolumeRegistration
+    hold: registration_ownership.Hold
     answer: futures.Future[errors.NomadApiError | errors.RefusedError | None] = field(default_factory=futures.Future)
 
 
@@ -55,6 +63,7 @@ class Coalescer:
         tell: Callable[[str], None],
         cancelled: threading.Event,
         claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
+        hold: registration_ownership.Hold = registration_marks.NO_HOLD,
     ) -> None:
         """
         Mark *document* as *claimant*'s and register it, together with others where there are some; sent once.
@@ -63,7 +72,7 @@ class Coalescer:
         this volume, `errors.RefusedError` where it is another stack's; what is wrong with others of the batch does not
         concern it.
         """
-        mine = _Waiting(document=document)
+        mine = _Waiting(document=document, hold=hold)
         place = (document.namespace, document.plugin_id, claimant)
         with self._lock:
             group = self._gathering.setdefault(place, [])
@@ -111,7 +120,8 @@ class Coalescer:
         patience = batch_send.Patience(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
-            taken = registration_ownership.of(client).take(map(_key, group), claimant, tell)
+            holds = {_key(item): item.hold for item in group}
+            taken = registration_ownership.of(client).take(holds, claimant, tell, holds=holds)
             for item in group:
                 if (key := _key(item)) in taken.refused:
                     item.answer.set_result(volume_ownership.refusal(key, taken.refused[key], claimant))
@@ -121,9 +131,11 @@ class Coalescer:
                 if error is None:
                     done.append(document)
                     continue
-                volume_ownership.take_back(client, taken, {batch_look.key_of(document): error}, claimant, tell)
+                volume_ownership.take_back(
+                    client, taken, {batch_look.key_of(document): error}, claimant, tell, holds=holds
+                )
                 answers[id(document)].set_result(error)
-            lost_to = mark_upkeep.confirm(client, map(batch_look.key_of, done), claimant, tell)
+            lost_to = mark_upkeep.confirm(client, map(batch_look.key_of, done), claimant, tell, holds=holds)
             for document in done:
                 key = batch_look.key_of(document)
                 answers[id(document)].set_result(volume_ownership.lost(key, lost_to[key]) if key in lost_to else None)

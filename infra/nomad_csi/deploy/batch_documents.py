@@ -24,9 +24,9 @@ def of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Documen
     *external_ids* are those of storage that Pulumi makes, by ``namespace/volume_id``. Raises `errors.SpecError` naming
     every volume whose external id is not known.
     """
-    made = tuple(item.key for item in plan.volumes if isinstance(item.source, model.CreatedVolume))
-    existing = [item for item in plan.volumes if not isinstance(item.source, model.CreatedVolume)]
-    documents = tuple(known(item, external_ids) for item in existing)
+    made = tuple(item.key for item in plan.volumes if item.made_by_plugin)
+    existing = [item for item in plan.volumes if not item.made_by_plugin]
+    documents = tuple(volumes.desired_document(item, external_ids) for item in existing)
     problems = tuple(
         errors.Problem(
             path=f"external id of {item.key}",
@@ -40,10 +40,3 @@ def of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Documen
     if problems:
         raise errors.SpecError(problems)
     return Documents(documents=documents, made_by_plugin=made)
-
-
-def known(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
-    """Return the registration of *item* with its external id as far as that is known."""
-    if item.registration.external_id or item.key not in external_ids:
-        return item.registration
-    return volumes.with_external_id(item, external_ids[item.key])

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi import nomad
-from nomad_csi.deploy import volume_verdict
+from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -32,21 +32,21 @@ def found(client: nomad.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, volum
         there = _there(client, namespace, ids)
         yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
         present = [volume_id for volume_id in ids if volume_id in there]
-        for volume_id, volume in zip(present, volumes.get_many(client, namespace, present), strict=True):
-            yield (namespace, volume_id), volume
+        for volume_id, held in zip(present, volumes.get_many(client, namespace, present), strict=True):
+            yield (namespace, volume_id), held
 
 
-def verdicts(
+def comparisons(
     client: nomad.Nomad, documents: Mapping[Key, registration.VolumeRegistration], made_by_plugin: frozenset[Key]
-) -> Iterator[tuple[Key, registration.VolumeRegistration, volume_verdict.Verdict]]:
+) -> Iterator[tuple[Key, registration.VolumeRegistration, difference.Comparison]]:
     """
-    Yield for each of *documents* what registering it would do, and the document as it is to be sent.
+    Yield each of *documents* as it is to be sent, compared with Nomad's record.
 
     Those of *made_by_plugin* were made through Nomad. What Nomad holds is not kept: of ten thousand volumes it is much.
     """
-    for key, volume in found(client, documents):
-        wanted = volume_verdict.in_order_of(documents[key], volume)
-        yield key, wanted, volume_verdict.verdict(wanted, volume, made_by_plugin=key in made_by_plugin)
+    for key, held in found(client, documents):
+        compared = volume.compare_volume(documents[key], held, made_by_plugin=key in made_by_plugin)
+        yield key, volume.as_sent(documents[key], held), compared
 
 
 def _there(client: nomad.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:

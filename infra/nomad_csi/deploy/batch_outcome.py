@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.deploy import batch_look, volume_verdict
+from nomad_csi.compare import difference
+from nomad_csi.deploy import batch_look, reply_status
+from nomad_csi.plan import named_volume
 
 Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
@@ -13,15 +15,11 @@ Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unk
 ``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
 """
 
-_OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
-
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(named_volume.NamedVolume):
     """What became of one volume."""
 
-    namespace: str
-    volume_id: str
     status: Status
 
     reason: str = ""
@@ -41,11 +39,6 @@ class Outcome:
 
     adopted: str = ""
     """Whose the volume is now and whose it was, where its mark was another's."""
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
 
     @property
     def is_as_wanted(self) -> bool:
@@ -81,7 +74,7 @@ def of_another(key: batch_look.Key, owner: str) -> Outcome:
 
 def of(
     key: batch_look.Key,
-    found: volume_verdict.Verdict,
+    found: difference.Comparison,
     answers: Mapping[batch_look.Key, errors.NomadApiError | None],
 ) -> Outcome:
     """Return what became of a volume of which *found* was seen; *answers* are those of what was sent."""
@@ -89,9 +82,9 @@ def of(
     error = answers.get(key)
     if found.kind == "refused":
         status: Status = "refused"
-        reason = "; ".join(volume_verdict.sentences(found.of("refused")))
+        reason = "; ".join(difference.sentences(found.by_kind("refused")))
     elif error is not None:
-        status, reason = _OF_KIND[error.kind], str(error)
+        status, reason = reply_status.OF_KIND[error.kind], str(error)
     else:
         status, reason = _done(found, is_sent=key in answers), ""
     return Outcome(
@@ -99,13 +92,13 @@ def of(
         volume_id=volume_id,
         status=status,
         reason=reason,
-        changes=volume_verdict.sentences(found.of("changes")),
-        ignored=volume_verdict.sentences(found.of("ignored")),
+        changes=difference.sentences(found.by_kind("changes")),
+        ignored=difference.sentences(found.by_kind("ignored")),
         hidden=found.hidden,
     )
 
 
-def _done(found: volume_verdict.Verdict, *, is_sent: bool) -> Status:
+def _done(found: difference.Comparison, *, is_sent: bool) -> Status:
     if not is_sent:
         return "unchanged"
     return "registered" if found.is_new else "updated"

@@ -2,12 +2,14 @@
 
 import contextlib
 import dataclasses
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
 from nomad_csi.deploy import (
     batch_look,
     batch_namespaces,
@@ -15,8 +17,8 @@ from nomad_csi.deploy import (
     batch_send,
     mark_upkeep,
     registration_ownership,
+    storage_sharing,
     volume_ownership,
-    volume_verdict,
 )
 from nomad_csi.plan import registration
 
@@ -70,7 +72,13 @@ def register(
         cancelled=cancelled or threading.Event(),
     )
     _patiently(lambda: batch_namespaces.check(client, wanted), patience)
-    seen = _looked(client, wanted, patience)
+    users = storage_sharing.Users(client)
+    seen = {
+        key: (document, _patiently(functools.partial(storage_sharing.with_sharing, users, document, found), patience))
+        for key, (document, found) in _looked(client, wanted, patience).items()
+    }
+    if users.unlisted:
+        tell(users.unlisted)
     taken = _taken(client, seen, claimant, patience)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
@@ -83,14 +91,14 @@ def register(
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, patience)
     outcomes = {
-        key: batch_outcome.of_another(key, taken.refused[key])
+        key: batch_outcome.of_another(key, str(taken.refused[key]))
         if key in taken.refused
         else batch_outcome.of(key, seen[key][1], answers)
         for key in wanted
     }
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
-            batch_outcome.of_another(key, owner), reason=str(volume_ownership.lost(key, owner))
+            batch_outcome.of_another(key, str(owner)), reason=str(volume_ownership.lost(key, owner))
         )
     for key, former in taken.adopted.items():
         told = f"now of {claimant.owner or 'nobody'} (was {former})"
@@ -118,11 +126,11 @@ def _by_key(
 
 def _looked(
     client: nomad.Nomad, wanted: Mapping[batch_look.Key, registration.VolumeRegistration], patience: batch_send.Patience
-) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
+) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
-    def look() -> dict[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]]:
-        looked = batch_look.verdicts(client, wanted, frozenset())
+    def look() -> dict[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+        looked = batch_look.comparisons(client, wanted, frozenset())
         return {key: (document, found) for key, document, found in looked}
 
     return _patiently(look, patience)
@@ -130,7 +138,7 @@ def _looked(
 
 def _taken(
     client: nomad.Nomad,
-    seen: Mapping[batch_look.Key, tuple[registration.VolumeRegistration, volume_verdict.Verdict]],
+    seen: Mapping[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     claimant: registration_ownership.Claimant,
     patience: batch_send.Patience,
 ) -> registration_ownership.Taken:

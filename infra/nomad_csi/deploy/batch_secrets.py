@@ -1,10 +1,11 @@
 """Secrets of many volumes, given apart from specs and files. None may be left out: Nomad erases what is not sent."""
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
+from nomad_csi.spec import encrypted
 
 Given = Mapping[str, Mapping[str, str]]
 """``{"namespace/volume_id": {name: value}}``."""
@@ -28,7 +29,7 @@ def filled(
     Return *documents* with the secrets that are *given*.
 
     *needed* names, by ``namespace/volume_id``, secrets that a volume has and that are known nowhere else; a value that
-    is `registration.ENCRYPTED` is one of them. Raises `errors.SpecError` naming each that is missing, and each that is
+    is `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` naming each that is missing, and each that is
     given for a volume that is not among *documents*.
     """
     all_of_them = tuple(documents)
@@ -45,18 +46,12 @@ def filled(
 
 
 def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
-    """Yield the secrets whose values are not known, and what else is encrypted: that can only come from Pulumi."""
-    parts: dict[str, Collection[str]] = {
-        "context": document.context.values(),
-        "parameters": document.parameters.values(),
-    }
-    parts |= {"mount_flags": document.mount_options.mount_flags, "external_id": (document.external_id,)}
-    for name in (name for name, values in parts.items() if registration.ENCRYPTED in values):
+    """Yield the secrets whose values are not known, and encrypted mount flags: these can only come from Pulumi."""
+    if encrypted.PLACEHOLDER in document.mount_options.mount_flags:
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
-        yield errors.Problem(
-            path=f"{_key(document)}: {name}", got="an encrypted value", allowed="one in clear", fix=fix
-        )
-    unknown = {name for name, value in document.secrets.items() if value == registration.ENCRYPTED}
+        path = f"{_key(document)}: mount_flags"
+        yield errors.Problem(path=path, got="an encrypted value", allowed="values in clear", fix=fix)
+    unknown = {name for name, value in document.secrets.items() if value == encrypted.PLACEHOLDER}
     for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
         yield errors.Problem(
             path=f"{_key(document)}: secret {name}",

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, batch_plan, overdue, side_by_side
+from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.deploy import batch_look, batch_plan, overdue
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -209,13 +209,13 @@ class _Sender:
             batch_look.key_of(document): document for document in documents
         }
         try:
-            seen = [(key, verdict) for key, _, verdict in batch_look.verdicts(self._client, wanted, frozenset())]
+            seen = [(key, compared) for key, _, compared in batch_look.comparisons(self._client, wanted, frozenset())]
         except errors.NomadApiError as error:
             self._patience.tell(f"{error}; what was sent could not be read back")
             return None
         return all(
-            verdict.kind in {"equal", "ignored", "hidden"} and (key in self._new or not verdict.hidden)
-            for key, verdict in seen
+            compared.kind in {"equal", "ignored", "hidden"} and (key in self._new or not compared.hidden)
+            for key, compared in seen
         )
 
 

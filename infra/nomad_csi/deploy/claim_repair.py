@@ -1,18 +1,21 @@
 """
 Stuck claims of one volume, repaired: wait, collect garbage, detach, forget and register again. One step at a time.
 
-Each step is taken only while the one before it did not help, and each that can hurt is asked for. Nothing is forced
-while an allocation that has not ended holds the volume, while EC2 has it on an instance, or without a registration to
-put in the place of the one that Nomad would forget: Nomad shows neither its secrets nor its mount flags.
+Each step is taken only while the one before it did not help, and each that can hurt is asked for. After each answer
+the volume is read again: what somebody registered anew meanwhile is left alone. A repair that was interrupted between
+deregistration and registration is found by its note, and continued. Nothing is forced while an allocation that has not
+ended holds the volume, while EC2 has it on an instance, or without a registration to put in the place of the one that
+Nomad would forget: Nomad shows neither its secrets nor its mount flags.
 """
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import claim_replacement, claims, repair_steps, volume_removal
+from nomad_csi.deploy import claim_replacement, claims, repair_note, repair_steps, volume_removal
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
@@ -47,6 +50,7 @@ def repair(
     try:
         ladder.climb()
     except repair_steps.EndError as end:
+        ladder.clean_up(end.status)
         return Repaired(
             namespace=order.namespace,
             volume_id=order.volume_id,
@@ -72,11 +76,16 @@ class _Ladder:
         self._ask = ask
         self._tell = tell
         self._cancelled = cancelled
+        self._registered: tuple[str, str, int] | None = None
+        """External id, plugin and index of the registration that is to be repaired."""
         self.steps: list[str] = []
 
     def climb(self) -> NoReturn:
         """Take one step after the other."""
-        self._judged()
+        try:
+            self._judged()
+        except repair_steps.MissingError:
+            self._resume()
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
         self._detach()
@@ -86,7 +95,8 @@ class _Ladder:
         """Return the verdict on the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
-            raise repair_steps.EndError("refused", "Nomad has no such volume")
+            raise repair_steps.MissingError
+        self._refuse_another(volume)
         judged = claims.look_at(self._client, volume, aws_region=self._order.aws_region)
         if not volume.claims:
             raise self._freed(judged)
@@ -96,6 +106,16 @@ class _Ladder:
             if finding.code == "claim-without-controller":
                 raise repair_steps.EndError("refused", f"{finding.found}; {finding.advice}")
         return judged
+
+    def _refuse_another(self, volume: volumes.Volume) -> None:
+        """End the repair where the volume is not the one that it began with."""
+        now = volume.external_id, volume.plugin_id, volume.create_index
+        if self._registered is None:
+            self._registered = now
+        if now != self._registered:
+            held = f"{volume.external_id} of plugin {volume.plugin_id}"
+            reason = f"somebody registered it anew meanwhile, as {held}; look at it, and run this again if it is needed"
+            raise repair_steps.EndError("refused", reason)
 
     def _freed(self, judged: claim_model.VolumeClaims) -> repair_steps.EndError:
         """Return the good end; not so good where EC2 has the volume on an instance."""
@@ -145,16 +165,59 @@ class _Ladder:
         """Forget the volume and register it again, where that cannot let two write to it."""
         replacement = claim_replacement.Replacement(self._client, self._order)
         judged = self._judged()
-        document = replacement.checked(judged)
-        self._agree(replacement.question(judged, document))
-        replacement.refuse_attached(self._judged())
-        replacement.forget()
-        self.steps.append("force")
-        replacement.register(document)
-        self.steps.append("register")
+        document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
+        if not replacement.note():
+            self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
+        with self._interruptible(replacement):
+            replacement.forget()
+            self.steps.append("force")
+            replacement.register(document)
+            self.steps.append("register")
         raise repair_steps.EndError("registered", f"registered again from {self._order.source}, without the claims")
 
-    def _agree(self, question: str) -> None:
+    def _resume(self) -> NoReturn:
+        """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
+        note = repair_note.read(self._client, self._order.namespace, self._order.volume_id)
+        if note is None:
+            reason = "Nomad has no such volume, and no repair of it was interrupted, as far as its note would tell"
+            raise repair_steps.EndError(
+                "refused", f"{reason}; `{self._order.by_hand}` registers it, if it is to be there"
+            )
+        replacement = claim_replacement.Replacement(self._client, self._order)
+        document = replacement.noted(note)
+        self._confirm(replacement.resumption(note, document))
+        if volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None:
+            raise repair_steps.EndError("refused", "somebody registered it meanwhile; run this again if it is needed")
+        with self._interruptible(replacement):
+            replacement.register(document)
+            self.steps.append("register")
+        reason = f"registered again from {self._order.source}, which an interrupted repair had not done"
+        raise repair_steps.EndError("registered", reason)
+
+    @contextlib.contextmanager
+    def _interruptible(self, replacement: claim_replacement.Replacement) -> Iterator[None]:
+        """Tell the command that registers the volume where the block is interrupted, and let the interrupt go on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell(f"{self._order.key} may not be registered now: `{replacement.way_on}` registers it again")
+            raise
+
+    def clean_up(self, status: repair_steps.Status) -> None:
+        """Remove the note of a repair, this one's or an earlier one's, where the volume is well."""
+        if status not in {"free", "registered"}:
+            return
+        try:
+            repair_note.remove(self._client, self._order.namespace, self._order.volume_id)
+        except errors.NomadApiError as error:
+            self._tell(f"the note of the repair stays: {error}")
+
+    def _agree(self, question: str) -> claim_model.VolumeClaims:
+        """Ask, and return the verdict on the volume after the answer: it may have been registered anew meanwhile."""
+        self._confirm(question)
+        return self._judged()
+
+    def _confirm(self, question: str) -> None:
         if self._cancelled.is_set():
             raise errors.CancelledError(f"cancelled; done so far: {', '.join(self.steps) or 'nothing'}")
         if not self._ask(question):

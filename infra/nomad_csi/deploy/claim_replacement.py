@@ -1,10 +1,12 @@
 """The last step of a repair: a volume forgotten together with its claims, and registered again."""
 
 import dataclasses
+from datetime import UTC, datetime
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import repair_steps, volume_verdict
+from nomad_csi.compare import volume
+from nomad_csi.deploy import repair_note, repair_steps
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.plan import registration
 from nomad_csi.verify import claim_model
@@ -16,6 +18,8 @@ class Replacement:
     def __init__(self, client: nomad.Nomad, order: repair_steps.Order) -> None:
         self._client = client
         self._order = order
+        self.way_on = order.again
+        """The command that registers the volume where this was interrupted."""
 
     def checked(self, judged: claim_model.VolumeClaims) -> registration.VolumeRegistration:
         """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
@@ -27,19 +31,34 @@ class Replacement:
                 "its mount flags: name a spec or volume file of it with --from",
             )
         unclaimed = dataclasses.replace(judged.volume, claims=(), access_mode="", attachment_mode="")
-        wanted = volume_verdict.in_order_of(document, unclaimed)
-        found = volume_verdict.verdict(wanted, unclaimed)
-        if found.differences or not document.external_id:
-            told = "; ".join(map(str, found.differences)) or "it has no external id"
-            raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {told}")
+        differences = volume.compare_volume(document, unclaimed).differences
+        if differences or not document.external_id:
+            reason = "; ".join(map(str, differences)) or "it has no external id"
+            raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
+        self._refuse_unasked(document)
+        self._refuse_attached(judged)
+        return volume.as_sent(document, unclaimed)
+
+    def noted(self, note: repair_note.RepairNote) -> registration.VolumeRegistration:
+        """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""
+        document = self._order.document
+        if document is None:
+            reason = f"a repair that began at {note.begun} UTC had Nomad forget it and did not register it again"
+            raise repair_steps.EndError("deregistered", f"{reason}; `{self._order.again}` does")
+        given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
+        if given != held:
+            reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
+            raise repair_steps.EndError("refused", reason)
+        self._refuse_unasked(document)
+        return document
+
+    def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
         if attachments.is_ebs(document.external_id) and not self._order.aws_region:
             raise repair_steps.EndError(
                 "refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached"
             )
-        self.refuse_attached(judged)
-        return wanted
 
-    def refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
+    def _refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
         """End the repair where EC2 has the volume on an instance, or does not have it at all."""
         ebs = judged.ebs
         if ebs is not None and not ebs.attachments and not ebs.is_free:
@@ -58,6 +77,29 @@ class Replacement:
         )
         return repair_steps.FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
 
+    def resumption(self, note: repair_note.RepairNote, document: registration.VolumeRegistration) -> str:
+        """Return what the rest of an interrupted step does."""
+        storage = "EC2 is asked first whether it is free"
+        if not attachments.is_ebs(document.external_id):
+            storage = repair_steps.NOT_ASKED.format(external_id=document.external_id)
+        return repair_steps.RESUME.format(
+            begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage
+        )
+
+    def note(self) -> bool:
+        """Note what is about to be deregistered; false where the token may not. Ends the repair where that fails."""
+        document = self._order.document
+        assert document is not None  # noqa: S101  # `checked` came before
+        begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+        noted = repair_note.RepairNote(external_id=document.external_id, plugin_id=document.plugin_id, begun=begun)
+        try:
+            is_noted = repair_note.write(self._client, self._order.namespace, self._order.volume_id, noted)
+        except (errors.NomadApiError, errors.RefusedError) as error:
+            raise repair_steps.EndError("refused", f"the repair could not be noted: {error}") from error
+        if not is_noted:
+            self.way_on = self._order.by_hand
+        return is_noted
+
     def forget(self) -> None:
         """Make Nomad forget the volume with its claims. Ends the repair where it does not."""
         namespace, volume_id = self._order.namespace, self._order.volume_id
@@ -74,7 +116,10 @@ class Replacement:
         try:
             return volumes.get(self._client, self._order.namespace, self._order.volume_id) is None
         except errors.NomadApiError as again:
-            reason = f"nobody knows whether Nomad has forgotten it: {error}; not seen afterwards: {again}"
+            reason = (
+                f"whether it is registered could not be determined: {error}; not seen afterwards: {again}; if it is "
+                f"not, `{self.way_on}` registers it"
+            )
             raise repair_steps.EndError("deregistered", reason) from again
 
     def _check_detached(self, document: registration.VolumeRegistration) -> None:
@@ -105,7 +150,5 @@ class Replacement:
             return False
 
     def _left(self, why: str) -> repair_steps.EndError:
-        then = f"`nomad-csi register {self._order.source}` when that is settled"
-        return repair_steps.EndError(
-            "deregistered", f"Nomad has forgotten it, and it is not registered again: {why}; {then}"
-        )
+        then = f"when that is settled, `{self.way_on}` registers it"
+        return repair_steps.EndError("deregistered", f"it is NOT registered now: {why}; {then}")

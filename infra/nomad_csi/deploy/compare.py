@@ -40,18 +40,16 @@ def difference(
     *,
     ignored: frozenset[str] = frozenset(),
     also_updates: tuple[str, ...] = (),
-    also_replaces: frozenset[str] = frozenset(),
     notice: str = "",
 ) -> resource.Difference:
     """
     Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
 
     *ignored* names properties that say how a step is made, not what the object is. *also_updates* are paths that
-    differ although the inputs are equal, *also_replaces* properties that replace in this case.
-    *notice* is kept only where the object is replaced.
+    differ although the inputs are equal. *notice* is kept only where the object is replaced.
     """
     found = [change for change in changes(old_inputs, news) if paths.top(change.path) not in ignored]
-    fixed = also_replaces | {name for name, item in declared.items() if item.replaces}
+    fixed = {name for name, item in declared.items() if item.replaces}
     replaces = tuple(change.path for change in found if paths.top(change.path) in fixed)
     updates = tuple(change.path for change in found if change.path not in replaces)
     return resource.Difference(

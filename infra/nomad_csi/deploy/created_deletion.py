@@ -15,6 +15,7 @@ from nomad_csi.deploy import (
     deletion,
     deletion_order,
     deletion_outcome,
+    registration_ownership,
     resource,
     volume_ownership,
     volume_removal,
@@ -117,38 +118,50 @@ def is_left(context: resource.Context, client: nomad.Nomad, identity: str, recor
     """
     Return whether a volume that Nomad does not hold must stay in the state, because its storage is to be deleted.
 
-    Where nobody can say whether that is there, it stays, and the operator is told.
+    Where that could not be determined, it stays, and the operator is told. Where the driver cannot answer, the owner
+    record decides: a deletion removes it, and somebody who deregisters the volume by hand does not.
     """
     if not is_wanted(recorded) or objection(identity, recorded):
         return False
     storage = recorded["externalId"]
     try:
-        is_there = deletion.is_there(client, order(recorded), manner(context, recorded))
+        found = deletion.observe(client, order(recorded), manner(context, recorded))
+        is_deleted = found == "absent" or (found == "unobservable" and _is_released(client, recorded))
     except errors.NomadCsiError as error:
-        context.warn(f"{identity} is not registered, and it was not found out whether {storage} is left: {error}")
+        context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")
         return True
-    if is_there:
-        context.warn(
-            f"{identity} is not registered any more, and its storage {storage} is left: `up` registers it again, "
-            "`destroy` deletes it"
-        )
-    return is_there
+    if is_deleted:
+        return False
+    what = (
+        f"its storage {storage} is left"
+        if found == "present"
+        else f"whether its storage {storage} is left cannot be observed with this driver"
+    )
+    context.warn(f"{identity} is not registered any more, and {what}: `up` registers it again, `destroy` deletes it")
+    return True
+
+
+def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
+    """Return whether the volume had an owner record, and has none any more."""
+    key = (recorded["namespace"], recorded["volumeId"])
+    return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
 
 
 def sentence(outcome: deletion_outcome.Outcome) -> str:
     """Return *outcome* as a sentence that says what is left, and what to do."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
-    last = f"; its last snapshot is {outcome.snapshot_id}" if outcome.snapshot_id else ""
+    evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""
+    last = f"; its last snapshot is {outcome.snapshot_id}{evidence}" if outcome.snapshot_id else ""
     match outcome.status:
         case "deleted":
             return f"{volume} and its storage {storage} are deleted{last}{f'; {reason}' if reason else ''}"
         case "gone":
             return f"{volume} was gone already: {reason}"
         case "kept":
-            left = f"its storage {storage} is still there, with its data"
-            return f"{volume} is deregistered, and {left}: {reason}{last}; run the same command again to go on"
+            left = f"its storage {storage} is not deleted"
+            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run: the same command goes on"
         case "unknown":
-            left = f"nobody can say whether its storage {storage} is gone"
-            return f"{volume} is deregistered, and {left}: {reason}{last}; run the same command again"
+            left = f"could not determine whether its storage {storage} is deleted"
+            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run: the same command goes on"
         case _:
             return f"{volume} and its storage {storage} are as they were ({outcome.status}): {reason}"

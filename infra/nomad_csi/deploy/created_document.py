@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.deploy import created_properties, volume_document
-from nomad_csi.nomad import volume_creation, volumes
+from nomad_csi.nomad.records import volumes
+from nomad_csi.plan import created_names, registration
+
+_PLACES = ("requiredTopologies", "preferredTopologies")
 
 
 def in_order(values: dict[str, Any]) -> dict[str, Any]:
@@ -21,47 +24,42 @@ def in_order(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"requiredTopologies": sorted(places, key=_key)}
 
 
-def as_stored(wanted: volume_creation.NewVolume, found: volumes.Volume) -> volume_creation.NewVolume:
-    """Return *wanted* with the required places in the order in which Nomad holds them, where they are the same."""
-    stored = found.requested_topologies
-    is_same = sorted(map(_key, stored)) == sorted(map(_key, wanted.required_topologies))
-    return dataclasses.replace(wanted, required_topologies=stored) if is_same else wanted
+def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return *news* with the places *recorded*, where the program asks for the same zone as before.
+
+    Storage is somewhere by now, and what was asked for is a record. A place is that zone under the topology key that
+    the catalogue names: where only the catalogue changes, to replace the volume would cost its data.
+    """
+    zone = news.get("availabilityZone")
+    if zone is None or zone != recorded.get("availabilityZone"):
+        return dict(news)
+    kept = {name: recorded[name] for name in _PLACES if name in recorded}
+    return {name: value for name, value in news.items() if name not in _PLACES} | kept
 
 
-def from_inputs(inputs: Mapping[str, Any]) -> volume_creation.NewVolume:
-    """Return the document that checked *inputs* describe."""
-    common = volume_document.from_inputs({**inputs, "externalId": ""})
-    return volume_creation.NewVolume(
-        volume_id=common.volume_id,
-        namespace=common.namespace,
-        name=common.name,
-        plugin_id=common.plugin_id,
-        capabilities=common.capabilities,
-        mount_options=common.mount_options,
-        required_topologies=common.required_topologies,
-        preferred_topologies=tuple(item["segments"] for item in inputs.get("preferredTopologies", ())),
-        parameters=common.parameters,
-        secrets=common.secrets,
-        capacity_min_bytes=int(inputs.get("capacityMinBytes", 0)),
-        capacity_max_bytes=int(inputs.get("capacityMaxBytes", 0)),
-        clone_id=inputs.get("cloneId", ""),
-        snapshot_id=inputs.get("snapshotId", ""),
+def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) -> registration.VolumeRegistration:
+    """Return *wanted* with id, name and places as Nomad holds them: it refuses others, and the storage is there."""
+    return dataclasses.replace(
+        wanted,
+        name=found.name,
+        external_id=found.external_id,
+        required_topologies=found.requested_topologies,
+        preferred_topologies=found.preferred_topologies,
     )
 
 
-def of_volume(volume: volumes.Volume, *, with_sizes: bool = True) -> dict[str, Any]:
-    """
-    Return the inputs that describe what Nomad holds, without secrets and mount flags: every read redacts them.
-
-    *with_sizes* is false where nobody asks for a size: Nomad never forgets one that was asked for before.
-    """
-    sizes = {"capacityMinBytes": volume.capacity_min_bytes, "capacityMaxBytes": volume.capacity_max_bytes}
-    own = {
-        "preferredTopologies": _topologies(volume.preferred_topologies),
+def of_volume(volume: volumes.Volume) -> dict[str, Any]:
+    """Return the inputs that describe what Nomad holds, without secrets and mount flags: every read redacts them."""
+    own: dict[str, Any] = {
+        "name": created_names.readable_part(volume.name),
+        "preferredTopologies": volume_document.topologies(volume.preferred_topologies),
+        "capacityMinBytes": volume.capacity_min_bytes,
+        "capacityMaxBytes": volume.capacity_max_bytes,
         "cloneId": volume.clone_id,
         "snapshotId": volume.snapshot_id,
     }
-    whole = volume_document.to_inputs(volume_document.of_volume(volume)) | own | (sizes if with_sizes else {})
+    whole = volume_document.to_inputs(volume_document.of_volume(volume)) | own
     return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS and value})
 
 
@@ -71,12 +69,8 @@ def outputs_of(volume: volumes.Volume) -> dict[str, Any]:
         "externalId": volume.external_id,
         "capacityBytes": volume.capacity_bytes,
         "context": dict(volume.context),
-        "topologies": _topologies(volume.topologies),
+        "topologies": volume_document.topologies(volume.topologies),
     }
-
-
-def _topologies(places: tuple[Mapping[str, str], ...]) -> list[dict[str, Any]]:
-    return [{"segments": dict(segments)} for segments in places]
 
 
 def _key(place: Mapping[str, Any]) -> str:

@@ -1,11 +1,10 @@
 """The properties of a `CreatedVolume`: those of a registration, without what the plugin answers, and what it needs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.deploy import controller_endpoint, properties, volume_properties
+from nomad_csi.deploy import controller_endpoint, named_properties, properties, stack_identity, volume_properties
 from nomad_csi.spec import names
 
 _REGISTERED = volume_properties.INPUTS
@@ -48,13 +47,10 @@ INPUTS: Mapping[str, properties.Property] = {
     "namespace": _REGISTERED["namespace"],
     "name": properties.Property(
         kind="text",
-        replaces=True,
-        description="What the plugin knows the storage by: the same name means the same storage, also after the volume "
-        "was deregistered. The volume's id when omitted.",
+        description="The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It "
+        "counts when the storage is made; a change later changes nothing. The volume's id when omitted.",
     ),
-    "pluginId": replace(
-        _REGISTERED["pluginId"], description="Id of the CSI plugin that makes and serves the volume; with a controller."
-    ),
+    "pluginId": named_properties.plugin_id("Id of the CSI plugin that makes and serves the volume; with a controller."),
     "capabilities": _REGISTERED["capabilities"],
     "mountOptions": _REGISTERED["mountOptions"],
     "requiredTopologies": properties.Property(
@@ -68,6 +64,11 @@ INPUTS: Mapping[str, properties.Property] = {
         replaces=True,
         item=volume_properties.TOPOLOGY,
         description="Those of the required places that are tried first, best first.",
+    ),
+    "availabilityZone": properties.Property(
+        kind="text",
+        description="The zone that the program asks for, where the places follow from it and from the driver's "
+        "description. While it stays, other places replace nothing.",
     ),
     "parameters": properties.Property(
         kind="map", replaces=True, description="What the driver makes the storage by, such as `type`."
@@ -89,13 +90,18 @@ INPUTS: Mapping[str, properties.Property] = {
     ),
     "deletion": _DELETION,
     "owner": _REGISTERED["owner"],
+    "ownerId": _REGISTERED["ownerId"],
     "adopt": _REGISTERED["adopt"],
 }
 
 OF_DELETION = frozenset({"onDestroy", "deletion"})
 """Properties that say what becomes of the storage; Nomad knows nothing of them."""
 
+NOT_COMPARED = frozenset({"adopt", "availabilityZone", "name"})
+"""Properties that say how a step is made, where places come from, and by what a name begins: they change no volume."""
+
 MADE = "madeStorage"
+CREATED_NAME = "createdName"
 DEREGISTERED = "deregistered"
 
 OUTPUTS: Mapping[str, properties.Property] = {
@@ -112,6 +118,11 @@ OUTPUTS: Mapping[str, properties.Property] = {
         item=volume_properties.TOPOLOGY,
         description="Places where the volume can be attached, as the plugin answered; empty: anywhere.",
     ),
+    CREATED_NAME: properties.Property(
+        kind="text",
+        description="The name that the plugin made the storage by; absent where it was there before, or an older "
+        "release had it made by `name` alone.",
+    ),
     MADE: properties.Property(
         kind="text",
         description="The external id of what the plugin made for it, the proof that it may be deleted; absent where "
@@ -124,6 +135,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,
+    **stack_identity.OUTPUTS,
 }
 
 SOURCES = ("cloneId", "snapshotId")

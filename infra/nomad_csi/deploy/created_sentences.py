@@ -3,34 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nomad_csi.deploy import created_changes, created_deletion, created_properties, paths, resource
+from nomad_csi.deploy import created_changes, created_deletion, created_properties, resource
 from nomad_csi.nomad import volumes
 
-_SHAPE = frozenset({"requiredTopologies", "preferredTopologies", "parameters", *created_properties.SOURCES})
-"""Properties that the storage was made by."""
 
-
-def of_replacement(
-    identity: str, recorded: Mapping[str, Any], found: resource.Difference, news: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield what a replacement entails, and why the name counts in it."""
-    changed = {paths.top(path) for path in found.replaces}
+def of_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a replacement entails: where the data stays, and what the new volume has."""
     storage = recorded.get("externalId", "its storage")
     yield f"deregisters {identity} first; refused while it is claimed"
     if created_deletion.is_wanted(recorded):
         yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
         return
-    yield f"its storage {storage} stays, with its data"
-    if changed & {"name", "pluginId"}:
-        yield "the new volume is empty, unless the plugin has storage of that name already"
-    elif changed & _SHAPE:
-        fixed = ", ".join(sorted(changed & _SHAPE))
-        yield (
-            f"{fixed} cannot change in storage that is there, and the plugin finds that by the name "
-            f"{news['name']}: write another name as well, or it refuses, or hands out the old storage"
-        )
-    else:
-        yield f"the plugin finds it again by the name {news['name']}"
+    yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
+    source = next((f"{name} {news[name]}" for name in created_properties.SOURCES if news.get(name)), "")
+    yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
 
 
 def of_size(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
@@ -57,11 +43,8 @@ def of_volume(
         )
 
 
-def of_another(made: volumes.Volume, recorded: Mapping[str, Any]) -> str:
+def of_another(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
     """Return that the plugin did not find the storage *recorded* again; empty where it did."""
-    before = recorded.get(created_properties.MADE, made.external_id)
-    return (
-        ""
-        if made.external_id == before
-        else f"the plugin made {made.external_id} in place of {before}, which may be left"
-    )
+    now = made["externalId"]
+    before = recorded.get(created_properties.MADE, now)
+    return "" if now == before else f"the plugin made {now} in place of {before}, which may be left"

@@ -17,6 +17,8 @@ from nomad_csi.deploy import (
     properties,
     resource,
     secret_safety,
+    stack_identity,
+    successor,
     volume_comparison,
     volume_ownership,
     volume_properties,
@@ -53,23 +55,50 @@ class CreatedVolume:
         """
         hidden = {"foreignMountFlags": "mountOptions.mountFlags", created_properties.DEREGISTERED: "deregistered"}
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
-        found = compare.difference(self.inputs, old_inputs, news, ignored=frozenset({"adopt"}), also_updates=also)
+        also = (*also, *stack_identity.brought_forward(old_outputs))
+        found = self._difference(old_inputs, old_outputs, news, also)
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
-            return replace(
-                found, notice="; ".join(created_sentences.of_replacement(identity, old_outputs, found, news))
-            )
+            return replace(found, notice="; ".join(created_sentences.of_replacement(identity, old_outputs, news)))
         told = (
             *created_sentences.of_size(old_outputs, news),
             *created_deletion.told_of_change(identity, old_outputs, news),
         )
         return replace(found, notice="; ".join(told))
 
+    def _difference(
+        self,
+        old_inputs: Mapping[str, Any],
+        old_outputs: Mapping[str, Any],
+        news: Mapping[str, Any],
+        also: tuple[str, ...] = (),
+    ) -> resource.Difference:
+        """Return what differs; places that only the catalogue names otherwise do not."""
+        wanted = created_document.with_recorded_places(old_inputs, news)
+        ignored = frozenset(self.inputs) - created_changes.changed_properties(old_inputs, old_outputs, wanted)
+        return compare.difference(self.inputs, old_inputs, wanted, ignored=ignored, also_updates=also)
+
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what the plugin will answer is not known."""
-        unknown = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies"), resource.UNKNOWN)
+        unknown = dict.fromkeys(
+            ("externalId", "capacityBytes", "context", "topologies", created_properties.CREATED_NAME), resource.UNKNOWN
+        )
         unknown |= volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Check in a preview the plugin of what replaces a volume; of a new one, that its plugin is there."""
+        old_inputs = {name: value for name, value in old_outputs.items() if name in self.inputs}
+        is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
+        if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
+            return
+        client = context.connect()
+        with asking.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+            if old_outputs:
+                successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
+            else:
+                volume_ownership.say_take_over(context, client, news)
+                successor.warn_of_missing_plugin(context, client, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
@@ -78,12 +107,12 @@ class CreatedVolume:
         if "owner" in news:
             cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
+        held = volume_ownership.hold(news, {})
         if found is None:
-            made = created_changes.make(context, client, news)
-            proof = {created_properties.MADE: made.external_id}
+            answered = created_changes.make(context, client, news, held, {})
         else:
-            made, proof = created_changes.take_over(context, client, found, news), {}
-        answered = created_document.outputs_of(made) | proof
+            answered = created_changes.take_over(context, client, found, news, held)
+        answered |= stack_identity.recorded(context, held.nonce)
         if why := created_deletion.objection(_identity(news), {**news, **answered}):
             context.warn(why)
         return _identity(news), _observed(client, news, answered)
@@ -123,17 +152,18 @@ class CreatedVolume:
         volume_ownership.refuse_others(client, news, old_outputs)
         secret_safety.refuse(client, identity, news)
         found = volumes.get(client, news["namespace"], news["volumeId"])
+        held = volume_ownership.hold(news, old_outputs)
+        done = stack_identity.recorded(context, held.nonce)
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
-            made = created_changes.make(context, client, news)
+            made = created_changes.make(context, client, news, held, old_outputs)
             if told := created_sentences.of_another(made, old_outputs):
                 context.warn(told)
-            proof = {created_properties.MADE: made.external_id}
-            return _observed(client, news, created_document.outputs_of(made) | proof)
+            return _observed(client, news, made | done)
         _refuse_another(identity, found, old_outputs)
-        volume_ownership.mark(context, client, news, old_outputs)
-        if found is not None and not created_changes.is_of_deletion_only(old_outputs, news):
+        volume_ownership.mark(context, client, news, old_outputs, held)
+        if found is not None and created_changes.concerns_nomad(old_outputs, news):
             created_changes.change(context, client, found, news)
-        return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs})
+        return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs} | done)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -142,8 +172,15 @@ class CreatedVolume:
         Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
         """
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, outputs)
+        if context.operation.was_created(self.token, identity) or volume_ownership.is_moved(client, outputs):
+            volume_ownership.say_moved(context, identity)
+            return
+        wanted = context.operation.declared(self.token, context.urn)
+        if wanted is not None:
+            successor.refuse(context, client, _successor(wanted, outputs))
         if created_deletion.is_wanted(outputs):
             created_deletion.delete(context, client, identity, outputs)
             return
@@ -162,6 +199,10 @@ class CreatedVolume:
 
 def _identity(inputs: Mapping[str, Any]) -> str:
     return f"{inputs['namespace']}/{inputs['volumeId']}"
+
+
+def _successor(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> successor.Successor:
+    return successor.Successor(news=news, recorded=recorded, is_created=True)
 
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
@@ -201,13 +242,13 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[st
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
-    """Return what of *recorded* outputs Nomad does not know: that the plugin made the storage for this resource."""
-    return {name: value for name, value in recorded.items() if name == created_properties.MADE}
+    """Return what of *recorded* outputs Nomad does not know: how the plugin made the storage, and whose step it was."""
+    made = (created_properties.MADE, created_properties.CREATED_NAME)
+    return {name: recorded[name] for name in made if name in recorded} | volume_ownership.of_step(recorded)
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
-    with_sizes = not recorded or created_changes.asks_for_size(recorded)
-    shown = created_document.of_volume(volume, with_sizes=with_sizes)
-    live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
+    shown = created_document.of_volume(volume)
+    live, foreign = volume_comparison.as_recorded(volume, shown, recorded, made_by_plugin=True)
     return live, _recorded(live) | created_document.outputs_of(volume) | foreign

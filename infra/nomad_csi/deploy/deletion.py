@@ -15,27 +15,20 @@ from collections.abc import Iterable, Iterator
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.csi import presence
 from nomad_csi.deploy import (
     cluster_identity,
     deletion_guards,
     deletion_order,
     deletion_outcome,
     deletion_proof,
+    deletion_snapshot,
     deletion_target,
     deletion_ways,
     deregistration,
     mark_upkeep,
     registration_ownership,
 )
-
-FRESH_S = 1.0
-"""
-How old the last look at Nomad may be when the storage is ordered to go. Shorter than it takes to place an allocation,
-attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both the look and EC2.
-"""
-
-LAST_LOOKS = 3
-"""Times that Nomad is asked for an answer as fresh as that."""
 
 
 def delete(
@@ -63,13 +56,13 @@ def _outcomes(
         left_s = max(left_s - deletion.waited_s, 0.0)
 
 
-def is_there(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> bool:
+def observe(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> presence.Presence:
     """
-    Return whether the storage of *order* is there, as far as those can see it that would delete it. Changes nothing.
+    Return whether the storage of *order* exists, as far as those can observe it that would delete it. Changes nothing.
 
-    Raises `errors.NomadCsiError` where that was not found out.
+    Raises `errors.NomadCsiError` where that could not be determined.
     """
-    return _Deletion(client, order, manner).is_there()
+    return _Deletion(client, order, manner).observe()
 
 
 class _Deletion:
@@ -83,7 +76,7 @@ class _Deletion:
         self._claimant = registration_ownership.Claimant(owner=manner.owner)
         self._external_id = ""
         self._tags: dict[str, str] = {}
-        self._snapshot_id = ""
+        self._snapshot = deletion_snapshot.LastSnapshot()
         self._is_forgotten = False
         self.waited_s = 0.0
         """What its deregistration has taken."""
@@ -91,23 +84,26 @@ class _Deletion:
     def run(self) -> deletion_outcome.Outcome:
         """Go all steps; return how far it came."""
         try:
-            self._go()
+            remark = self._go()
         except deletion_outcome.StoppedError as stopped:
+            if stopped.status == "gone" and self._is_forgotten:
+                self._let_go()
             return self._outcome(stopped.status, str(stopped))
         except errors.RefusedError as refused:
             return self._outcome("kept" if self._is_forgotten else "refused", str(refused))
         except errors.NomadCsiError as error:
             return self._outcome("kept" if self._is_forgotten else "failed", str(error))
         self._let_go()
-        return self._outcome("deleted", self._registered_meanwhile())
+        return self._outcome("deleted", "; ".join(part for part in (remark, self._registered_meanwhile()) if part))
 
-    def is_there(self) -> bool:
+    def observe(self) -> presence.Presence:
         """Find the storage, and ask whoever would delete it."""
         way = deletion_target.way(self._client, self._find(), self._manner)
         way.check(with_snapshot=False)
-        return way.is_there(self._external_id)
+        return way.observe(self._external_id)
 
-    def _go(self) -> None:
+    def _go(self) -> str:
+        """Delete; return what to know of what was deleted."""
         target = self._find()
         way = deletion_target.way(self._client, target, self._manner)
         self._tags = deletion_target.tags(self._client, target, self._manner)
@@ -121,11 +117,11 @@ class _Deletion:
         self._is_forgotten = True
         self._hold()
         if self._with_snapshot:
-            patience = deletion_ways.Patience(
+            patience = deletion_snapshot.Patience(
                 wait_s=self._manner.snapshot_wait_s, cancelled=self._manner.cancelled, tell=self._manner.tell
             )
-            self._snapshot_id = way.snapshot(self._external_id, self._tags, patience)
-        self._end(way)
+            self._snapshot = way.snapshot(self._external_id, self._tags, patience)
+        return self._end(way)
 
     @property
     def _with_snapshot(self) -> bool:
@@ -148,7 +144,7 @@ class _Deletion:
             recorded_cluster=manner.clusters.get(self._order.key, ""),
             cluster=cluster_identity.of(self._client),
             is_registered=is_registered,
-            mark=registration_ownership.of(self._client).owners([self._key]).get(self._key, ""),
+            mark=registration_ownership.of(self._client).labels([self._key]).get(self._key, ""),
         )
         said = deletion_proof.Said(
             owner=manner.owner,
@@ -159,7 +155,7 @@ class _Deletion:
             raise errors.RefusedError(f"{why}; nothing was changed")
 
     def _see_that_it_is_there(self, way: deletion_ways.Way, target: deletion_target.Target) -> None:
-        if way.is_there(self._external_id):
+        if way.observe(self._external_id) != "absent":
             return
         if target.is_registered:
             place = self._manner.endpoint or self._manner.aws_region
@@ -202,8 +198,8 @@ class _Deletion:
             except errors.NomadApiError as error:
                 self._manner.tell(f"{error}; the owner mark of {self._order.key} stays")
 
-    def _end(self, way: deletion_ways.Way) -> None:
-        """Look a last time, and delete."""
+    def _end(self, way: deletion_ways.Way) -> str:
+        """Look a last time, and delete; return what to know of it."""
         if self._manner.cancelled.is_set():
             raise errors.CancelledError("cancelled before the storage was deleted")
         if self._manner.aws_region:
@@ -211,27 +207,16 @@ class _Deletion:
         try:
             way.delete(self._external_id, self._last_look)
         except (errors.AwsError, errors.CsiError) as error:
-            self._read_back(way, str(error))
+            said, is_accepted = str(error), False
         else:
-            self._read_back(way, "its deletion was accepted")
+            said, is_accepted = "its deletion was accepted", True
+        return deletion_ways.confirm_absence(
+            way, self._external_id, said, is_accepted=is_accepted, cancelled=self._manner.cancelled
+        )
 
     def _last_look(self) -> None:
         """Raise `errors.RefusedError` where somebody has registered the storage again, or Nomad is slow to tell."""
-        for _ in range(LAST_LOOKS):
-            began = time.monotonic()
-            deletion_guards.refuse_registered(self._client, self._external_id)
-            if time.monotonic() - began <= FRESH_S:
-                return
-        raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to tell who has registered what")
-
-    def _read_back(self, way: deletion_ways.Way, said: str) -> None:
-        """See what became of storage that was ordered to go. Raises `StoppedError` unless it is gone."""
-        try:
-            is_there = way.is_there(self._external_id)
-        except (errors.AwsError, errors.CsiError) as error:
-            raise deletion_outcome.StoppedError("unknown", f"{said}; not seen afterwards: {error}") from error
-        if is_there:
-            raise deletion_outcome.StoppedError("kept", f"{said}; the storage is still there")
+        deletion_guards.refuse_registered_now(self._client, self._external_id)
 
     def _registered_meanwhile(self) -> str:
         """Return what to know of registrations that came between the last look and the end."""
@@ -248,6 +233,7 @@ class _Deletion:
             volume_id=self._order.volume_id,
             status=status,
             external_id=self._external_id,
-            snapshot_id=self._snapshot_id,
+            snapshot_id=self._snapshot.snapshot_id,
+            snapshot_evidence=self._snapshot.evidence,
             reason=reason,
         )

@@ -7,15 +7,24 @@ has it on an instance. A whole deletion, with its deregistration, its proof and 
 `deletion.delete`.
 """
 
-import re
+import time
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.nomad import volumes
+from nomad_csi.plan import shared_storage
 
 EVERYWHERE = "*"
-_ACCESS_POINT = re.compile(r"fsap-[0-9a-f]+")
+
+FRESH_S = 1.0
+"""
+How old the last answer of Nomad may be when the storage is ordered to go. Shorter than it takes to place an allocation,
+attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both Nomad's answer and EC2.
+"""
+
+LAST_LOOKS = 3
+"""Times that Nomad is asked for an answer as fresh as that."""
 
 
 def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_region: str = "") -> None:
@@ -59,6 +68,16 @@ def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tupl
         )
 
 
+def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
+    """Raise `errors.RefusedError` while Nomad holds *external_id*, or where its answer takes longer than `FRESH_S`."""
+    for _ in range(LAST_LOOKS):
+        began = time.monotonic()
+        refuse_registered(client, external_id)
+        if time.monotonic() - began <= FRESH_S:
+            return
+    raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to tell who has registered what")
+
+
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
     """
     Return namespace and id of every volume that Nomad holds with this storage, whatever its plugin.
@@ -67,13 +86,9 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
     hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List``), 2026-08-21.
     """
     listed = volumes.list_volumes(client, EVERYWHERE)
-    return tuple((item.namespace, item.volume_id) for item in listed if is_same(item.external_id, external_id))
-
-
-def is_same(one: str, other: str) -> bool:
-    """Return whether two external ids mean the same storage: equal, or with the same access point of EFS."""
-    points = set(_ACCESS_POINT.findall(one)) & set(_ACCESS_POINT.findall(other))
-    return one == other or bool(points)
+    return tuple(
+        (item.namespace, item.volume_id) for item in listed if shared_storage.is_same(item.external_id, external_id)
+    )
 
 
 def refuse_attached(external_id: str, aws_region: str) -> None:

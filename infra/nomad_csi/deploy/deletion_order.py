@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from nomad_csi.plan import named_volume
+
 SNAPSHOT_WAIT_S = 3600.0
 """How long a last snapshot may take, unless somebody says otherwise."""
 
@@ -13,11 +15,8 @@ def _silent(_line: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(named_volume.NamedVolume):
     """One volume whose data is to be deleted."""
-
-    namespace: str
-    volume_id: str
 
     word: str
     """What the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
@@ -30,11 +29,6 @@ class Order:
 
     plugin_id: str = ""
     """Its plugin, where Nomad does not hold it any more and its controller is to delete it."""
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from nomad_csi.deploy import (
     controller_endpoint,
     deletion_order,
     deletion_outcome,
+    deletion_plugin,
     deletion_ways,
 )
 from nomad_csi.nomad import plugins, volumes
@@ -69,11 +70,12 @@ def way(client: nomad.Nomad, target: Target, manner: deletion_order.Manner) -> d
     """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
     if manner.endpoint:
         plugin = _plugin(client, target)
-        return deletion_ways.Plugin(
+        return deletion_plugin.Plugin(
             endpoint=controller_endpoint.find(client, plugin, manner.endpoint),
             provider=plugin.provider,
             secrets=manner.secrets.get(target.order.key, {}),
             accepts_unguarded=manner.accepts_unguarded,
+            insecure=client.connection.insecure_http,
         )
     if not aws_deletion.kind_of(target.external_id):
         raise errors.RefusedError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import batch_look, deregistration_outcome, mark_upkeep, registration_ownership
+from nomad_csi.deploy import batch_look, deregistration_outcome, mark_upkeep, registration_ownership, reply_status
 from nomad_csi.nomad import changes, stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
@@ -77,7 +77,7 @@ class _Run:
         self._outcomes: dict[batch_look.Key, deregistration_outcome.Outcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.EbsVolume] = {}
-        self._owners: Mapping[batch_look.Key, str] = {}
+        self._owners: Mapping[batch_look.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[batch_look.Key, changes.Watched] | None = None
 
     def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
@@ -113,7 +113,7 @@ class _Run:
         """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""
         ours = []
         for volume in held:
-            owner = self._owners.get(_key(volume), "")
+            owner = self._owners.get(_key(volume))
             if self._manner.claimant.may_have(owner):
                 ours.append(volume)
             else:
@@ -185,7 +185,7 @@ class _Run:
 
     def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
         """Note why a volume is still registered; after a lost answer, whether it is."""
-        status = deregistration_outcome.OF_KIND[error.kind]
+        status: deregistration_outcome.Status = reply_status.OF_KIND[error.kind]
         if status == "unknown":
             try:
                 is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None

@@ -1,10 +1,9 @@
 """What became of a volume that was to be deregistered, as data."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi import errors
+from nomad_csi.plan import named_volume
 
 Status = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
 """
@@ -12,16 +11,11 @@ Status = Literal["deregistered", "gone", "claimed", "attached", "refused", "fail
 instance. ``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came.
 """
 
-OF_KIND: Mapping[errors.ReplyKind, Status] = {"refused": "refused", "retry": "failed", "ambiguous": "unknown"}
-"""What an error of Nomad's makes of a volume."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(named_volume.NamedVolume):
     """What became of one volume."""
 
-    namespace: str
-    volume_id: str
     status: Status
 
     reason: str = ""
@@ -29,11 +23,6 @@ class Outcome:
 
     storage: str = ""
     """What EC2 says of its storage; empty where it was not asked."""
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
 
     @property
     def is_done(self) -> bool:

@@ -2,19 +2,14 @@
 
 import dataclasses
 import functools
-import os
-import re
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.aws import asking, attachments, ebs_volumes, file_systems, instances, keys, policies, regions
 from nomad_csi.deploy import gather
 from nomad_csi.doctor import clients, machines, model, permissions, places
-
-_REGION = re.compile(r"([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)(?:-[a-z0-9-]+)?[a-z]")
-"""A zone; its region is the first part, also of ``us-west-2-lax-1a``."""
 
 _ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 _Part = TypeVar("_Part")
@@ -22,12 +17,11 @@ _Part = TypeVar("_Part")
 
 def region_of(found: model.Found) -> str | model.Unknown:
     """Return the region of the clients and volumes; where they name none, that of the environment."""
-    regions = {match[1] for zone in _zones(found) if (match := _REGION.fullmatch(zone))}
-    if len(regions) > 1:
-        told = ", ".join(sorted(regions))
+    known = regions.of_zones(_zones(found))
+    if len(known) > 1:
+        told = ", ".join(sorted(known))
         return model.Unknown(reason=f"clients and volumes are in several regions: {told}; name one with --aws-region")
-    named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
-    region = next(iter(regions), named)
+    region = next(iter(known), regions.of_environment())
     return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
 
 

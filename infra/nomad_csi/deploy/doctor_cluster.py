@@ -84,7 +84,7 @@ def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unk
         for namespace in sorted(namespaces):
             for page in variables.get_many(client, namespace, paths):
                 owners = registration_marks.read(page.items) if page else {}
-                found |= {f"{namespace}/{volume_id}": owner for volume_id, owner in owners.items()}
+                found |= {f"{namespace}/{volume_id}": str(owner) for volume_id, owner in owners.items()}
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
     return found

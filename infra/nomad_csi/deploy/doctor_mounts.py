@@ -30,7 +30,7 @@ def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
         return {}
     path = request.path_of("agent", "self")
     try:
-        item = replies.checked("GET", path, client.request("GET", path))
+        item = replies.checked(client.request("GET", path))
         text = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.deploy import created_document, eject, volume_document
+from nomad_csi.deploy import eject, volume_document
 from nomad_csi.hcl import files as parsed
-from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
 
@@ -111,18 +110,8 @@ def _created(inputs: Mapping[str, Any], outputs: Mapping[str, Any], key: str) ->
     """Return the registration of what the plugin made: with the id and the context that it answered."""
     if not outputs.get("externalId"):
         raise errors.RefusedError(f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject")
-    wanted: volume_creation.NewVolume = created_document.from_inputs(inputs)
-    return registration.VolumeRegistration(
-        volume_id=wanted.volume_id,
-        namespace=wanted.namespace,
-        name=wanted.name,
-        external_id=outputs["externalId"],
-        plugin_id=wanted.plugin_id,
-        capabilities=wanted.capabilities,
-        mount_options=wanted.mount_options,
-        required_topologies=wanted.required_topologies,
-        parameters=wanted.parameters,
-        context=outputs.get("context") or {},
+    return volume_document.from_inputs(
+        {**inputs, "externalId": outputs["externalId"], "context": outputs.get("context") or {}}
     )
 
 

@@ -8,15 +8,14 @@ Nomad 2.0.6-dev, 2026-08.
 
 import dataclasses
 import functools
-import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.csi import endpoint, probe
-from nomad_csi.deploy import other_jobs, side_by_side
+from nomad_csi.deploy import other_jobs
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import found, instances
@@ -117,13 +116,8 @@ def _ask(
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """Return the results of *calls* in their order; the rest is as `side_by_side.each` says."""
-    numbered = (functools.partial(_numbered, number, call) for number, call in enumerate(calls))
-    return [result for _, result in sorted(side_by_side.each(numbered, workers=workers), key=operator.itemgetter(0))]
-
-
-def _numbered(number: int, call: Callable[[], _Result]) -> tuple[int, _Result]:
-    return number, call()
+    """Return the results of *calls* in their order; the rest is as `side_by_side.in_order` says."""
+    return list(side_by_side.in_order(calls, workers=workers))
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

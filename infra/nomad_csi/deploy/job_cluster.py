@@ -15,11 +15,10 @@ def recorded_as(
     Return the cluster to record of the job *found*, which `cluster_identity.refuse_other` let pass.
 
     *recorded* are the outputs of before, empty where there are none. What was recorded without a cluster may be another
-    job of that id: it is known by its owner's mark.
+    job of that id: it is known by its owner.
     """
-    before, owner = recorded.get("cluster"), inputs.get("owner")
-    is_marked = bool(owner) and found.meta.get(job_ownership.OWNER_META) == owner
-    if recorded and not before and not is_marked:
+    before, owner = recorded.get("cluster"), str(inputs.get("owner", ""))
+    if recorded and not before and not (owner and str(job_ownership.owner_of(client, found)) == owner):
         return {}
     now = cluster_identity.of(client) or before
     return {"cluster": now} if now else {}

@@ -1,12 +1,10 @@
 """Stop a plugin job, wait until its tasks have ended, purge it: in this order, so that nothing is left unseen."""
 
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import resource
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import jobs, replies, volumes
 
 TERMINAL = frozenset({"complete", "failed", "lost"})
 """Client statuses of an allocation that runs no more (hashicorp/nomad, ``ClientTerminalStatus``)."""
@@ -31,13 +29,13 @@ def remove(context: resource.Context, client: nomad.Nomad, job: jobs.Job) -> Non
     jobs.stop(client, job.namespace, job.job_id, purge=True)
 
 
-def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: Mapping[str, Any]) -> None:
+def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: replies.Node) -> None:
     """
     Raise `errors.RefusedError` while a volume of a plugin in *document* is claimed.
 
     Without its plugin a claim becomes free, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
     """
-    served = frozenset(_plugin_ids(document))
+    served = frozenset(replies.text(plugin, "ID") for plugin in jobs.csi_plugins(document))
     claimed = [item for item in volumes.list_volumes(client, "*") if item.plugin_id in served and _is_claimed(item)]
     if claimed:
         named = ", ".join(f"{item.namespace}/{item.volume_id}" for item in claimed)
@@ -45,13 +43,6 @@ def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: Mapping[str, An
             f"job {job.namespace}/{job.job_id} runs on: volumes of its plugin are claimed, and would stay mounted and "
             f"attached without it: {named}; stop the jobs that use them and run again"
         )
-
-
-def _plugin_ids(document: Mapping[str, Any]) -> Iterator[str]:
-    for group in document.get("TaskGroups") or ():
-        for task in group.get("Tasks") or ():
-            if plugin := task.get("CSIPluginConfig"):
-                yield plugin["ID"]
 
 
 def _is_claimed(volume: volumes.ListedVolume) -> bool:

@@ -22,6 +22,8 @@ def release(
     keys: Iterable[batch_look.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
+    *,
+    holds: registration_ownership.Holds | None = None,
 ) -> None:
     """
     Remove the marks of *claimant* from those of *keys* that are not registered; those of others stay.
@@ -29,7 +31,7 @@ def release(
     A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
     `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
     """
-    if kept := _settled(client, keys, claimant, tell):
+    if kept := _settled(client, keys, claimant, tell, holds):
         tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
 
 
@@ -38,11 +40,12 @@ def _settled(
     keys: Iterable[batch_look.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
+    holds: registration_ownership.Holds | None,
 ) -> list[batch_look.Key]:
     """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
     marks = registration_ownership.of(client)
     is_marked = dict.fromkeys(keys, True)
-    removed: dict[batch_look.Key, str] = {}
+    removed: dict[batch_look.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
         is_registered = {key: volume is not None for key, volume in batch_look.found(client, is_marked)}
         wrong = [key for key, is_there in is_registered.items() if is_there is not is_marked[key]]
@@ -50,8 +53,8 @@ def _settled(
             break
         for key in wrong:
             if not is_marked[key] and key in removed:
-                marks.take([key], registration_ownership.Claimant(owner=removed[key]), tell)
-        removed |= marks.give_up([key for key in wrong if is_marked[key]], claimant, tell)
+                marks.put_back(key, removed[key], tell)
+        removed |= marks.give_up([key for key in wrong if is_marked[key]], claimant, tell, holds=holds)
         is_marked |= {key: is_registered[key] for key in wrong}
     return [key for key, has_mark in is_marked.items() if has_mark]
 
@@ -61,7 +64,9 @@ def confirm(
     keys: Iterable[batch_look.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
-) -> Mapping[batch_look.Key, str]:
+    *,
+    holds: registration_ownership.Holds | None = None,
+) -> Mapping[batch_look.Key, registration_ownership.OwnerRecord]:
     """
     Put back what was removed of the marks of *keys*, which *claimant* has registered; return those of others' by now.
 
@@ -72,9 +77,9 @@ def confirm(
         return {}
     try:
         who = dataclasses.replace(claimant, adopts=False)
-        taken = registration_ownership.of(client).take(wanted, who, tell)
+        taken = registration_ownership.of(client).take(wanted, who, tell, holds=holds)
         if taken.fresh:  # it was removed, and so may the registration be
-            _settled(client, taken.fresh, who, tell)
+            _settled(client, taken.fresh, who, tell, holds)
     except errors.NomadApiError as error:
         tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, wanted))} are still there")
         return {}

@@ -16,12 +16,12 @@ def namespace(description: str, *, replaces: bool = True) -> properties.Property
     )
 
 
-def plugin_id(description: str) -> properties.Property:
+def plugin_id(description: str, *, replaces: bool = True) -> properties.Property:
     """Return the id of a CSI plugin."""
     return properties.Property(
         kind="text",
         required=True,
-        replaces=True,
+        replaces=replaces,
         pattern=names.PLUGIN_ID,
         pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
         description=description,

@@ -5,12 +5,11 @@ Of two instances of one plugin on a client Nomad asks and lists the one that cam
 (tried on Nomad 2.0.6-dev, 2026-11). Its record of the plugin has the jobs of both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs, plugins
+from nomad_csi.nomad import jobs, plugins, replies
 from nomad_csi.plan import model
 from nomad_csi.verify import found
 
@@ -46,14 +45,6 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
         return found.OtherJob(namespace=namespace, job_id=job_id, unread=str(error))
     if document is None:
         return None
-    roles = frozenset(role for kind in _kinds(document, plugin_id) for role in _ROLES.get(kind, frozenset()))
+    kinds = {replies.text(block, "Type") for block in jobs.csi_plugins(document) if block.get("ID") == plugin_id}
+    roles = frozenset(role for kind in kinds for role in _ROLES.get(kind, frozenset()))
     return found.OtherJob(namespace=namespace, job_id=job_id, roles=roles, allocations=allocations)
-
-
-def _kinds(document: Mapping[str, Any], plugin_id: str) -> Iterator[str]:
-    """Yield the types of the ``csi_plugin`` blocks with that id."""
-    for group in document.get("TaskGroups") or ():
-        for task in group.get("Tasks") or ():
-            block = task.get("CSIPluginConfig") or {}
-            if block.get("ID") == plugin_id:
-                yield str(block.get("Type"))

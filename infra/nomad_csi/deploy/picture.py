@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
 from nomad_csi.deploy import (
-    batch_documents,
     batch_look,
     batch_namespaces,
     job_ownership,
     registration_ownership,
-    volume_verdict,
+    storage_sharing,
 )
 from nomad_csi.nomad import jobs, namespaces
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents, files
 from nomad_csi.verify import table
 
@@ -145,7 +145,7 @@ def _jobs(
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
             item = _job(client, job, found, templates)
-            yield _as_owned(item, job_ownership.owner_of(found), claimant, adopts=plugin.adopt)
+            yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), claimant, adopts=plugin.adopt)
 
 
 def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> Item:
@@ -182,16 +182,24 @@ def _volumes(
     external_ids: Mapping[str, str],
     claimant: registration_ownership.Claimant,
 ) -> Iterator[Item]:
-    wanted = {batch_look.key_of(item.registration): _wanted(item, external_ids) for item in plan.volumes}
-    made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if _is_made_by_plugin(item))
-    seen = {key: verdict for key, _, verdict in batch_look.verdicts(client, wanted, made)}
+    wanted = {
+        batch_look.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
+    }
+    made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
+    users = storage_sharing.Users(client)
+    seen = {
+        key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
+        for key, document, compared in batch_look.comparisons(client, wanted, made)
+    }
     marks = registration_ownership.of(client).look(wanted)
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key], made_by_plugin=key in made)
-        if key in marks.unread and item.state != EQUAL:
+        if key in marks.unread and (item.state != EQUAL or claimant.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
-        yield _as_owned(item, marks.owners.get(key, ""), claimant, adopts=planned.adopt)
+        if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
+            item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
+        yield _as_owned(item, str(marks.owners.get(key, "")), claimant, adopts=planned.adopt)
 
 
 def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool) -> Item:
@@ -205,29 +213,12 @@ def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant,
     return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
 
 
-def _wanted(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
-    """Return the registration of *item*, with what its plugin is asked for."""
-    if not isinstance(item.source, model.CreatedVolume):
-        return batch_documents.known(item, external_ids)
-    return dataclasses.replace(
-        item.registration,
-        clone_id=item.source.clone_id,
-        snapshot_id=item.source.snapshot_id,
-        capacity_min_bytes=item.source.capacity_min_bytes,
-        capacity_max_bytes=item.source.capacity_max_bytes or 0,
-    )
-
-
-def _is_made_by_plugin(item: model.VolumePlan) -> bool:
-    return isinstance(item.source, model.CreatedVolume)
-
-
-def _volume(key: batch_look.Key, verdict: volume_verdict.Verdict, *, made_by_plugin: bool) -> Item:
-    state = EQUAL if verdict.kind == "hidden" else verdict.kind
-    remarks = list(volume_verdict.sentences(verdict.differences))
-    if verdict.hidden:
-        remarks.append(f"not comparable: {', '.join(verdict.hidden)}")
-    if made_by_plugin and verdict.is_new:
+def _volume(key: batch_look.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> Item:
+    state = EQUAL if compared.kind == "hidden" else compared.kind
+    remarks = list(difference.sentences(compared.differences))
+    if compared.hidden:
+        remarks.append(f"not comparable: {', '.join(compared.hidden)}")
+    if made_by_plugin and compared.is_new:
         remarks.append("its plugin makes it")
     return Item(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
 

@@ -4,6 +4,7 @@ The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
 Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ from nomad_csi.deploy import (
     minimum_version,
     properties,
     resource,
+    stack_identity,
+    volume_ownership,
 )
 from nomad_csi.deploy import plugin_job_properties as declared
 from nomad_csi.nomad import jobs
@@ -45,20 +48,21 @@ class PluginJob:
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Difference:
         """Compare inputs, and report what somebody else changed since as a difference in ``driftType``."""
-        drifted = old_outputs.get("driftType") not in (None, EQUAL)
+        drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
         return compare.difference(
             self.inputs,
             old_inputs,
             news,
             ignored=declared.NOT_OF_THE_JOB,
-            also_updates=("driftType",) if drifted else (),
+            also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
             notice=f"stops and purges job {identity} first; its plugin cannot mount or detach volumes meanwhile",
         )
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; the index and the version follow from the registration."""
-        unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster"), resource.UNKNOWN) | {"driftType": EQUAL}
-        return resource.identity(news["namespace"], news["jobId"]), _recorded(news) | unknown
+        unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
+        known = _recorded(news) | {"driftType": EQUAL}
+        return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -71,11 +75,12 @@ class PluginJob:
         document = _parsed(client, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
         runs = found is not None and not found.stopped
-        if found and runs and not news.get("adopt") and not job_ownership.is_ours(found, document, _owner(news)):
-            job_ownership.refuse_foreign(found, jobs.plan(client, job_ownership.as_marked(document, found)))
+        if found and runs and not news.get("adopt") and not _is_ours(client, found, document, news):
+            planned = jobs.plan(client, job_ownership.as_marked(document, found))
+            job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
         cluster_identity.of(client, make="owner" in news)
-        _run(context, client, document, found, news)
-        return _identity(news), _observed(client, news, {})
+        nonce = _run(context, client, document, found, news, {})
+        return _identity(news), _observed(client, news, stack_identity.recorded(context, nonce), {})
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -110,27 +115,33 @@ class PluginJob:
         found = jobs.get(client, news["namespace"], news["jobId"])
         cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
-            job_ownership.refuse_other(found, {_owner(old_outputs), _owner(news)})
+            job_ownership.refuse_other(client, found, news, old_outputs)
         cluster_identity.of(client, make="owner" in news)
-        _run(context, client, document, found, news)
-        return _observed(client, news, old_outputs)
+        nonce = _run(context, client, document, found, news, old_outputs)
+        return _observed(client, news, stack_identity.recorded(context, nonce), old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
         Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
 
-        Raises `errors.RefusedError` for that, where it was recorded in another cluster, or is another stack's.
+        Nothing where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
+        recorded in another cluster, or is another stack's.
         """
         namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
+        outputs = {**outputs, "namespace": namespace, "jobId": job_id}
         client = context.connect()
         found = jobs.get(client, namespace, job_id)
         cluster_identity.refuse_other(client, f"job {identity}", outputs, is_there=found is not None)
-        if found is None:
+        if context.operation.was_created(self.token, identity) or job_ownership.is_moved(client, outputs):
+            context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
-        job_ownership.refuse_other(found, {_owner(outputs)})
-        if not found.stopped:
-            job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
-        job_removal.remove(context, client, found)
+        if found is not None:
+            job_ownership.refuse_other(client, found, outputs, outputs)
+            if not found.stopped:
+                job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
+            job_removal.remove(context, client, found)
+        job_ownership.release(context, client, outputs)
 
 
 def _identity(inputs: Mapping[str, Any]) -> str:
@@ -165,26 +176,39 @@ def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _run(
+def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether the running job *found* is this stack's, by its owner or by the label in the file itself."""
+    owner = job_ownership.owner_of(client, found)
+    is_owned = owner is not None and volume_ownership.claimant(news, {}).is_same_stack(owner)
+    return is_owned or (not _owner(news) and job_ownership.is_marked_in_file(found, document))
+
+
+def _run(  # noqa: PLR0917  # called here only
     context: resource.Context,
     client: nomad.Nomad,
     document: dict[str, Any],
     found: jobs.Job | None,
     news: Mapping[str, Any],
-) -> None:
+    recorded: Mapping[str, Any],
+) -> str:
     """
-    Register *document*, unless it runs already.
+    Record the owner and register *document*, unless it runs already; return the nonce in the owner record.
 
-    A job that lacks only the mark is left as it is: Nomad would restart its tasks, for meta is part of their
-    environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``).
+    A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part of
+    their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). Not one that is taken from another
+    stack: by the label releases without owner records know whose it is.
     """
-    runs = found is not None and not found.stopped
-    if found and runs and job_ownership.owner_of(found) in ("", _owner(news)):
+    held, who = volume_ownership.hold(news, recorded), volume_ownership.claimant(news, recorded)
+    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(client, found), held)
+    if found and not found.stopped and is_free:
         plan = jobs.plan(client, job_ownership.as_marked(document, found))
         if plan.diff_type == EQUAL:
-            return
+            job_ownership.take(context, client, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+            return held.nonce
+    job_ownership.take(context, client, news, held, _owner(news))
     document = job_ownership.marked(document, _owner(news))
     _register(context, client, document, jobs.plan(client, document), news)
+    return held.nonce
 
 
 def _register(
@@ -221,8 +245,15 @@ def _has_arrived(client: nomad.Nomad, document: dict[str, Any]) -> bool:
         return False
 
 
-def _observed(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a registration; what follows it must not lose the id. *recorded* are those of before."""
+def _observed(
+    client: nomad.Nomad, news: Mapping[str, Any], done: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> resource.Properties:
+    """
+    Return the outputs after a registration, with what it has *done*; what follows it must not lose the id.
+
+    *recorded* are those of before.
+    """
+    news = {**news, **done}
     try:
         found = jobs.get(client, news["namespace"], news["jobId"])
         cluster = {} if found is None else job_cluster.recorded_as(client, found, news, recorded)
@@ -249,7 +280,10 @@ def _live(
     """Return the *inputs*, or as submitted for an import, and outputs with the drift from them."""
     known = dict(inputs) or _imported(client, found)
     outputs = _outputs(known, found, _drift(client, found, known))
-    return known, outputs | job_cluster.recorded_as(client, found, known, recorded)
+    step = volume_ownership.of_step(recorded)
+    if job_ownership.is_held_by_another(client, found, recorded):
+        step.pop("nonce", None)  # an update takes the job back, where the program still declares it here
+    return known, outputs | job_cluster.recorded_as(client, found, known, recorded) | step
 
 
 def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
@@ -266,5 +300,7 @@ def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
             f"job {found.namespace}/{found.job_id} cannot be imported: Nomad does not hold its source; "
             "set adopt: true and let `pulumi up` take it over"
         )
-    owner = found.meta.get(job_ownership.OWNER_META, "")
-    return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | ({"owner": owner} if owner else {})
+    owner = job_ownership.owner_of(client, found)
+    known = {"owner": owner.label, "ownerId": owner.stack_id} if owner is not None else {}
+    known = {name: value for name, value in known.items() if value}
+    return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | known

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from nomad_csi.deploy import job_ownership, named_properties, properties
+from nomad_csi.deploy import named_properties, properties, stack_identity
 from nomad_csi.spec import names
 
 NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad"})
@@ -20,10 +20,8 @@ INPUTS: Mapping[str, properties.Property] = {
     ),
     "namespace": named_properties.namespace("Nomad namespace of the job, as in its HCL; `default` when omitted."),
     "hcl": properties.Property(kind="text", required=True, description="The job file (HCL2), without variables."),
-    "owner": properties.Property(
-        kind="text",
-        description=f"The owning stack, as `project/stack`; in Nomad it is meta `{job_ownership.OWNER_META}`.",
-    ),
+    "owner": stack_identity.OWNER,
+    "ownerId": stack_identity.OWNER_ID,
     "adopt": properties.Property(
         kind="flag", description="Take over a running job of this id that differs and is not this stack's."
     ),
@@ -48,4 +46,5 @@ OUTPUTS: Mapping[str, properties.Property] = {
     "cluster": properties.Property(
         kind="text", description="Identity of the cluster and region that runs it; not where it is not known."
     ),
+    **stack_identity.OUTPUTS,
 }

@@ -79,6 +79,7 @@ def of_endpoint(
     Raises:
         errors.SpecError: the cluster has no such plugin.
         errors.NomadApiError: Nomad did not answer.
+        errors.RefusedError: secrets would go unencrypted to another machine.
 
     """
     plugin = probe_job.plugin_of(client, plugin_id)
@@ -91,7 +92,7 @@ def of_endpoint(
     needs, unread = _needs(client, plugin_id)
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
-        validated = volume_answers.judge(needs, _validate(local, needs, secrets, timeout_s))
+        validated = volume_answers.judge(needs, _validate(client, local, needs, secrets, timeout_s))
     found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
     return probed.Picture(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
 
@@ -142,9 +143,10 @@ def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
 
 
 def _validate(
-    local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
+    client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
 ) -> dict[validation.Key, validation.Validated]:
     """Ask the controller for each volume."""
     questions = [probe_job_volumes.question(item) for item in needs]
     known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
-    return validation.ask(local, questions, secrets=known, timeout_s=timeout_s)
+    insecure = client.connection.insecure_http
+    return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

@@ -8,7 +8,6 @@ is a number of calls that does not grow with them.
 import contextlib
 import dataclasses
 import functools
-import json
 import secrets
 import threading
 import time
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, json_text, nomad
 from nomad_csi.csi import report
 from nomad_csi.deploy import gather
 from nomad_csi.nomad import jobs, logs, nodes
@@ -189,7 +188,7 @@ def _read(
             raise
         return _nothing(_failure(client, job, allocation) or f"its log could not be read: {error.message}")
     try:
-        return _answer(json.loads(text))
+        return _answer(json_text.decode(text))
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         return _nothing(_failure(client, job, allocation) or f"what the probe printed there is no answer: {error}")
 

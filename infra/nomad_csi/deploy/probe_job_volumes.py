@@ -92,14 +92,15 @@ def answered(
     if found is not None:
         try:
             return validation.of_json(found, asked.questions), asked.skipped
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             return {}, _silent(asked, f"the answer of its client cannot be read: {error}")
     return {}, _silent(asked, _why(asked, answer))
 
 
 def _why(asked: Asking, answer: probed.ClientAnswer | None) -> str:
     if answer is None or answer.problem:
-        return f"no answer from its controller's client: {answer.problem}" if answer else NOBODY
+        advice = f"; {answer.advice}" if answer and answer.advice else ""
+        return f"no answer from its controller's client: {answer.problem}{advice}" if answer else NOBODY
     said = answer.reports.get(asked.alloc_id)
     if said is None or not said.ready:
         return f"its controller is not ready: {said.verdict if said else 'missing'}"

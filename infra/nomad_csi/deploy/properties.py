@@ -86,6 +86,28 @@ def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
     return frozenset(name for name, item in declared.items() if item.secret)
 
 
+def with_unknown_parts(declared: Property, value: Any) -> Any:
+    """
+    Return a *value* of the kind that is *declared*, with `UNKNOWN` only where a text is.
+
+    ``UNKNOWN`` in place of a list or an object becomes one that holds it, and in place of a number ``-1``: it differs
+    from every known value, and has its shape.
+    """
+    match declared.kind:
+        case "list":
+            item = declared.item or Property(kind="text")
+            return [with_unknown_parts(item, each) for each in ([UNKNOWN] if value == UNKNOWN else value)]
+        case "map":
+            return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value
+        case "record":
+            given = dict.fromkeys(declared.fields, UNKNOWN) if value == UNKNOWN else value
+            return {name: with_unknown_parts(declared.fields[name], each) for name, each in given.items()}
+        case "number":
+            return -1 if value == UNKNOWN else value
+        case _:
+            return value
+
+
 def check(
     declared: Mapping[str, Property], given: Mapping[str, Any], path: str = ""
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:

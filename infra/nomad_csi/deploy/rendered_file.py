@@ -3,7 +3,7 @@
 import errno
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
@@ -45,7 +45,7 @@ class RenderedFile:
         """Return *news*, and everything that is wrong with it."""
         values, failures = properties.check(self.inputs, news)
         path = values.get("path")
-        if isinstance(path, str) and path != resource.UNKNOWN and not _is_below(path):
+        if isinstance(path, str) and path != resource.UNKNOWN and not disk.is_relative(path):
             reason = f"expected {PATH_SAYS}, got {properties.shown(path)}"
             failures = (*failures, resource.Failure(path="path", reason=reason))
         return values, failures
@@ -103,13 +103,6 @@ class RenderedFile:
         _remove_empty_folders(target.parent, _root(context))
 
 
-def _is_below(path: str) -> bool:
-    pure = PurePosixPath(path)
-    return (
-        str(pure) == path and not pure.is_absolute() and ".." not in pure.parts and path.isprintable() and path != "."
-    )
-
-
 def _root(context: resource.Context) -> Path:
     if context.root is None:
         problem = errors.Problem(
@@ -124,14 +117,7 @@ def _root(context: resource.Context) -> Path:
 
 def _target(context: resource.Context, path: str) -> Path:
     """Return the file's absolute path. Raises `errors.RefusedError` where a symbolic link leads out of the root."""
-    root = _root(context)
-    target = root / path
-    if not _is_below(path) or target.is_symlink() or not target.parent.resolve().is_relative_to(root):
-        raise errors.RefusedError(
-            f"{path} is not a file below {root}: a symbolic link leads elsewhere, or it has '..'; remove the link, "
-            "or choose another path"
-        )
-    return target
+    return disk.Below(_root(context)).place(path)
 
 
 def _read(target: Path) -> str | None:

@@ -1,9 +1,10 @@
 """What is to be repaired, what became of it, and the words of its questions. Pure."""
 
+import shlex
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.plan import registration
+from nomad_csi.plan import named_volume, registration
 
 WAIT_S = 30.0
 """How long each step has to show."""
@@ -27,17 +28,21 @@ FORCE = (
     "step 4: have Nomad forget {volume} together with its claims, and register it again from {source}. Nothing is "
     "unmounted or detached by that; from then on any job may claim it. {storage}"
 )
+RESUME = (
+    "step 4, continued: a repair that began at {begun} UTC had Nomad forget {volume} and did not register it again. "
+    "Register it from {source}; from then on any job may claim it. {storage}"
+)
+NOT_NOTED = (
+    "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace"
+)
 NOT_ASKED = (
     "Nobody here can ask whether its storage {external_id} is still attached or mounted somewhere: make sure of it"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(named_volume.NamedVolume):
     """What is to be repaired, and with what."""
-
-    namespace: str
-    volume_id: str
 
     document: registration.VolumeRegistration | None = None
     """The registration with secrets and mount flags; ``None``: the last step cannot be taken."""
@@ -50,10 +55,20 @@ class Order:
 
     wait_s: float = WAIT_S
 
+    options: tuple[str, ...] = ()
+    """Further options of the command line, for the commands that are named: ``--secrets FILE``."""
+
     @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
+    def again(self) -> str:
+        """The command that repairs this volume, and goes on where an earlier one was interrupted."""
+        region = ["--aws-region", self.aws_region] if self.aws_region else []
+        words = ["nomad-csi", "claims", "--repair", self.key, "--from", self.source or "SPEC|FILE", *region]
+        return shlex.join([*words, *self.options])
+
+    @property
+    def by_hand(self) -> str:
+        """The command that registers what *source* has, where no note tells of an interrupted repair."""
+        return shlex.join(["nomad-csi", "register", self.source or "SPEC|FILE", *self.options])
 
 
 class EndError(Exception):
@@ -63,6 +78,13 @@ class EndError(Exception):
         super().__init__(reason)
         self.status = status
         self.reason = reason
+
+
+class MissingError(EndError):
+    """Nomad does not have the volume."""
+
+    def __init__(self) -> None:
+        super().__init__("refused", "Nomad does not have the volume any more; somebody deregistered it meanwhile")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import properties
+from nomad_csi.deploy import operations, properties
 
 UNKNOWN = properties.UNKNOWN
 
@@ -80,6 +80,9 @@ class Context:
     sandbox: str = ""
     """The mark of the sandbox this process runs in; empty outside of one. Recorded in every object's outputs."""
 
+    stack: str = ""
+    """Label of the stack that the step is for, ``project/stack``; empty where it is not known."""
+
     status: Callable[[str], None] = _silent
     """Show a short line while the step runs; the part that changes first, sent on change only."""
 
@@ -91,6 +94,12 @@ class Context:
 
     timeout_s: float = 0
     """The custom timeout that the operator gave this step, in seconds; 0: the step's own default."""
+
+    urn: str = ""
+    """Of the object that the step is about; empty where there is none."""
+
+    operation: operations.Operation = field(default_factory=operations.Operation)
+    """What the engine has said so far of the preview or update that this step is part of."""
 
 
 class Resource(Protocol):
@@ -141,3 +150,16 @@ class Resource(Protocol):
 
     def delete(self, context: Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Remove the object. What is gone already is no error."""
+
+
+@runtime_checkable
+class Preflight(Protocol):
+    """A custom resource that looks at the cluster and the cloud in a preview, too. `Resource.preview` asks nobody."""
+
+    def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """
+        Raise `errors.RefusedError` for what `Resource.create` or `Resource.update` would refuse; change nothing.
+
+        *old_outputs* are empty where nothing is recorded. Values that are not known yet are left out. What could not be
+        asked is a warning: a preview goes on without Nomad.
+        """

@@ -4,18 +4,30 @@ The mark of the sandbox: what was made there is not touched from outside, and th
 The mark is a word such as ``engine:stand-in,nomad:stand-in,aws:moto``, empty outside of a sandbox.
 """
 
-import ipaddress
+import hashlib
 import urllib.parse
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
+from nomad_csi.spec import hosts
 
 OUTPUT = "sandbox"
 """Output property that records the mark; absent outside of a sandbox."""
 
 ENVIRONMENT = "NOMAD_CSI_SANDBOX"
 """Environment variable with the mark of the process."""
+
+TOKEN_HASH = "NOMAD_CSI_SANDBOX_TOKEN_SHA256"  # noqa: S105  # the name of a variable
+"""Environment variable with `token_hash` of the token of the sandbox's own Nomad."""
+
+_AWAY = "remove nomad-csi:address and nomad-csi:token from the stack's configuration, or run the command outside of it"
+
+
+def token_hash(token: str) -> str:
+    """Return a hash that identifies the token of a sandbox and does not show it."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
@@ -39,17 +51,41 @@ def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
     )
 
 
-def refuse_real_address(address: str, own: str) -> None:
-    """Raise `errors.RefusedError` where a process in the sandbox would talk to *address* off this machine."""
-    if own and not _is_loopback(urllib.parse.urlsplit(address).hostname or ""):
+def refuse_real_address(connection: nomad.Connection, environment: Mapping[str, str]) -> None:
+    """
+    Raise `errors.RefusedError` where a process in the sandbox would talk to another Nomad than the sandbox's.
+
+    Sends nothing: an address off this machine is another Nomad's, and so is a token that is not the sandbox's. Which
+    Nomad listens at an address of this machine, as behind a tunnel, `refuse_real_nomad` asks.
+    """
+    own = environment.get(ENVIRONMENT, "")
+    if own and not hosts.is_loopback(urllib.parse.urlsplit(connection.address).hostname or ""):
         raise errors.RefusedError(
-            f"Nomad's address {address} is not on this machine, and this is the sandbox ({own}): "
-            "remove the address from the stack's configuration, or run the command outside of the sandbox"
+            f"Nomad's address {connection.address} is not on this machine, and this is the sandbox ({own}): {_AWAY}"
+        )
+    if own and token_hash(connection.token) != environment.get(TOKEN_HASH, ""):
+        raise errors.RefusedError(
+            f"the token for {connection.address} is not that of this sandbox's Nomad ({own}): {_AWAY}"
         )
 
 
-def _is_loopback(host: str) -> bool:
+def refuse_real_nomad(client: nomad.Nomad) -> bool:
+    """
+    Raise `errors.RefusedError` where a process in the sandbox talks to a Nomad that does not know the sandbox's token.
+
+    Return whether that was found out; false where no Nomad answered. Call it after `refuse_real_address`.
+    """
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        reply = client.request("GET", "/v1/acl/token/self")
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            return False
+        knows = False
+    else:
+        own = client.connection.token
+        knows = bool(own) and isinstance(reply.data, Mapping) and reply.data.get("SecretID") == own
+    if not knows:
+        raise errors.RefusedError(
+            f"{client.connection.address} is not this sandbox's Nomad, as it does not know the sandbox's token: {_AWAY}"
+        )
+    return True

@@ -64,9 +64,12 @@ def refuse_registered(
     """
     Raise `errors.RefusedError` where a volume of *documents* with secrets is registered, and a server can erase them.
 
-    Nothing was read then but a list. Where *is_accepted* they may be: they are sent again with the registration.
+    Also where its secrets could be read on their way to Nomad. Nothing was read then but a list. Where *is_accepted*
+    they may be: they are sent again with the registration.
     """
     with_secrets = [(item.namespace, item.volume_id) for item in documents if item.secrets]
+    if with_secrets:
+        client.connection.refuse_secrets()
     why = risk(client) if with_secrets and not is_accepted else ""
     there = [key for key in with_secrets if key in _listed(client, {key[0] for key in with_secrets})] if why else []
     if there:
@@ -82,8 +85,10 @@ def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` where the volume of *news* has secrets, is registered, and a server can erase them.
 
-    It would have to be read, to be compared.
+    It would have to be read, to be compared. Also where the secrets could be read on their way to Nomad.
     """
+    if news.get("secrets"):
+        client.connection.refuse_secrets()
     if is_at_risk(client, news) and listed(client, news["namespace"], news["volumeId"]) is not None:
         raise errors.RefusedError(
             f"volume {identity} has secrets, and {risk(client)}; nothing was read or changed: until then, "

@@ -19,7 +19,8 @@ from nomad_csi.deploy import (
 )
 from nomad_csi.nomad import changes, volumes
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import guests, model, registration
+from nomad_csi.plan import volumes as planned
 from nomad_csi.verify import claim_findings, findings, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
 
@@ -144,11 +145,14 @@ class Verifier:
         served_by: Mapping[str, "_Serving"],
         deep: Iterable[findings.Finding],
     ) -> tuple[volume_verdicts.VolumeVerdict, ...]:
-        wanted = [_with_external_id(item, self._external_ids) for item in self._plan.volumes]
+        wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
         known = dict(served_by) | self._others(there, served_by)
         heard: dict[str, tuple[findings.Finding, ...]] = {}
         for item in deep:
             heard[item.subject] = (*heard.get(item.subject, ()), item)
+        for guest in guests.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
+            subject = f"volume {guest.key}"
+            heard[subject] = (*heard.get(subject, ()), volume_verdicts.guest(guest))
         return tuple(
             _volume(item, document, volume, known, heard)
             for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
@@ -200,11 +204,11 @@ def _volume(
     heard: Mapping[str, tuple[findings.Finding, ...]],
 ) -> volume_verdicts.VolumeVerdict:
     serving = known.get(wanted.plugin_id)
-    verdict = volume_verdicts.compare_volume(
+    verdict = volume_verdicts.judge_volume(
         wanted,
         there,
         serving.verdict if serving else None,
-        created=item.source if isinstance(item.source, model.CreatedVolume) else None,
+        made_by_plugin=item.made_by_plugin,
     )
     said = heard.get(f"volume {verdict.key}", ())
     holding = known.get(there.plugin_id) if there else None
@@ -214,6 +218,14 @@ def _volume(
     return dataclasses.replace(verdict, findings=(*verdict.findings, *said, *alarm))
 
 
-def _with_external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
-    known = item.registration.external_id or external_ids.get(item.key, "")
-    return dataclasses.replace(item.registration, external_id=known)
+def _made(
+    planned: Iterable[model.VolumePlan],
+    wanted: Iterable[registration.VolumeRegistration],
+    there: Iterable[volumes.Volume | None],
+) -> dict[str, str]:
+    """Return the external ids of storage that the plan makes, by key: by the stack's output, else by Nomad."""
+    return {
+        item.key: document.external_id or (volume.external_id if volume else "")
+        for item, document, volume in zip(planned, wanted, there, strict=True)
+        if isinstance(item.source, model.EbsVolume | model.EfsFileSystem)
+    }

@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import files, source, volume
 from nomad_csi.plan import registration
-from nomad_csi.spec import access, names
+from nomad_csi.spec import access, encrypted, names
 
 _NEEDS_SECRETS = re.compile(r"^# Its secrets \(([^)]*)\) are sent with the registration", re.MULTILINE)
-"""Comment of a rendered file (``templates/volume.volume.hcl.j2``)."""
+_LACKS_FLAGS = re.compile(r"^# (\d{1,3}) of its mount flags (?:is|are) encrypted", re.MULTILINE)
+"""Comments of a rendered file (``templates/volume.volume.hcl.j2``)."""
+
+_SHARES_STORAGE = re.compile(r"^# .*\(shares_storage\)\.$", re.MULTILINE)
+"""Another one: Nomad's file has no key for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,13 @@ def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
         problem = errors.Problem(path="", got=f"a {found.kind} file", allowed="a volume file", fix=fix)
         raise errors.SpecError((problem,), str(path))
     named = _NEEDS_SECRETS.search(text)
-    documents = [_document(volume.volume_payload(item), namespace) for item in found.volumes]
+    lacking = _LACKS_FLAGS.search(text)
+    hidden = (encrypted.PLACEHOLDER,) * (int(lacking[1]) if lacking else 0)
+    shares = _SHARES_STORAGE.search(text) is not None
+    documents = [
+        replace(_document(volume.volume_payload(item), namespace, hidden), shares_storage=shares)
+        for item in found.volumes
+    ]
     if problems := tuple(problem for document in documents for problem in _problems(document)):
         raise errors.SpecError(problems, str(path))
     needed = tuple(name.strip() for name in named[1].split(",")) if named else ()
@@ -53,9 +63,11 @@ def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
     )
 
 
-def _document(payload: Mapping[str, Any], namespace: str) -> registration.VolumeRegistration:
+def _document(
+    payload: Mapping[str, Any], namespace: str, hidden_flags: tuple[str, ...]
+) -> registration.VolumeRegistration:
     mount = payload.get("MountOptions", {})
-    required = payload.get("RequestedTopologies", {}).get("Required", ())
+    places = payload.get("RequestedTopologies", {})
     return registration.VolumeRegistration(
         volume_id=payload.get("ID", ""),
         namespace=payload.get("Namespace") or namespace,
@@ -69,9 +81,10 @@ def _document(payload: Mapping[str, Any], namespace: str) -> registration.Volume
             for item in payload.get("RequestedCapabilities", ())
         ),
         mount_options=registration.MountOptions(
-            fs_type=mount.get("FSType", ""), mount_flags=tuple(mount.get("MountFlags", ()))
+            fs_type=mount.get("FSType", ""), mount_flags=(*mount.get("MountFlags", ()), *hidden_flags)
         ),
-        required_topologies=tuple(item["Segments"] for item in required),
+        required_topologies=tuple(item["Segments"] for item in places.get("Required", ())),
+        preferred_topologies=tuple(item["Segments"] for item in places.get("Preferred", ())),
         parameters=payload.get("Parameters", {}),
         context=payload.get("Context", {}),
         secrets=payload.get("Secrets", {}),

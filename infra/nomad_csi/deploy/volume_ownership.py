@@ -1,4 +1,4 @@
-"""Whose a volume is, for the resources that register it: marks taken, looked at and given up; and which cluster."""
+"""The owner records of volumes, for the resources that register them: taken, compared, released; and which cluster."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +8,17 @@ from nomad_csi.deploy import (
     batch_look,
     cluster_identity,
     mark_upkeep,
+    registration_marks,
     registration_ownership,
     resource,
+    stack_identity,
     volume_properties,
 )
 
 Claimant = registration_ownership.Claimant
+Hold = registration_ownership.Hold
+OwnerRecord = registration_ownership.OwnerRecord
+_OF_OWNER = ("owner", "ownerId")
 State = tuple[resource.Properties, resource.Properties]
 """Inputs and outputs."""
 
@@ -22,26 +27,64 @@ def claimant(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claimant:
     """Return who wants the volume of *news*; *recorded* are its outputs of before, empty where it is new here."""
     return Claimant(
         owner=str(news.get("owner", "")),
+        stack_id=str(news.get("ownerId", "")).replace(resource.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
         adopts=bool(news.get("adopt")),
         is_recorded=bool(recorded),
     )
 
 
+def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
+    """
+    Return the nonce that *recorded* outputs have, and the one to write.
+
+    The same, as long as the stack is the same. A new one for another stack, so that a copy of the state that stays
+    behind under the old one holds the volume no more.
+    """
+    before = str(recorded.get("nonce", ""))
+    is_same = all(news.get(name) == recorded.get(name) for name in ("owner", "ownerId"))
+    return Hold(recorded=before, nonce=before if before and is_same else registration_marks.new_nonce())
+
+
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where the volume of *news* is another stack's, and is not to be adopted."""
     key, who = _key(news), claimant(news, recorded)
-    owner = registration_ownership.of(client).look([key]).owners.get(key, "")
-    if not who.may_have(owner):
+    owner = registration_ownership.of(client).look([key]).owners.get(key)
+    if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
         raise refusal(key, owner, who)
 
 
+def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
+    """Return whether another resource of the stack took the volume *recorded* over: it is not this one's any more."""
+    nonce = str(recorded.get("nonce", ""))
+    return registration_ownership.of(client).is_moved(_key(recorded), claimant(recorded, recorded), nonce)
+
+
+def say_moved(context: resource.Context, identity: str) -> None:
+    """Say that a volume stays, because a newer resource of the stack holds it."""
+    context.warn(f"volume {identity} stays registered: a newer resource of this stack holds it (moved, or replaced)")
+
+
+def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Say in a preview that a new resource takes over what another one of the stack holds."""
+    owner = registration_ownership.of(client).seen_aloud(_key(news), context.warn)
+    if owner is not None and claimant(news, {}).is_same_stack(owner):
+        context.warn(
+            f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
+            "another resource of the program had it, its removal leaves the volume as it is"
+        )
+
+
 def mark(
-    context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any] | None = None
+    context: resource.Context,
+    client: nomad.Nomad,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    held: Hold,
 ) -> registration_ownership.Taken:
-    """Mark the volume of *news* as its owner's. Raises `errors.RefusedError` where it is another's."""
-    key, who = _key(news), claimant(news, recorded or {})
-    taken = registration_ownership.of(client).take([key], who, context.warn)
+    """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
+    key, who = _key(news), claimant(news, recorded)
+    taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
     if key in taken.refused:
         raise refusal(key, taken.refused[key], who)
     return taken
@@ -50,9 +93,11 @@ def mark(
 def take_back(
     client: nomad.Nomad,
     taken: registration_ownership.Taken,
-    answers: Mapping[batch_look.Key, errors.NomadApiError | None],
+    answers: Mapping[batch_look.Key, errors.NomadCsiError | None],
     who: Claimant,
     tell: registration_ownership.Tell,
+    *,
+    holds: registration_ownership.Holds | None = None,
 ) -> None:
     """
     Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
@@ -60,16 +105,20 @@ def take_back(
     The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
     """
     fresh = taken.fresh & answers.keys()
-    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and error.kind != "ambiguous"]
+    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and not _is_ambiguous(error)]
     if not refused:
         return
     try:
-        mark_upkeep.release(client, refused, who, tell)
+        mark_upkeep.release(client, refused, who, tell, holds=holds)
     except errors.NomadApiError as problem:
         tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
 
 
-def lost(key: batch_look.Key, owner: str) -> errors.RefusedError:
+def _is_ambiguous(error: errors.NomadCsiError) -> bool:
+    return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
+
+
+def lost(key: batch_look.Key, owner: OwnerRecord) -> errors.RefusedError:
     """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
     whose = registration_ownership.sentence(key, owner)
     return errors.RefusedError(f"{whose} by now, and was registered by this one: look which of them is to have it")
@@ -78,12 +127,14 @@ def lost(key: batch_look.Key, owner: str) -> errors.RefusedError:
 def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
     """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
     if recorded.get("owner"):
-        mark_upkeep.release(client, [_key(recorded)], claimant(recorded, {}), context.warn)
+        held = Hold(recorded=str(recorded.get("nonce", "")))
+        key, who = _key(recorded), claimant(recorded, {})
+        mark_upkeep.release(client, [key], who, context.warn, holds={key: held})
 
 
-def refusal(key: batch_look.Key, owner: str, who: Claimant) -> errors.RefusedError:
+def refusal(key: batch_look.Key, owner: OwnerRecord, who: Claimant) -> errors.RefusedError:
     """Return the refusal of a volume with the mark of *owner* to *who*."""
-    whose = registration_ownership.sentence(key, owner)
+    whose = registration_ownership.sentence(key, owner, who)
     if who.is_recorded:
         return errors.RefusedError(
             f"{whose} now; nothing was changed: set adopt: true to take it back, or remove it from this stack with "
@@ -104,15 +155,29 @@ def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[st
 
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of `outputs` is not known before the volume is registered."""
-    return dict.fromkeys(volume_properties.OWNERSHIP, resource.UNKNOWN) if news.get("owner") else {}
+    owned = volume_properties.OWNERSHIP if news.get("owner") else ()
+    return dict.fromkeys((*owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
 
 
 def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is to be recorded of a volume with an owner: which cluster holds it, and whether it is marked."""
+    """Return what is to be recorded of a volume with an owner: which cluster holds it, and whether its record does."""
     if not news.get("owner"):
         return {}
-    is_marked = registration_ownership.of(client).seen(_key(news)) == news["owner"]
+    record = registration_ownership.of(client).seen(_key(news))
+    is_marked = record is not None and record.label == news["owner"]
     return {"cluster": cluster_identity.of(client), "marked": is_marked}
+
+
+def of_step(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of *recorded* outputs a look at the cluster does not change: the nonce, and whose step wrote it."""
+    return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
+
+
+def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
+    """Return whether *record* has the nonce of another resource of the stack than the one of the *recorded* outputs."""
+    if record is None or record.nonce in {"", recorded.get("nonce", "")}:
+        return False
+    return claimant(recorded, recorded).is_same_stack(record)
 
 
 def seen(
@@ -121,34 +186,44 @@ def seen(
     """
     Return the inputs and outputs *found*, with the owner that the mark in the cluster says; *recorded* are old outputs.
 
-    A lost mark takes the owner out of the inputs, so that it is set again. One of another stack is told of. Raises
-    `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
+    A lost mark takes the owner out of the inputs, so that it is set again. One of another stack is a warning. Where
+    another resource of the stack holds the volume, the nonce is left out: if the program still declares this one, as
+    after a move that was interrupted and taken back, its update takes the volume back before the other one's delete.
+    Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
     if found is None:
         if why := _another_cluster(client, identity, recorded):
             context.warn(f"{why}, which has no such volume; what is left in the other is not in this stack any more")
         return None
     inputs, live = found
+    live |= of_step(recorded)
     if recorded and "owner" not in inputs:
-        return found
+        return inputs, live
     refuse_other_cluster(client, identity, recorded)
-    now = _as_marked(context, inputs, recorded, registration_ownership.of(client).seen(_key(inputs)))
-    shown = {name: value for name, value in live.items() if name != "owner"}
-    return now, shown | ({"owner": now["owner"]} if "owner" in now else {}) | outputs(client, now)
+    record = registration_ownership.of(client).seen_aloud(_key(inputs), context.warn)
+    now = _as_marked(context, inputs, recorded, record)
+    lost = {"nonce"} if is_held_by_another(record, recorded) else set()
+    shown = {name: value for name, value in live.items() if name not in {*_OF_OWNER, *lost}}
+    return now, shown | {name: now[name] for name in _OF_OWNER if name in now} | outputs(client, now)
 
 
 def _as_marked(
-    context: resource.Context, inputs: resource.Properties, recorded: Mapping[str, Any], owner: str | None
+    context: resource.Context,
+    inputs: resource.Properties,
+    recorded: Mapping[str, Any],
+    record: OwnerRecord | None,
 ) -> resource.Properties:
-    """Return *inputs* with the *owner* that a mark names; one that is not known, or not ours, changes nothing."""
+    """Return *inputs* with the owner that *record* names; one that is not known, or not ours, changes nothing."""
+    if record is None:
+        return inputs
     if not recorded:
-        return inputs | ({"owner": owner} if owner else {})
-    if owner and owner != inputs["owner"]:
-        context.warn(
-            f"{registration_ownership.sentence(_key(inputs), owner)} now, not to {inputs['owner']} as recorded"
-        )
-    if owner == "" and recorded.get("marked"):
-        return {name: value for name, value in inputs.items() if name != "owner"}
+        found = {"owner": record.label, "ownerId": record.stack_id}
+        return inputs | {name: value for name, value in found.items() if value}
+    if record.label and record.label != inputs["owner"]:
+        sentence = registration_ownership.sentence(_key(inputs), record)
+        context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
+    if not record.label and recorded.get("marked"):
+        return {name: value for name, value in inputs.items() if name not in _OF_OWNER}
     return inputs
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.deploy import named_properties, properties
+from nomad_csi.deploy import named_properties, properties, stack_identity
 from nomad_csi.spec import access, names
 
 _CAPABILITY = properties.Property(
@@ -33,6 +33,31 @@ TOPOLOGY = properties.Property(
     },
 )
 
+STORAGE = properties.Property(
+    kind="record",
+    type_name="VolumeStorage",
+    description="What the program knows of the storage behind the external id; Nomad is not told of it.",
+    fields={
+        "location": properties.Property(
+            kind="text",
+            description="Which data the volume is, where the external id does not show it: the file system and the "
+            "folder behind an access point of EFS, such as `fs-1:/shared`.",
+        ),
+        "owned": properties.Property(
+            kind="flag", description="Whether the same program makes the storage, and deletes it with its data."
+        ),
+        "shared": properties.Property(
+            kind="flag",
+            description="Whether another volume id may stand for it; with access modes for several nodes only.",
+        ),
+        "settings": properties.Property(
+            kind="list",
+            item=properties.Property(kind="text"),
+            description="Those keys of the context that never say which data the volume is.",
+        ),
+    },
+)
+
 INPUTS: Mapping[str, properties.Property] = {
     "volumeId": properties.Property(
         kind="text",
@@ -43,16 +68,13 @@ INPUTS: Mapping[str, properties.Property] = {
         description="Nomad's id of the volume, unique in its namespace.",
     ),
     "namespace": named_properties.namespace("Nomad namespace of the volume; `default` when omitted."),
-    "name": properties.Property(
-        kind="text", replaces=True, description="Shown by Nomad; the volume's id when omitted."
-    ),
+    "name": properties.Property(kind="text", description="Shown by Nomad; the volume's id when omitted."),
     "externalId": properties.Property(
         kind="text",
         required=True,
-        replaces=True,
         description="The storage provider's id, such as `vol-...` or `fs-...::fsap-...`.",
     ),
-    "pluginId": named_properties.plugin_id("Id of the CSI plugin that serves the volume."),
+    "pluginId": named_properties.plugin_id("Id of the CSI plugin that serves the volume.", replaces=False),
     "capabilities": properties.Property(
         kind="list", required=True, item=_CAPABILITY, description="Ways in which allocations may use the volume."
     ),
@@ -71,30 +93,30 @@ INPUTS: Mapping[str, properties.Property] = {
     ),
     "requiredTopologies": properties.Property(
         kind="list",
-        replaces=True,
         item=TOPOLOGY,
         description="Places where the volume can be attached, as the clients report them; anywhere when omitted.",
     ),
     "parameters": properties.Property(
-        kind="map", replaces=True, description="Handed to the controller plugin when it validates the volume."
+        kind="map", description="Handed to the controller plugin when it validates the volume."
     ),
-    "context": properties.Property(
-        kind="map", description="`volume_context` of every CSI call; replaces the registration when it is emptied."
-    ),
+    "context": properties.Property(kind="map", description="`volume_context` of every CSI call."),
     "secrets": properties.Property(
         kind="map", secret=True, description="CSI secrets. Sent with every registration, shown by none."
     ),
-    "owner": properties.Property(
-        kind="text",
-        pattern=names.OWNER,
-        pattern_says="a project and a stack, such as shop/prod",
-        description="The owning stack, as `project/stack`; its mark in a Nomad variable keeps other stacks away.",
-    ),
+    "owner": stack_identity.OWNER,
+    "ownerId": stack_identity.OWNER_ID,
     "adopt": properties.Property(
         kind="flag",
         description="Take over a registration of this id that differs, where Nomad can change it, or another stack's.",
     ),
+    "protect": properties.Property(
+        kind="flag", description="Refuse every change by which the volume id would stand for other data."
+    ),
+    "storage": STORAGE,
 }
+
+NOT_OF_NOMAD = frozenset({"adopt", "protect", "storage"})
+"""Inputs that say how a step is made, and what of the storage is known: they differ without a change of the volume."""
 
 FOREIGN_MOUNT_FLAGS = properties.Property(
     kind="flag", description="Set where Nomad holds mount flags that this registration does not have."
@@ -105,9 +127,10 @@ OWNERSHIP: Mapping[str, properties.Property] = {
         kind="text", description="Identity of the cluster and region that holds it; empty where it is not known."
     ),
     "marked": properties.Property(
-        kind="flag", description="Whether the owner's mark is in the cluster; not where the token may not write it."
+        kind="flag", description="Whether the owner record is in the cluster; not where the token may not write it."
     ),
 }
+"""Outputs of a volume with an owner."""
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "controllerRequired": properties.Property(
@@ -115,6 +138,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
     **OWNERSHIP,
+    **stack_identity.OUTPUTS,
 }
 
 

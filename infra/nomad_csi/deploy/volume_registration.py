@@ -1,6 +1,7 @@
 """The custom resource `VolumeRegistration`: a volume that exists already, as Nomad is to hold it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from nomad_csi import errors, nomad
@@ -9,8 +10,13 @@ from nomad_csi.deploy import (
     cluster_identity,
     compare,
     properties,
+    registration_anew,
+    registration_change,
     resource,
     secret_safety,
+    stack_identity,
+    storage_sharing,
+    successor,
     volume_changes,
     volume_comparison,
     volume_document,
@@ -19,6 +25,8 @@ from nomad_csi.deploy import (
     volume_removal,
 )
 from nomad_csi.nomad import volumes
+
+_OF_NOMAD = volume_properties.INPUTS.keys() - volume_properties.NOT_OF_NOMAD
 
 
 class VolumeRegistration:
@@ -37,22 +45,44 @@ class VolumeRegistration:
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Difference:
-        """Compare inputs; what Nomad cannot change after the first registration replaces it."""
+        """
+        Compare inputs; what Nomad never changes in place is registered anew, and only another id replaces it.
+
+        Refuses nothing: the engine asks in a refresh, too, for what is to be drift there.
+        """
+        change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        return compare.difference(
-            self.inputs,
-            old_inputs,
-            news,
-            ignored=frozenset({"adopt"}),
-            also_updates=hidden,
-            also_replaces=_emptied(old_inputs, news),
-            notice=f"deregisters {identity} first; refused while it is claimed",
-        )
+        also = (*hidden, *stack_identity.brought_forward(old_outputs))
+        ignored = frozenset(self.inputs) - change.changed
+        found = compare.difference(self.inputs, old_inputs, news, ignored=ignored, also_updates=also)
+        return replace(found, notice=registration_change.sentence(identity, change))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what Nomad will say of the volume is not known."""
         unknown = {"controllerRequired": resource.UNKNOWN} | volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Check in a preview what follows a registration that works; of a new one, that its plugin is there."""
+        change = registration_change.classify(_inputs(old_outputs), news)
+        if news.get("protect"):
+            registration_change.refuse_other_data(_identity(news), change)
+        matters = not old_outputs or change.kind in {"register-anew", "replace"}
+        if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
+            return
+        client = context.connect()
+        with asking.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+            if not old_outputs:
+                volume_ownership.say_take_over(context, client, news)
+                successor.warn_of_missing_plugin(context, client, news)
+                storage_sharing.refuse_new(context, client, news)
+            elif change.kind == "register-anew":
+                if change.old_external_id != change.new_external_id:
+                    storage_sharing.refuse(context, client, news)
+                registration_anew.preview(context, client, old_outputs, news)
+            elif change.kind == "replace":
+                wanted = successor.Successor(news=news, recorded=old_outputs)
+                successor.refuse(context, client, wanted, in_preview=True)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -64,12 +94,14 @@ class VolumeRegistration:
         secret_safety.refuse(client, _identity(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
+        held = volume_ownership.hold(news, {})
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
-            volume_changes.register(context, client, news, is_new=True)
+            storage_sharing.refuse(context, client, news)
+            volume_changes.register(context, client, news, held, is_new=True)
         else:
-            volume_changes.take_over(context, client, found, news)
-        return _identity(news), _observed(client, news)
+            volume_changes.take_over(context, client, found, news, held)
+        return _identity(news), _observed(client, news, stack_identity.recorded(context, held.nonce))
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -94,25 +126,52 @@ class VolumeRegistration:
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Register the volume again with what changed. Raises `errors.RefusedError` where Nomad would not take it."""
+        """
+        Register the volume again with what changed; anew, where Nomad does not change that in place.
+
+        Raises `errors.RefusedError` where Nomad would not take it, where the volume is protected and its id would stand
+        for other data, and what `registration_anew.register` does.
+        """
+        if news.get("protect"):
+            change = registration_change.classify(_inputs(old_outputs), news)
+            registration_change.refuse_other_data(identity, change)
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, old_outputs)
         volume_ownership.refuse_others(client, news, old_outputs)
-        secret_safety.refuse(client, identity, news)
+        secret_safety.refuse(client, identity, {**old_outputs, **news})
         found = volumes.get(client, news["namespace"], news["volumeId"])
-        volume_changes.refuse_impossible(context, found, news)
-        volume_changes.register(context, client, news, is_new=found is None, found=found, recorded=old_outputs)
-        return _observed(client, news)
+        held = volume_ownership.hold(news, old_outputs)
+        if any(old_outputs.get(name) != news[name] for name in ("externalId", "capabilities")):
+            storage_sharing.refuse(context, client, news)
+        if found is not None and stack_identity.is_all_that_differs(old_outputs, news, _OF_NOMAD):
+            volume_ownership.mark(context, client, news, old_outputs, held)
+        elif found is not None and registration_anew.is_needed(found, news):
+            registration_anew.register(context, client, found, old_outputs, news, held)
+        else:
+            volume_changes.refuse_impossible(volume_changes.compare(found, news), news)
+            volume_changes.register(
+                context, client, news, held, is_new=found is None, found=found, recorded=old_outputs
+            )
+        return _observed(client, news, stack_identity.recorded(context, held.nonce))
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
-        Deregister the volume, then remove its mark.
+        Deregister the volume, then remove its owner record; nothing where another resource of the stack took it over.
 
         Raises `errors.RefusedError` while it is claimed, when it is another one by now, or another stack's.
         """
         namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, outputs)
+        if context.operation.was_created(self.token, identity) or volume_ownership.is_moved(client, outputs):
+            volume_ownership.say_moved(context, identity)
+            return
+        wanted = context.operation.declared(self.token, context.urn)
+        if wanted is not None:
+            successor.refuse(context, client, successor.Successor(news=wanted, recorded=outputs))
+        else:
+            storage_sharing.refuse_with_guests(identity, outputs, context.operation.all_declared(self.token))
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
             volume_ownership.refuse_others(client, outputs, outputs)
@@ -129,13 +188,14 @@ def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     return {name: value for name, value in news.items() if name != "adopt"}
 
 
-def _emptied(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> frozenset[str]:
-    """Return ``context`` where it is to become empty: Nomad keeps the old one then."""
-    return frozenset({"context"} if "context" in old_inputs and "context" not in news else ())
+def _inputs(outputs: Mapping[str, Any]) -> resource.Properties:
+    """Return the inputs that are recorded in *outputs*."""
+    return {name: value for name, value in outputs.items() if name in volume_properties.INPUTS}
 
 
-def _observed(client: nomad.Nomad, news: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a registration; what follows it must not lose the id."""
+def _observed(client: nomad.Nomad, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a registration, with what it has *done*; what follows it must not lose the id."""
+    news = {**news, **done}
     if secret_safety.is_at_risk(client, news):
         listed = secret_safety.listed(client, news["namespace"], news["volumeId"])
         return _outputs(news, listed) | volume_ownership.outputs(client, news)
@@ -158,4 +218,6 @@ def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
     shown = volume_document.to_inputs(volume_document.of_volume(volume))
     live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
+    if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
+        live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
     return live, _outputs(live, volume) | foreign

@@ -23,7 +23,7 @@ def remove(context: resource.Context, client: nomad.Nomad, volume: volumes.Volum
     """
     found = let_go(context, client, volume, recorded)
     if found is not None:
-        _deregister(client, found)
+        deregister(client, found)
 
 
 def let_go(
@@ -95,7 +95,8 @@ def _refuse_claimed(volume: volumes.Volume) -> None:
         )
 
 
-def _deregister(client: nomad.Nomad, volume: volumes.Volume) -> None:
+def deregister(client: nomad.Nomad, volume: volumes.Volume) -> None:
+    """Deregister *volume*, never by force. Raises `errors.RefusedError` where it is claimed by now."""
     try:
         volumes.deregister(client, volume.namespace, volume.volume_id)
     except errors.NomadApiError as error:

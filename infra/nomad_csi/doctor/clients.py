@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 
 from nomad_csi.doctor import model
 from nomad_csi.doctor.table import finding
-from nomad_csi.nomad import nodes, plugin_tasks
+from nomad_csi.nomad.records import nodes, plugin_tasks
 from nomad_csi.plan import model as plans
+from nomad_csi.spec import plugin_jobs
 from nomad_csi.verify import eligibility
 
 PRIVILEGED = "driver.docker.privileged.enabled"
 FOLDERS = "driver.docker.volumes.enabled"
-_CONTAINERS = frozenset({"docker", "podman"})
 _MOUNTING = frozenset({"node", "monolith"})
 _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 """Capabilities with which the kernel lets a container mount."""
@@ -155,7 +155,7 @@ def _lacks_privileges(found: model.Found, task: plugin_tasks.PluginTask) -> bool
     ]
     is_wanted = all(planned) if planned else task.role in _MOUNTING
     can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
-    return task.task_driver in _CONTAINERS and is_wanted and not can
+    return task.task_driver in plugin_jobs.CONTAINERS and is_wanted and not can
 
 
 def _mounts(
@@ -163,7 +163,7 @@ def _mounts(
 ) -> Iterator[model.Outcome]:
     """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
     mounts, unchecked = model.known(found.mounts, "mount propagation, by the agent on this machine")
-    asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in _CONTAINERS]
+    asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
     yield from unchecked if asked else ()
     seen = mounts or {}
     for task in asked:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from nomad_csi.aws import ebs_volumes, file_systems, keys
+from nomad_csi.aws.records import ebs_volumes, file_systems, keys
 from nomad_csi.doctor import machines, model, permissions
 from nomad_csi.doctor.table import finding
 

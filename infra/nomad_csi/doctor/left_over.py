@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nomad_csi.aws import file_systems
+from nomad_csi.aws.records import file_systems
 from nomad_csi.doctor import model
 from nomad_csi.doctor.table import finding
 from nomad_csi.plan import volumes as tags

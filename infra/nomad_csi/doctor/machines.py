@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from nomad_csi.aws import instances, policies
+from nomad_csi.aws.records import instances, policies
 from nomad_csi.doctor import clients, model, permissions
 from nomad_csi.doctor.table import finding
-from nomad_csi.nomad import nodes, plugin_tasks
+from nomad_csi.nomad.records import nodes, plugin_tasks
 
 EBS = "ebs.csi.aws.com"
 EFS = "efs.csi.aws.com"

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from nomad_csi.aws import attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.aws.records import attachments, ebs_volumes, file_systems, instances, keys, policies
 from nomad_csi.lint.model import Severity
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens
+from nomad_csi.nomad.records import nodes, plugin_tasks, plugins, servers, tokens
 from nomad_csi.plan import model
 
 NAMES_SHOWN = 5

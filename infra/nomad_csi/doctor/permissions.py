@@ -7,7 +7,7 @@ Source of the actions: ``plan.iam``.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nomad_csi.aws import policies as roles
+from nomad_csi.aws.records import policies as roles
 from nomad_csi.doctor import policies
 from nomad_csi.plan import iam
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from nomad_csi.aws import ebs_volumes, policies
+from nomad_csi.aws.records import ebs_volumes, policies
 from nomad_csi.doctor import encryption, machines, model, permissions, places
 from nomad_csi.doctor.table import finding
 from nomad_csi.plan import iam

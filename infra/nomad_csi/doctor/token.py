@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from nomad_csi.doctor import model
 from nomad_csi.doctor.table import finding
-from nomad_csi.nomad import tokens
+from nomad_csi.nomad import permissions
+from nomad_csi.nomad.records import tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,33 +38,25 @@ def _any(*names: str) -> frozenset[str]:
 _PLUGIN = ("plugin", _any("read"))
 _NODE = ("node", _any("read", "write"))
 
+_IN = permissions.alternatives
+
 OPERATIONS = (
     _Operation(
         name="look (verify, plan, claims, doctor)",
-        in_jobs=(_any("read-job"), _any("list-jobs")),
-        in_volumes=(
-            _any("csi-read-volume", "csi-mount-volume", "read-job"),
-            _any("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs"),
-        ),
+        in_jobs=_IN(("read job", "list jobs")),
+        in_volumes=_IN(("read volume", "list volumes")),
         levels=(_PLUGIN, _NODE),
     ),
     _Operation(
         name="run plugin jobs (pulumi up)",
-        in_jobs=(
-            _any("submit-job", "register-job"),
-            _any("parse-job", "submit-job"),
-            _any("submit-job", "plan-job"),
-            _any("csi-register-plugin"),
-        ),
+        in_jobs=_IN(("register job", "parse job", "plan job", "run plugin")),
         levels=(_PLUGIN,),
     ),
-    _Operation(name="stop plugin jobs (pulumi destroy)", in_jobs=(_any("submit-job", "deregister-job"),)),
-    _Operation(
-        name="register volumes (pulumi up, register)", in_volumes=(_any("csi-write-volume"),), levels=(_PLUGIN,)
-    ),
+    _Operation(name="stop plugin jobs (pulumi destroy)", in_jobs=_IN(("stop job",))),
+    _Operation(name="register volumes (pulumi up, register)", in_volumes=_IN(("write volume",)), levels=(_PLUGIN,)),
     _Operation(name="mark volumes as a stack's own", on_marks=frozenset({"destroy", "read", "write"})),
-    _Operation(name="deregister volumes (pulumi destroy, deregister)", in_volumes=(_any("csi-write-volume"),)),
-    _Operation(name="detach volumes (claims --repair)", in_volumes=(_any("csi-mount-volume"),), levels=(_PLUGIN,)),
+    _Operation(name="deregister volumes (pulumi destroy, deregister)", in_volumes=_IN(("deregister volume",))),
+    _Operation(name="detach volumes (claims --repair)", in_volumes=_IN(("detach volume",)), levels=(_PLUGIN,)),
 )
 
 

@@ -11,6 +11,14 @@ WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
 MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
 """Mode words beyond those that the catalogue renders, and what they make of the driver. Source: as above."""
 
+KLOG_FLAGS = frozenset(
+    {
+        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
+        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
+    }
+)  # fmt: skip
+"""Flags that drivers of Kubernetes have from klog. Source: k8s.io/klog v2.130.1, ``klog.go`` (``InitFlags``)."""
+
 
 def flag(argument: str) -> str:
     """Return the name of the flag that *argument* is, without dashes and value; empty for a word."""

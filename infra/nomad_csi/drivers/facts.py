@@ -42,6 +42,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
     return (
         Section(title="In general", facts=tuple(fact for fact in _general(driver) if fact.lines)),
         *roles,
+        *_deletion(driver.deletion),
         Section(title="Traps", facts=(Fact(label="", lines=traps),)),
     )
 
@@ -80,9 +81,7 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield _fact("volumes", _sources(driver))
     yield Fact(label="credentials", lines=driver.credentials)
     yield Fact(label="access modes", lines=(*_modes(driver), driver.modes_advice))
-    often = "several volumes may name the same" if driver.external_id.shared else "one volume for each"
-    usual = f"{driver.external_id.allowed}; {often}"
-    yield Fact(label="external id", lines=(usual, *map(_form, driver.external_id.forms)))
+    yield Fact(label="external id", lines=(driver.external_id.allowed, *map(_form, driver.external_id.forms)))
     if driver.fs_types is not None:
         yield _fact("file systems", ", ".join(sorted(filter(None, driver.fs_types))))
     yield Fact(label="no mount flags", lines=tuple(_refused(driver.refused_mount_flags)))
@@ -95,6 +94,21 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
         yield _fact("log levels", f"{', '.join(driver.log_levels)} ({driver.default_log_level} by default)")
     yield Fact(label="config", lines=tuple(_config(driver)))
     yield Fact(label="sources", lines=driver.sources)
+
+
+def _deletion(known: model.Deletion | None) -> Iterator[Section]:
+    if known is None:
+        return
+    guard = "the storage itself refuses" if known.refuses_in_use else "not refused: accept_unguarded is wanted"
+    parameters = tuple(f"{name}={value}" for name, value in sorted(known.snapshot_parameters.items()))
+    facts = (
+        _fact("storage in use", guard),
+        _fact("absence", known.absence_text),
+        _fact("snapshot names", known.snapshot_name),
+        Fact(label="snapshot parameters", lines=parameters),
+        _fact("last snapshot", known.snapshot_text),
+    )
+    yield Section(title="Deletion by the controller", facts=tuple(fact for fact in facts if fact.lines))
 
 
 def _sources(driver: model.Driver) -> str:
@@ -123,6 +137,8 @@ def _keys(keys: spec.KeysSpec) -> Iterator[str]:
         for value, wanted in sorted(by_value.items()):
             either = (key.replace("|", " or ") for key in sorted(wanted))
             yield f"required where {name} is {value}: {', '.join(either)}"
+    if keys.settings:
+        yield f"may change under protect: {', '.join(sorted(keys.settings))}"
     yield from (f"{name}: {meaning}" for name, meaning in sorted(keys.meanings.items()))
     yield from _refused(keys.refused)
 

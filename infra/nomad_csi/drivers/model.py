@@ -4,7 +4,7 @@ from typing import Literal
 
 import pydantic
 
-from nomad_csi.spec import access, base, driver, driver_role
+from nomad_csi.spec import base, driver, driver_role
 
 RoleName = base.PluginRole
 ProofTier = Literal["run", "parsed", "none"]
@@ -44,6 +44,49 @@ class Trap(base.Model):
     """Regular expressions for what its tasks' events and logs say then, in any part of a line."""
 
 
+class Deletion(base.Model):
+    """What the driver's controller can answer about storage that is deleted, and about its last snapshot."""
+
+    refuses_in_use: bool = False
+    """Whether the storage itself refuses to be deleted while something uses it."""
+
+    absence: Literal["validate", "get", "none"]
+    """
+    The call that tells a volume that is gone from one that exists: ``ValidateVolumeCapabilities``,
+    ``ControllerGetVolume``, or none: then the controller confirms ids of volumes that do not exist.
+    """
+
+    absence_text: str
+    """The same in words, with its source."""
+
+    gone: tuple[base.Expression, ...] = ()
+    """Regular expressions for errors that say that the volume is gone, with another code than ``NOT_FOUND``."""
+
+    snapshot_name: str
+    """What the name of a snapshot may be, with its source."""
+
+    snapshot_parameters: dict[str, str] = pydantic.Field(default_factory=dict)
+    """What ``CreateSnapshot`` is sent, so that the snapshot outlives its volume."""
+
+    snapshot_config: dict[base.Expression, str] = pydantic.Field(default_factory=dict)
+    """
+    Keys of the plugin's ``config`` without which no last snapshot can be taken, such as ``zfs.x``, by a regular
+    expression for its key ``driver``; an empty key: none can be taken.
+    """
+
+    snapshot_id: base.Expression = r"(?s).+"
+    """Regular expression for the ids of snapshots that the driver can read again."""
+
+    snapshot_part_of_volume: base.Expression = r"(?!)"
+    """Regular expression for the ids of snapshots that are deleted together with their volume."""
+
+    snapshot_rewritten: bool = False
+    """Whether ``CreateSnapshot`` with a name that exists writes the snapshot again instead of looking it up."""
+
+    snapshot_text: str
+    """How a last snapshot is proven usable where the controller lists snapshots, or lists none, with the source."""
+
+
 class Driver(driver.DriverSpec):
     """A CSI driver of the catalogue; ``name`` is its key there."""
 
@@ -56,6 +99,8 @@ class Driver(driver.DriverSpec):
 
     roles: dict[RoleName, Role] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is proven here
     traps: tuple[Trap, ...] = ()
+    deletion: Deletion | None = None
+    """``None``: the driver deletes no storage on Nomad."""
 
 
 class Unusable(base.Model):
@@ -69,13 +114,3 @@ class Unusable(base.Model):
 
     as_of: str
     source: str
-
-
-def every_mode(first: access.AccessMode, *attachments: access.AttachmentMode) -> tuple[base.CapabilitySpec, ...]:
-    """Return each access mode with each of *attachments*, *first* in front, for a driver that takes them all."""
-    modes = sorted(access.ACCESS_MODES, key=lambda mode: mode != first)
-    return tuple(
-        base.CapabilitySpec(access_mode=mode, attachment_mode=attachment)
-        for attachment in attachments
-        for mode in modes
-    )

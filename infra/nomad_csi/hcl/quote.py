@@ -27,6 +27,13 @@ _VARIABLE = variables.pattern()
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
 _PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
+_BRACES = re.compile(r"[\s}]*\}")
+"""
+What Nomad's parser writes twice behind a runtime variable: of ``"${A}}"`` it makes ``${A}}}``.
+
+Tried on Nomad 2.0.6-dev, 2026-11.
+"""
+
 _NOT_ASCII = re.compile(r"[^ -~]")
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
 _LARGEST = 2**63
@@ -69,8 +76,16 @@ def config_string(text: str, also: Iterable[str] = ()) -> str:
     _refuse_templates(alive.sub(" ", text))
     _refuse_unnormalised(text)
     _refuse_unwritable(text)
-    parts = zip(alive.split(text), [*alive.findall(text), ""], strict=True)
-    return f'"{"".join(_escaped(literal) + variable for literal, variable in parts)}"'
+    first, *behind = alive.split(text)
+    parts = zip(alive.findall(text), behind, strict=True)
+    return f'"{_escaped(first)}{"".join(variable + _behind(literal) for variable, literal in parts)}"'
+
+
+def _behind(literal: str) -> str:
+    """Return the *literal* that stands behind a runtime variable: Nomad would write braces there twice."""
+    braces = _BRACES.match(literal)
+    end = braces.end() if braces else 0
+    return _escaped(literal[:end]).replace("}", r"\u007d") + _escaped(literal[end:])
 
 
 def attribute_string(text: str) -> str:

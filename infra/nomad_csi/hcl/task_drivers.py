@@ -46,9 +46,6 @@ CONFIG_KEYS = {
 }  # fmt: skip
 """Keys by task driver; of others nothing is known here."""
 
-CONTAINERS = frozenset({"docker", "podman"})
-"""Task drivers that run images."""
-
 _FROM_CLIENT = re.compile(
     r"CSI_ENDPOINT"
     r"|NOMAD_(?:ALLOC_DIR|TASK_DIR|SECRETS_DIR|MEMORY_LIMIT|MEMORY_MAX_LIMIT|CPU_LIMIT|CPU_CORES|ALLOC_ID|SHORT_ALLOC_ID"

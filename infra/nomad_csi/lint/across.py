@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nomad_csi.hcl import job as jobs
 from nomad_csi.lint.model import Hit, Plugin, Volume
+from nomad_csi.plan import shared_storage
 
 _HALVES = ("controller", "node")
 
@@ -57,5 +58,6 @@ def _is_one(first: Volume, second: Volume) -> bool:
     """Return whether two volumes are one to their driver."""
     ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
     same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
-    shared = second.driver is not None and second.driver.external_id.shared
-    return bool(ids[0]) and ids[0] == ids[1] and same_plugin and not shared
+    modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
+    is_shared = bool(modes) and shared_storage.is_shareable(modes)
+    return bool(ids[0]) and shared_storage.is_same(*ids) and same_plugin and not is_shared

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from nomad_csi.drivers import arguments, klog
+from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
-from nomad_csi.hcl import secrets
 from nomad_csi.lint.model import Hit, Plugin
+from nomad_csi.text import secrets
 
 _DEFAULT_MOUNT_DIR = "/csi"
 
@@ -104,4 +104,4 @@ def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> 
     found = f"--{name} with {driver.called}"
     if name in others:
         return Hit(code="flag-of-other-part", line=line, found=found)
-    return Hit(code="flag-for-logs" if name in klog.V2_130 else "flag-unknown", line=line, found=found)
+    return Hit(code="flag-for-logs" if name in arguments.KLOG_FLAGS else "flag-unknown", line=line, found=found)

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.drivers import recognise
-from nomad_csi.hcl import secrets, task_drivers, values
+from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import Hit, Plugin
+from nomad_csi.spec import plugin_jobs
+from nomad_csi.text import secrets
 
 
 def check(plugin: Plugin) -> Iterator[Hit]:
     """Yield what is wrong with the task of *plugin*."""
-    if plugin.task.driver in task_drivers.CONTAINERS:
+    if plugin.task.driver in plugin_jobs.CONTAINERS:
         yield from _image(plugin)
         yield from _privilege(plugin)
         yield from _network(plugin)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import secrets, values
+from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.lint.model import Hit, Volume
 from nomad_csi.spec import access, names
+from nomad_csi.text import secrets
 
 _LEGACY = ("access_mode", "attachment_mode")
 _MAPS = ("context", "parameters", "secrets")
@@ -29,6 +30,7 @@ def check(volume: Volume) -> Iterator[Hit]:
     yield from _names(volume)
     yield from _capabilities(volume)
     yield from _maps(volume)
+    yield from _flags(volume)
     yield from _sizes(volume)
     yield from _topologies(volume)
     yield from _ids(volume)
@@ -68,6 +70,14 @@ def _capabilities(volume: Volume) -> Iterator[Hit]:
     block_only = volume.modes and all(attachment == "block-device" for _, attachment, _ in volume.modes)
     if block_only and (options.get("fs_type") or options.get("mount_flags")):
         yield Hit(code="mount-options-on-block", line=options.line, found="mount_options for block-device alone")
+
+
+def _flags(volume: Volume) -> Iterator[Hit]:
+    for block in values.blocks(volume.content, "mount_options"):
+        flags = block.get("mount_flags")
+        if isinstance(flags, list) and any(secrets.in_flag(str(flag)) for flag in flags):
+            found = "mount_flags hold what looks like a secret"
+            yield Hit(code="secret-in-file", line=block.at("mount_flags"), found=found)
 
 
 def _maps(volume: Volume) -> Iterator[Hit]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Self
 
 from nomad_csi import errors
-from nomad_csi.nomad import pipeline, request, streaming
+from nomad_csi.nomad import request, streaming
 
 WAIT_S = 5.0
 """Longest blocking query: short, for what wakes none."""
@@ -133,6 +133,6 @@ class Events:
             except streaming.NoStreamError as error:
                 self._tell(f"no event stream, so changes are seen at the next round only: {error}")
                 return
-            except pipeline.BrokenError:
+            except streaming.BrokenError:
                 self._changed.set()  # something may have been missed; the next round says what is wrong
             self._closing.wait(AGAIN_S)

@@ -5,14 +5,14 @@ Source: hashicorp/nomad, ``api/api.go`` (``DefaultConfig``), 2026-08-21.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
 from nomad_csi.nomad import proxies, unix_socket
-from nomad_csi.spec import names
+from nomad_csi.spec import hosts, names
 
 SOURCE = "the connection to Nomad"
 
@@ -28,8 +28,16 @@ VARIABLES: Mapping[str, str] = {
     "tls_server_name": "NOMAD_TLS_SERVER_NAME",
     "tls_skip_verify": "NOMAD_SKIP_VERIFY",
     "http_auth": "NOMAD_HTTP_AUTH",
+    "insecure_http": "NOMAD_CSI_INSECURE_HTTP",
 }
-"""Field of `Connection` -> environment variable. An empty variable counts as not set, as for Nomad."""
+"""Field of `Connection` -> environment variable. An empty one counts as not set, as for Nomad; the last is ours."""
+
+CREDENTIALS = ("token", "http_auth")
+"""Fields that whoever reads them can use."""
+
+BOOLEANS = ("tls_skip_verify", "insecure_http")
+
+_ANYWAY = f"to send it anyway: --insecure-http, {VARIABLES['insecure_http']}=1, or nomad-csi:insecureHttp in Pulumi"
 
 _FLAGS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
     ("0", "f", "F", "FALSE", "false", "False"), False
@@ -84,24 +92,98 @@ class Connection:
     http_auth: str = field(default="", repr=False)
     """``user:password`` for a proxy in front of Nomad that asks for HTTP basic authentication."""
 
+    insecure_http: bool = False
+    """Send credentials and CSI secrets unencrypted to other machines too: plain HTTP, and plain gRPC to plugins."""
+
     def __post_init__(self) -> None:
-        if problems := tuple(_problems(vars(self))):
+        problems = tuple(_problems(vars(self))) or tuple(self._exposed())
+        if problems:
             raise errors.SpecError(problems, source=SOURCE)
 
+    def _exposed(self) -> Iterator[errors.Problem]:
+        sent = [VARIABLES[name] for name in CREDENTIALS if getattr(self, name)]
+        if sent and not (self.is_private or self.insecure_http):
+            allowed = f"https:// to another machine, as {' and '.join(sent)} would be sent unencrypted"
+            yield _problem("address", repr(self.address), allowed, _ANYWAY)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only Nomad can read what is sent: TLS, a socket, or an address of this machine."""
+        parts = parse.urlsplit(self.address)
+        return parts.scheme != "http" or hosts.is_loopback(parts.hostname or "")
+
+    def refuse_secrets(self) -> None:
+        """Raise `errors.RefusedError` where CSI secrets could be read on their way, unless `insecure_http`."""
+        if not (self.is_private or self.insecure_http):
+            raise errors.RefusedError(
+                f"{self.address}: CSI secrets would be sent unencrypted to another machine; use https://; {_ANYWAY}"
+            )
+
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str], **overrides: Any) -> Self:
+    def from_environment(
+        cls,
+        environment: Mapping[str, str],
+        file: Mapping[str, Any] | None = None,
+        *,
+        secrets: str = "",
+        **overrides: Any,
+    ) -> Self:
         """
-        Return the connection that *environment* describes; an override that is not ``None`` wins.
+        Return the connection that *environment*, *file* and *overrides* describe.
 
         Besides `VARIABLES`, those of `proxies` are read.
+
+        Args:
+            environment: environment variables.
+            file: settings from a file, such as a Pulumi stack config. They take precedence over *environment*.
+            secrets: what else the caller sends to Nomad and did not read from *file*, such as ``CSI secrets``.
+            overrides: settings from the command line, by field. One that is not ``None`` takes precedence over *file*.
+
+        Raises `errors.SpecError`, also where credentials of *environment*, or *secrets*, would go to an address that
+        only *file* names: whoever can change the file could collect them.
         """
-        given: dict[str, Any] = {
-            name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
-        }
-        if "tls_skip_verify" in given:
-            given["tls_skip_verify"] = _FLAGS.get(given["tls_skip_verify"], given["tls_skip_verify"])
-        given |= {name: value for name, value in overrides.items() if value is not None}
+        known = _of_environment(environment)
+        of_file, typed = dict(file or {}), {name: value for name, value in overrides.items() if value is not None}
+        given = known | of_file | typed
+        if "address" in of_file and "address" not in typed:
+            sent = [VARIABLES[name] for name in CREDENTIALS if name in known and name not in of_file | typed]
+            named = str(known.get("address", cls.address))
+            if problem := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
+                raise errors.SpecError((problem,), source=SOURCE)
         return cls(**{"proxy": proxies.of(str(given.get("address", cls.address)), environment)} | given)
+
+
+def same_address(first: str, second: str) -> bool:
+    """Return whether two addresses of Nomad name the same place: case, default ports and a last ``/`` do not count."""
+    return _normal(first) == _normal(second)
+
+
+def _normal(address: str) -> tuple[str, str, int | None] | str:
+    if not _has_http_host(address):
+        return address
+    parts = parse.urlsplit(address)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
+def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
+    }
+    return found | {name: _FLAGS.get(found[name], found[name]) for name in BOOLEANS if name in found}
+
+
+def _foreign_address(address: str, named: str, sent: Sequence[str]) -> errors.Problem | None:
+    """Return the problem of *sent* credentials going to *address* of a file, where the environment names *named*."""
+    if not sent or same_address(address, named):
+        return None
+    return _problem(
+        "address",
+        f"{address!r} from a file",
+        f"{named}, the only address that {' and '.join(sent)} may be sent to",
+        f"if it is right, type it (--address {address}), or set {VARIABLES['address']} to it; a Pulumi program can "
+        "have the token beside the address: pulumi config set --secret nomad-csi:token",
+    )
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
@@ -120,8 +202,9 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
     if bool(values["client_cert"]) != bool(values["client_key"]):
         missing = "client_key" if values["client_cert"] else "client_cert"
         yield _problem(missing, "", "client_cert and client_key, or neither", f"set {VARIABLES[missing]}")
-    if not isinstance(values["tls_skip_verify"], bool):
-        yield _problem("tls_skip_verify", repr(values["tls_skip_verify"]), "true or false")
+    for name in BOOLEANS:
+        if not isinstance(values[name], bool):
+            yield _problem(name, repr(values[name]), "true or false")
 
 
 def _address_problems(address: str) -> Iterator[errors.Problem]:

@@ -9,15 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nomad_csi.hcl import secrets
 from nomad_csi.nomad import replies
+from nomad_csi.text import redaction, secrets
 
 VALUE_LIMIT = 80
 """Characters shown of a value."""
 
 _WORDS = {"Added": "added", "Deleted": "removed"}
 
-_SECRET = re.compile(r"Env\[.*|EmbeddedTmpl|.*(secret|password|passwd|token|credential|private|auth).*", re.IGNORECASE)
+_HIDDEN = re.compile(r"Env\[|EmbeddedTmpl|private|auth", re.IGNORECASE)
 """Names of fields whose values are not shown: a plan ends in logs."""
 
 _ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
@@ -79,7 +79,7 @@ def _items(name: str, fields: Sequence[replies.Node]) -> str:
     )
     if not changed:
         return ""
-    if _SECRET.fullmatch(name):
+    if _is_hidden(name):
         return f"{name}: changed"
     words = (("removed", before - after), ("added", after - before))
     told = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
@@ -116,18 +116,18 @@ def _changed(node: replies.Node, key: str) -> Iterator[replies.Node]:
 
 def _field(field: replies.Node) -> str:
     name = replies.text(field, "Name")
-    if _SECRET.fullmatch(name):
+    if _is_hidden(name):
         return f"{name}: {_WORDS.get(replies.text(field, 'Type'), 'changed')}"
     return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
 
 
 def _added_or_removed(field: replies.Node) -> str:
     name = replies.text(field, "Name")
-    return (
-        name
-        if _SECRET.fullmatch(name)
-        else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
-    )
+    return name if _is_hidden(name) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
+
+
+def _is_hidden(name: str) -> bool:
+    return _HIDDEN.search(name) is not None or secrets.has_secret_word(name)
 
 
 def _value(field: replies.Node, key: str) -> str:
@@ -135,7 +135,7 @@ def _value(field: replies.Node, key: str) -> str:
 
 
 def _cut(text: str) -> str:
-    value = " ".join(text.split())
+    value = " ".join(redaction.redact(text).split())
     return value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
 
 
@@ -147,12 +147,13 @@ def _reasons(metric: replies.Node) -> str:
         *_counted(metric, "DimensionExhausted", "{name} exhausted"),
         *_counted(metric, "ClassExhausted", "node class {name} exhausted"),
     ]
-    quota = [f"quota: {dimension}" for dimension in metric.get("QuotaExhausted") or ()]
+    quota = [f"quota: {dimension}" for dimension in replies.strings(metric, "QuotaExhausted")]
     if counts or quota:
         return ", ".join([*counts, *quota])
-    return "no node to look at" if not metric.get("NodesEvaluated") else "no node fits"
+    return "no node to look at" if not replies.number(metric, "NodesEvaluated") else "no node fits"
 
 
 def _counted(metric: replies.Node, key: str, form: str) -> list[str]:
     found = replies.table(metric, key)
-    return [f"{form.format(name=name)} ({found[name]} node{'s' if found[name] != 1 else ''})" for name in sorted(found)]
+    counts = {name: replies.number(found, name) for name in sorted(found)}
+    return [f"{form.format(name=name)} ({count} node{'s' if count != 1 else ''})" for name, count in counts.items()]

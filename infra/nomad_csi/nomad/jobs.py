@@ -4,11 +4,16 @@ Nomad jobs: parse, validate, plan, register, read, stop.
 Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 2026-08-21; tried on 2.0.6-dev, 2026-08.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.nomad import job_plan, replies, request
+from nomad_csi.nomad.records import jobs as records
+
+Job = records.Job
+TaskEvent = records.TaskEvent
+Allocation = records.Allocation
 
 ABSENT = "job not found"
 
@@ -40,62 +45,7 @@ class JobPlan:
     """One line for each change, such as ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """A job as Nomad holds it."""
-
-    job_id: str
-    namespace: str
-    type: str
-    """``service``, ``system``, ``batch`` or ``sysbatch``."""
-
-    status: str
-    """``pending``, ``running`` or ``dead``. Still ``running`` when its plugin is not."""
-
-    stopped: bool
-    version: int
-    job_modify_index: int
-    meta: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskEvent:
-    """Something that happened to a task."""
-
-    time_ns: int
-    """Nanoseconds since 1970, by the client's clock."""
-
-    type: str
-    """Such as ``Started``, ``Plugin became healthy``, ``Restarting``."""
-
-    message: str
-    task: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Allocation:
-    """One placement of a task group on a node."""
-
-    alloc_id: str
-    node_id: str
-    node_name: str
-    client_status: str
-    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
-
-    desired_status: str
-    """``run``, ``stop`` or ``evict``."""
-
-    task_events: tuple[TaskEvent, ...]
-    """Of all its tasks, oldest first. Nomad keeps the last ten of each."""
-
-    restarts: int
-    """How often its tasks were restarted, together."""
-
-    job_version: int = 0
-    """Version of the job that it runs; during a rolling update not yet the job's own."""
-
-
-def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> dict[str, Any]:
+def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Node:
     """
     Return the job that *hcl* describes, with defaults filled in, as Nomad itself reads it.
 
@@ -104,17 +54,22 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> dict[str, A
     """
     path = request.path_of("jobs", "parse")
     body = {"JobHCL": hcl, "Canonicalize": True}
-    reply = nomad.request("POST", path, query={"namespace": namespace} if namespace else None, body=body)
-    return dict(replies.checked("POST", path, reply))
+    query = {"namespace": namespace} if namespace else None
+    parsed = replies.checked(nomad.request("POST", path, query=query, body=body))
+    replies.required(parsed, "ID")
+    replies.text(parsed, "Namespace")
+    replies.texts(parsed, "Meta")
+    return parsed
 
 
 def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> Validation:
     """Return what Nomad finds wrong with *job*, as `parse` returned it."""
     path = request.path_of("validate", "job")
-    item = replies.checked("POST", path, nomad.request("POST", path, query=_query(job), body={"Job": job}))
-    found = item.get("ValidationErrors") or ([item["Error"]] if item.get("Error") else [])
+    item = replies.checked(nomad.request("POST", path, query=_query(job), body={"Job": job}))
+    error = replies.text(item, "Error")
+    found = replies.strings(item, "ValidationErrors") or ((error,) if error else ())
     return Validation(
-        problems=tuple(" ".join(str(problem).split()) for problem in found), warnings=replies.text(item, "Warnings")
+        problems=tuple(" ".join(problem.split()) for problem in found), warnings=replies.text(item, "Warnings")
     )
 
 
@@ -122,7 +77,7 @@ def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
     """Return what registering *job* would do. Nothing is changed. Needs fewer rights than `register`."""
     path = request.path_of("job", job["ID"], "plan")
     body = {"Job": job, "Diff": True}
-    item = replies.checked("POST", path, nomad.request("POST", path, query=_query(job), body=body))
+    item = replies.checked(nomad.request("POST", path, query=_query(job), body=body))
     diff = replies.table(item, "Diff")
     return JobPlan(
         diff_type=replies.text(diff, "Type"),
@@ -153,7 +108,7 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     return None if item is None else _job(item)
 
 
-def document(nomad: request.Nomad, namespace: str, job_id: str) -> Mapping[str, Any] | None:
+def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.Node | None:
     """Return the job with all its tasks, in the JSON of Nomad's API; ``None`` where there is none."""
     return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
 
@@ -180,6 +135,14 @@ def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allo
     """Return the allocations of the job that Nomad still knows, ended ones included; none for an unknown job."""
     path = request.path_of("job", job_id, "allocations")
     return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
+
+
+def csi_plugins(job: replies.Node) -> Iterator[replies.Node]:
+    """Yield the ``csi_plugin`` blocks of all tasks of *job*, as `parse` and `document` return it."""
+    for group in replies.rows(job, "TaskGroups"):
+        for task in replies.rows(group, "Tasks"):
+            if plugin := replies.table(task, "CSIPluginConfig"):
+                yield plugin
 
 
 def _query(job: Mapping[str, Any]) -> dict[str, str] | None:

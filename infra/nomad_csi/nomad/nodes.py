@@ -1,53 +1,13 @@
 """Client nodes, as the list of them shows them, and one by one with all they say of themselves."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.records import nodes as records
 
-READ_TIMEOUT_S = 30.0
-READ_EACH_S = 0.05
-"""For many reads together: a start, and as much for each as a far server may take."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """One Nomad client."""
-
-    node_id: str
-    name: str
-    datacenter: str
-    node_pool: str
-    node_class: str
-
-    status: str
-    """``ready``, ``down``, ``initializing`` or ``disconnected``."""
-
-    eligible: bool
-    """Whether the scheduler may place new allocations on it."""
-
-    draining: bool
-
-    drivers: Mapping[str, bool]
-    """Task driver -> whether it is there and healthy."""
-
-    modify_index: int = 0
-    """Raised by every change of the node."""
-
-    version: str = ""
-    """Of its Nomad, such as ``2.0.5``."""
-
-    driver_attributes: Mapping[str, str] = field(default_factory=dict)
-    """What its task drivers say of themselves, such as ``driver.docker.privileged.enabled``."""
-
-    driver_health: Mapping[str, str] = field(default_factory=dict)
-    """Task driver -> why it is healthy or not, in its words."""
-
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    """Such as ``cpu.arch``. The list of nodes does not show them: empty until `described`."""
-
-    meta: Mapping[str, str] = field(default_factory=dict)
-    """What the operator says of the client. Empty until `described`."""
+Node = records.Node
 
 
 def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
@@ -65,27 +25,13 @@ def described(nomad: request.Nomad, node: Node) -> Node:
     return node if item is None else _described(node, item)
 
 
-def all_described(nomad: request.Nomad, wanted: Sequence[Node]) -> Iterator[Node]:
-    """Yield what `described` returns for each of *wanted*, in order; asked behind each other on one connection."""
-    timeout_s = READ_TIMEOUT_S + len(wanted) * READ_EACH_S
-    found = nomad.read_many([request.path_of("node", node.node_id) for node in wanted], timeout_s=timeout_s)
-    answered = 0
-    for node, reply in zip(wanted, found, strict=False):
-        answered += 1
-        item = reply.data if isinstance(reply, request.Reply) else None
-        is_own = isinstance(item, Mapping) and item.get("ID") == node.node_id
-        yield _described(node, item) if is_own and isinstance(item, Mapping) else described(nomad, node)
-    for node in wanted[answered:]:
-        yield described(nomad, node)
+def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node]:
+    """Yield what `described` returns for each of *wanted*, in order."""
+    return request.read_many(functools.partial(described, nomad, node) for node in wanted)
 
 
 def _described(node: Node, item: replies.Node) -> Node:
-    attributes, meta = replies.table(item, "Attributes"), replies.table(item, "Meta")
-    return replace(
-        node,
-        attributes={name: replies.text(attributes, name) for name in attributes},
-        meta={name: replies.text(meta, name) for name in meta},
-    )
+    return replace(node, attributes=replies.texts(item, "Attributes"), meta=replies.texts(item, "Meta"))
 
 
 def _node(item: replies.Node) -> Node:

@@ -1,49 +1,134 @@
 """
-Which ACL capabilities each call needs, to say so when Nomad answers 403.
+Which ACL rights each call needs: the one table of them, by name. Pure.
 
+Errors name the missing right by it; `acl_policy` and the checks of ``doctor`` add up calls.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go``,
-``nomad/system_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens on Nomad 2.0.6-dev, 2026-08.
+``nomad/alloc_endpoint.go``, ``nomad/variables_endpoint.go``, ``nomad/system_endpoint.go``, ``nomad/event_endpoint.go``,
+``command/agent/job_endpoint.go``, ``client/fs_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens of one
+capability each on Nomad 2.0.6-dev, 2026-11.
 """
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-_PLUGIN_READ = 'plugin { policy = "read" } ("write" grants nothing)'
+Level = Literal["agent", "node", "plugin"]
 
-_VARIABLES = 'variables {{ path "{{path}}" {{ capabilities = ["{right}"] }} }} in namespace {{namespace}}'
+UNRELEASED = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
+"""
+Capabilities of Nomad 2.0.6-dev that no release knows. A release refuses a policy that names one, so this package
+counts them where a token has them, and asks for none.
+"""
 
-_NEEDS = (
-    (r"GET /v1/plugins?\b.*", _PLUGIN_READ),
-    (r"GET /v1/volumes/snapshot", "csi-list-volume in namespace {namespace}"),
-    (r"DELETE /v1/volumes/snapshot", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
-    (r"(PUT|POST) /v1/volume.*", f"csi-write-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
-    (r"DELETE /v1/volume/.*/detach", f"csi-mount-volume in namespace {{namespace}}, and {_PLUGIN_READ}"),
-    (r"DELETE /v1/volume/.*", "csi-write-volume in namespace {namespace}"),
-    (r"GET /v1/volume/.*", "csi-read-volume in namespace {namespace}"),
-    (r"GET /v1/volumes", "csi-list-volume in namespace {namespace}"),
-    (r"\w+ /v1/jobs/parse", "parse-job in namespace {namespace}"),
-    (r"\w+ /v1/validate/job", "read-job in namespace {namespace}"),
-    (r"\w+ /v1/job/[^/]+/plan", "submit-job in namespace {namespace}"),
-    (
-        r"(PUT|POST) /v1/job.*",
-        'submit-job in namespace {namespace}, and for a plugin job csi-register-plugin, which policy = "write" lacks',
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What one call needs."""
+
+    any_of: tuple[str, ...] = ()
+    """One of these capabilities in the namespace of the object, the one that is made for it first."""
+
+    variable: str = ""
+    """A capability on the variable of the call: ``read``, ``write`` or ``destroy``."""
+
+    level: Level | Literal[""] = ""
+    """``read`` of this policy; ``write`` of ``plugin`` grants nothing."""
+
+    is_management: bool = False
+    """Whether only a management token may do it."""
+
+    calls: str = ""
+    """The calls, as a regular expression of method and path; empty where the body of a call decides."""
+
+    note: str = ""
+    """What to add where the call is refused."""
+
+
+_LIST_VOLUMES = ("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs")
+
+NEEDS: Mapping[str, Need] = {
+    "list plugins": Need(level="plugin", calls=r"GET /v1/plugins"),
+    "read plugin": Need(level="plugin", calls=r"GET /v1/plugin/.*"),
+    "list snapshots": Need(any_of=_LIST_VOLUMES, calls=r"GET /v1/volumes/snapshot"),
+    "change snapshots": Need(
+        any_of=("csi-write-volume",), level="plugin", calls=r"(PUT|POST|DELETE) /v1/volumes/snapshot"
     ),
-    (r"DELETE /v1/job/.*", "submit-job in namespace {namespace}"),
-    (r"GET /v1/job/.*", "read-job in namespace {namespace}"),
-    (r"GET /v1/jobs", "list-jobs in namespace {namespace}"),
-    (r"GET /v1/client/fs/logs/.*", "read-logs in namespace {namespace}"),
-    (r"GET /v1/var/.*", _VARIABLES.format(right="read")),
-    (r"PUT /v1/var/.*", _VARIABLES.format(right="write")),
-    (r"DELETE /v1/var/.*", _VARIABLES.format(right="destroy")),
-    (r"GET /v1/nodes?\b.*", 'node { policy = "read" }'),
-    (r"PUT /v1/system/gc", "management rights"),
-    (r"GET /v1/agent/self", 'agent { policy = "read" }'),
-)
-"""Call as a regular expression -> what the token needs. The first that fits counts."""
+    "write volume": Need(any_of=("csi-write-volume",), level="plugin", calls=r"(PUT|POST) /v1/volume.*"),
+    "detach volume": Need(any_of=("csi-mount-volume",), level="plugin", calls=r"DELETE /v1/volume/.*/detach"),
+    "deregister volume": Need(any_of=("csi-write-volume",), calls=r"DELETE /v1/volume/.*"),
+    "read volume": Need(any_of=("csi-read-volume", "csi-mount-volume", "read-job"), calls=r"GET /v1/volume/.*"),
+    "list volumes": Need(any_of=_LIST_VOLUMES, calls=r"GET /v1/volumes"),
+    "parse job": Need(any_of=("parse-job", "submit-job"), calls=r"\w+ /v1/jobs/parse"),
+    "validate job": Need(any_of=("read-job",), calls=r"\w+ /v1/validate/job"),
+    "plan job": Need(any_of=("submit-job", "plan-job"), calls=r"\w+ /v1/job/.+/plan"),
+    "register job": Need(
+        any_of=("submit-job", "register-job"),
+        calls=r"(PUT|POST) /v1/job.*",
+        note=', and for a plugin job csi-register-plugin, which policy = "write" lacks, for one with volumes '
+        "csi-mount-volume",
+    ),
+    "run plugin": Need(any_of=("csi-register-plugin",)),
+    "mount volume": Need(any_of=("csi-mount-volume",), level="plugin"),
+    "stop job": Need(any_of=("submit-job", "purge-job", "deregister-job"), calls=r"DELETE /v1/job/.*"),
+    "read job": Need(any_of=("read-job",), calls=r"GET /v1/job/.*"),
+    "read allocation": Need(any_of=("read-job",), calls=r"GET /v1/allocation/.*"),
+    "list jobs": Need(any_of=("list-jobs",), calls=r"GET /v1/jobs"),
+    "read logs": Need(any_of=("read-logs", "read-fs"), calls=r"GET /v1/client/fs/logs/.*"),
+    "read variable": Need(variable="read", calls=r"GET /v1/var/.*"),
+    "write variable": Need(variable="write", calls=r"PUT /v1/var/.*"),
+    "delete variable": Need(variable="destroy", calls=r"DELETE /v1/var/.*"),
+    "read clients": Need(level="node", calls=r"GET /v1/nodes?\b.*"),
+    "read servers": Need(level="node", calls=r"GET /v1/agent/members"),
+    "read agent": Need(level="agent", calls=r"GET /v1/agent/self"),
+    "collect garbage": Need(is_management=True, calls=r"PUT /v1/system/gc"),
+    "watch jobs": Need(any_of=("read-job",)),
+    "watch volumes": Need(any_of=("csi-read-volume",)),
+    "watch clients": Need(level="node"),
+}
+"""What a call does -> what it needs. Of those whose ``calls`` fit, the first counts; watching is one event stream."""
+
+_LEVELS: Mapping[str, str] = {
+    "plugin": 'plugin { policy = "read" } ("write" grants nothing)',
+    "node": 'node { policy = "read" }',
+    "agent": 'agent { policy = "read" }',
+    "": "",
+}
 
 
 def needed(method: str, path: str, namespace: str) -> str:
     """Return what a token needs for the call, as a phrase; empty where this package does not know."""
-    for call, needs in _NEEDS:
-        if re.fullmatch(call, f"{method} {path}"):
-            return needs.replace("{namespace}", namespace).replace("{path}", path.removeprefix("/v1/var/"))
-    return ""
+    name = name_of(method, path)
+    return _phrase(NEEDS[name], path, namespace) if name else ""
+
+
+def name_of(method: str, path: str) -> str:
+    """Return the name in `NEEDS` of a call; empty where it is not there."""
+    call = f"{method} {path}"
+    return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), "")
+
+
+def to_watch() -> str:
+    """Return what an event stream needs, as a phrase."""
+    found = [NEEDS[name] for name in ("watch jobs", "watch volumes", "watch clients")]
+    capabilities = " and ".join(name for need in found for name in need.any_of)
+    levels = " and ".join(_LEVELS[need.level] for need in found if need.level)
+    return f"the token needs {capabilities} in every namespace, and {levels}"
+
+
+def _phrase(need: Need, path: str, namespace: str) -> str:
+    if need.is_management:
+        return "management rights"
+    if need.variable:
+        place = path.removeprefix("/v1/var/")
+        granted = f'variables {{ path "{place}" {{ capabilities = ["{need.variable}"] }} }}'
+        return f"{granted} in namespace {namespace}"
+    others = ", ".join(name for name in need.any_of[1:] if name not in UNRELEASED)
+    more = f" (or {others})" if others else ""
+    capability = f"{need.any_of[0]} in namespace {namespace}{more}{need.note}" if need.any_of else ""
+    return ", and ".join(part for part in (capability, _LEVELS[need.level]) if part)
+
+
+def alternatives(names: Iterable[str]) -> tuple[frozenset[str], ...]:
+    """Return for each of the calls *names* the capabilities of which one is needed in the namespace."""
+    return tuple(frozenset(NEEDS[name].any_of) for name in names)

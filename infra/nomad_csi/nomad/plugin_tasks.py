@@ -5,48 +5,17 @@ Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginCo
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from nomad_csi.nomad import jobs, replies, request
+from nomad_csi.nomad.records import plugin_tasks as records
 from nomad_csi.plan import model
+from nomad_csi.spec import plugin_jobs
+
+PluginTask = records.PluginTask
 
 _CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"})
 """Variables that make the AWS SDK look elsewhere than at the instance. Source: AWS SDK reference guide, 2026-08."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PluginTask:
-    """A task that runs a CSI plugin, as its job describes it."""
-
-    job_id: str
-    namespace: str
-    job_type: str
-    """``service`` or ``system``."""
-
-    plugin_id: str
-    role: str
-    """``controller``, ``node`` or ``monolith``."""
-
-    task_driver: str
-    privileged: bool
-    host_network: bool
-    """Whether the task sees the client's own network, so that nothing stands before instance metadata."""
-
-    own_credentials: bool
-    """Whether its environment or a template names credentials of AWS; the instance role does not count then."""
-
-    datacenters: tuple[str, ...]
-    node_pool: str
-    constraints: tuple[model.Constraint, ...] = ()
-    binds: tuple[str, ...] = ()
-    """Folders of the client that its container sees, as ``FROM:TO``."""
-
-    capabilities: frozenset[str] = frozenset()
-    """Kernel capabilities that its container gets beyond the usual ones, such as ``sys_admin``."""
-
-    meta: Mapping[str, str] = field(default_factory=dict)
-    """Of the job."""
 
 
 def of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
@@ -100,10 +69,10 @@ def _task(job: replies.Node, group: replies.Node, task: replies.Node, plugin: re
         plugin_id=replies.text(plugin, "ID"),
         role=replies.text(plugin, "Type"),
         task_driver=driver,
-        privileged=replies.flag(config, "privileged"),
-        host_network=_is_on_host(driver, replies.text(config, "network_mode")) or modes == ["host"],
+        privileged=config.get("privileged") in (True, "true"),
+        host_network=_is_on_host(driver, str(config.get("network_mode"))) or modes == ["host"],
         own_credentials=any(name in words for name in _CREDENTIALS),
-        datacenters=tuple(str(item) for item in job.get("Datacenters") or ("*",)),
+        datacenters=replies.strings(job, "Datacenters") or ("*",),
         node_pool=replies.text(job, "NodePool") or "default",
         constraints=tuple(
             model.Constraint(
@@ -113,11 +82,17 @@ def _task(job: replies.Node, group: replies.Node, task: replies.Node, plugin: re
             )
             for item in constraints
         ),
-        binds=tuple(str(item) for item in config.get("volumes") or () if str(item).startswith("/")),
-        capabilities=frozenset(str(item).lower().removeprefix("cap_") for item in config.get("cap_add") or ()),
+        binds=tuple(item for item in _listed(config, "volumes") if item.startswith("/")),
+        capabilities=frozenset(item.lower().removeprefix("cap_") for item in _listed(config, "cap_add")),
         meta=replies.texts(job, "Meta"),
     )
 
 
+def _listed(config: replies.Node, key: str) -> tuple[str, ...]:
+    """Return the list of strings at *key* of a task driver's configuration, which Nomad takes in any shape."""
+    found = config.get(key)
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+
+
 def _is_on_host(task_driver: str, network_mode: str) -> bool:
-    return task_driver not in {"docker", "podman"} or network_mode == "host"
+    return task_driver not in plugin_jobs.CONTAINERS or network_mode == "host"

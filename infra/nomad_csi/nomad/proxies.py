@@ -9,6 +9,8 @@ import ipaddress
 from collections.abc import Mapping
 from urllib import parse
 
+from nomad_csi.spec import hosts
+
 VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY"}
 """Scheme of the address -> variable that names its proxy; the same in lower case is read too."""
 
@@ -28,18 +30,17 @@ def of(address: str, environment: Mapping[str, str]) -> str:
         return ""  # no address; who uses it says so
     variable = VARIABLES.get(parts.scheme, "")
     found = _value(environment, variable) if variable else ""
-    if not found or _is_here(host) or any(_fits(entry, host, port) for entry in _value(environment, EXCEPT).split(",")):
+    if (
+        not found
+        or hosts.is_loopback(host)
+        or any(_fits(entry, host, port) for entry in _value(environment, EXCEPT).split(","))
+    ):
         return ""
     return found if "://" in found else f"http://{found}"
 
 
 def _value(environment: Mapping[str, str], variable: str) -> str:
     return environment.get(variable) or environment.get(variable.lower(), "")
-
-
-def _is_here(host: str) -> bool:
-    found = _ip(host)
-    return host == "localhost" or (found is not None and found.is_loopback)
 
 
 def _fits(entry: str, host: str, port: int | None) -> bool:

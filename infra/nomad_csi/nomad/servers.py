@@ -5,29 +5,16 @@ Source: hashicorp/nomad, ``command/agent/agent_endpoint.go`` (``AgentMembersRequ
 (``Members``: needs node read), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
 """
 
-from dataclasses import dataclass
-
 from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.records import servers as records
 
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """One Nomad server."""
-
-    name: str
-    """Such as ``nomad-1.global``."""
-
-    status: str
-    """``alive``, ``failed``, ``leaving`` or ``left``."""
-
-    version: str
-    """Such as ``2.0.5``, ``1.10.7+ent`` or ``2.0.6-dev``."""
+Server = records.Server
 
 
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     """Return the servers of the region that answers, those that failed too; other regions' servers are left out."""
     path = request.path_of("agent", "members")
-    item = replies.checked("GET", path, nomad.request("GET", path))
+    item = replies.checked(nomad.request("GET", path))
     region = replies.text(item, "ServerRegion")
     return tuple(
         Server(

@@ -85,7 +85,7 @@ def create(nomad: request.Nomad, wanted: NewSnapshot, *, timeout_s: float = TIME
         timeout_s=timeout_s,
         secrets=wanted.secrets.values(),
     )
-    return _snapshot((*replies.rows(replies.checked("PUT", path, reply), "Snapshots"), {})[0])
+    return _snapshot(replies.first(replies.checked(reply), "Snapshots"))
 
 
 def list_snapshots(nomad: request.Nomad, plugin_id: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[Snapshot]:
@@ -97,7 +97,7 @@ def list_snapshots(nomad: request.Nomad, plugin_id: str, *, timeout_s: float = T
     path, token = request.path_of(*PATH), ""
     while True:
         query = {"plugin_id": plugin_id, "per_page": str(PAGE)} | ({"next_token": token} if token else {})
-        page = replies.checked("GET", path, nomad.request("GET", path, query=query, timeout_s=timeout_s))
+        page = replies.checked(nomad.request("GET", path, query=query, timeout_s=timeout_s))
         yield from map(_snapshot, replies.rows(page, "Snapshots"))
         token, before = replies.text(page, "NextToken"), token
         if token in {"", before}:
@@ -112,9 +112,9 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str, *, timeout_s:
 
 def _snapshot(item: replies.Node) -> Snapshot:
     return Snapshot(
-        snapshot_id=replies.text(item, "ID"),
+        snapshot_id=replies.required(item, "ID"),
         external_id=replies.text(item, "ExternalSourceVolumeID"),
         size_bytes=replies.number(item, "SizeBytes"),
-        created=dt.datetime.fromtimestamp(replies.number(item, "CreateTime"), tz=dt.UTC),
+        created=replies.time_of(item, "CreateTime"),
         is_ready=replies.flag(item, "IsReady"),
     )

@@ -5,101 +5,28 @@ Source: hashicorp/nomad, ``nomad/acl_endpoint.go`` (``WhoAmI``, ``GetPolicy``), 
 (``findClosestMatchingGlob``), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
 """
 
-import fnmatch
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from http import HTTPStatus
 
 from nomad_csi import errors
 from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.records import tokens as records
+
+Rules = records.Rules
+Token = records.Token
 
 _ACLS_OFF = "acls-disabled"
 """``AccessorID`` of whoever asks a cluster without ACLs."""
-
-_LEVELS = ("deny", "write", "read", "list")
-"""The first that one of the policies names counts (``maxPrivilege``)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What one policy grants."""
-
-    namespaces: Mapping[str, frozenset[str]]
-    """Name or pattern of namespaces -> capabilities; ``deny`` among them takes all away."""
-
-    node: str = ""
-    plugin: str = ""
-    agent: str = ""
-    """``read``, ``write``, ``list`` or ``deny``; empty: nothing is said."""
-
-    variables: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-    """Namespace and path of variables, either of them a pattern -> capabilities."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Token:
-    """Whoever asks."""
-
-    name: str
-    is_unlimited: bool
-    """Whether it may do everything: a management token, or a cluster without ACLs."""
-
-    policies: Mapping[str, Rules] = field(default_factory=dict)
-    """What could be read, by name."""
-
-    missing: tuple[str, ...] = ()
-    """Policies that the token names and Nomad does not have."""
-
-    unread: tuple[str, ...] = ()
-    """Policies whose rules Nomad does not show."""
-
-    def capabilities(self, namespace: str) -> frozenset[str]:
-        """Return what the token may do in *namespace*: what stands for its name, or for the closest pattern."""
-        by_name: dict[str, frozenset[str]] = {}
-        for rules in self.policies.values():
-            for name, granted in rules.namespaces.items():
-                by_name[name] = by_name.get(name, frozenset()) | granted
-        return _effective(by_name.get(namespace, by_name.get(_closest(by_name, namespace), frozenset())))
-
-    def of_variables(self, namespace: str, path: str) -> frozenset[str]:
-        """Return what the token may do with the variable at *path*."""
-        by_name: dict[str, frozenset[str]] = {}
-        for rules in self.policies.values():
-            for (place, pattern), granted in rules.variables.items():
-                key = f"{place}\0{pattern}"
-                by_name[key] = by_name.get(key, frozenset()) | granted
-        wanted = f"{namespace}\0{path}"
-        return _effective(by_name.get(wanted, by_name.get(_closest(by_name, wanted), frozenset())))
-
-    def level(self, kind: str) -> str:
-        """Return the level of all policies together for ``node``, ``plugin`` or ``agent``; empty: none is named."""
-        found = {getattr(rules, kind) for rules in self.policies.values()}
-        return next((level for level in _LEVELS if level in found), "")
-
-
-def _effective(granted: frozenset[str]) -> frozenset[str]:
-    return frozenset() if "deny" in granted else granted
-
-
-def _closest(patterns: Mapping[str, frozenset[str]], name: str) -> str:
-    """Return the pattern that fits *name* with the least that is not written out; empty where none fits."""
-    fitting = [item for item in patterns if "*" in item and fnmatch.fnmatchcase(name, _escaped(item))]
-    return min(fitting, key=lambda item: len(name) - len(item) + item.count("*"), default="")
-
-
-def _escaped(pattern: str) -> str:
-    """Return *pattern* for `fnmatch`, whose other wildcards Nomad does not have."""
-    return pattern.replace("[", "[[]").replace("?", "[?]")
 
 
 def own(nomad: request.Nomad) -> Token:
     """Return what is known of the connection's own token. Raises `errors.NomadApiError`."""
     path = request.path_of("acl", "token", "self")
-    item = replies.checked("GET", path, nomad.request("GET", path))
+    item = replies.checked(nomad.request("GET", path))
     name = replies.text(item, "Name") or "the token"
     if replies.text(item, "AccessorID") == _ACLS_OFF or replies.text(item, "Type") == "management":
         return Token(name=name, is_unlimited=True)
-    names = [*_names(item.get("Policies")), *_of_roles(nomad, item)]
+    names = [*replies.strings(item, "Policies"), *_of_roles(nomad, item)]
     found = {policy: _rules(nomad, policy) for policy in sorted(set(names))}
     return Token(
         name=name,
@@ -110,14 +37,10 @@ def own(nomad: request.Nomad) -> Token:
     )
 
 
-def _names(found: object) -> tuple[str, ...]:
-    return tuple(str(item) for item in found) if isinstance(found, list) else ()
-
-
 def _of_roles(nomad: request.Nomad, item: replies.Node) -> Iterator[str]:
     for role in replies.rows(item, "Roles"):
         found = replies.one(nomad, request.path_of("acl", "role", replies.text(role, "ID")), absent="not found")
-        for policy in replies.rows(found or {}, "Policies"):
+        for policy in replies.rows(found, "Policies") if found is not None else ():
             yield replies.text(policy, "Name")
 
 
@@ -131,19 +54,20 @@ def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
         return "unread"
     if item is None:
         return "missing"
-    rules = item.get("RulesJSON")
-    return _parsed(rules) if isinstance(rules, Mapping) else "unread"
+    return _parsed(replies.table(item, "RulesJSON")) if item.get("RulesJSON") is not None else "unread"
 
 
 def _parsed(rules: replies.Node) -> Rules:
     spaces = replies.rows(rules, "Namespaces")
     return Rules(
-        namespaces={replies.text(item, "Name"): frozenset(_names(item.get("Capabilities"))) for item in spaces},
+        namespaces={replies.text(item, "Name"): frozenset(replies.strings(item, "Capabilities")) for item in spaces},
         node=replies.text(replies.table(rules, "Node"), "Policy"),
         plugin=replies.text(replies.table(rules, "Plugin"), "Policy"),
         agent=replies.text(replies.table(rules, "Agent"), "Policy"),
         variables={
-            (replies.text(item, "Name"), replies.text(path, "PathSpec")): frozenset(_names(path.get("Capabilities")))
+            (replies.text(item, "Name"), replies.text(path, "PathSpec")): frozenset(
+                replies.strings(path, "Capabilities")
+            )
             for item in spaces
             for path in replies.rows(replies.table(item, "Variables"), "Paths")
         },

@@ -6,7 +6,8 @@ Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variabl
 ``nomad/state/state_store_variables.go`` (``varSetCASTxn``, ``svDeleteCASTxn``), 2026-08-21.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -36,20 +37,9 @@ def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     return None if item is None else _variable(item)
 
 
-def get_many(nomad: request.Nomad, namespace: str, paths: Sequence[str]) -> Iterator[Variable | None]:
-    """
-    Yield what `get` returns for each of *paths*, in order, over one connection.
-
-    An answer that names another variable, and whatever was not answered, is asked for again by itself.
-    """
-    found: Iterator[request.Reply | errors.NomadApiError] = iter(())
-    if len(paths) > 1:
-        found = nomad.read_many([_path_of(path) for path in paths], query={"namespace": namespace})
-    for path in paths:
-        reply = next(found, None)
-        is_seen = isinstance(reply, request.Reply) and isinstance(reply.data, Mapping)
-        seen = _variable(reply.data) if isinstance(reply, request.Reply) and is_seen else None
-        yield seen if seen is not None and seen.path == path else get(nomad, namespace, path)
+def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
+    """Yield what `get` returns for each of *paths*, in order."""
+    return request.read_many(functools.partial(get, nomad, namespace, path) for path in paths)
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> bool:

@@ -8,46 +8,15 @@ filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-d
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from nomad_csi import errors
-from nomad_csi.nomad import request, volume_records, volumes
+from nomad_csi.nomad import request, volumes
+from nomad_csi.nomad.records import volume_reads as records
 
-SHOWN = 5
-"""Volumes that a sentence names."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unread:
-    """Volumes of one namespace that the token may not read."""
-
-    namespace: str
-    volume_ids: tuple[str, ...]
-    reason: str
-    """Nomad's answer, and the capability that lacks."""
-
-    @property
-    def what(self) -> str:
-        """Return which they are: ``2 volumes of namespace secret (a, b)``."""
-        count = len(self.volume_ids)
-        more = f" and {count - SHOWN} more" if count > SHOWN else ""
-        named = f"{', '.join(self.volume_ids[:SHOWN])}{more}"
-        return f"{count} {'volume' if count == 1 else 'volumes'} of namespace {self.namespace} ({named})"
-
-    def __str__(self) -> str:
-        """Return which they are, and why they were not read."""
-        return f"{self.what}: {self.reason}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Read:
-    """What was read, and what was not."""
-
-    volumes: tuple[volume_records.Volume, ...] = ()
-    """Without those that went away between the list and the look."""
-
-    unread: tuple[Unread, ...] = ()
+SHOWN = records.SHOWN
+Unread = records.Unread
+Read = records.Read
 
 
 def read(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
@@ -56,7 +25,7 @@ def read(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
 
     Raises `errors.NomadApiError` where Nomad does not answer; a namespace that the token may not read is no error.
     """
-    found: list[volume_records.Volume] = []
+    found: list[volumes.Volume] = []
     unread: list[Unread] = []
     for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
         ids = tuple(volume_id for _, volume_id in group)

@@ -4,31 +4,24 @@ CSI volumes: register, read, list, deregister. There is no *delete* here, and ne
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_endpoint.go``, 2026-08-21.
 """
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent import futures
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request, volume_records
+from nomad_csi.nomad import replies, request, volume_replies
+from nomad_csi.nomad.records import volumes as records
 from nomad_csi.plan import registration
 
 REGISTER_TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
 
 ABSENT = "volume not found"
-_NOT_FOUND = 404
 
-READ_TIMEOUT_S = 30.0
-READ_EACH_S = 0.05
-"""For many reads together: a start, and as much for each as a far server may take."""
-
-READ_WORKERS = 8
-"""Reads at a time where one connection does not take several."""
-
-Claim = volume_records.Claim
-ListedVolume = volume_records.ListedVolume
-Volume = volume_records.Volume
+Claim = records.Claim
+ListedVolume = records.ListedVolume
+Volume = records.Volume
 
 
 def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -52,7 +45,10 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
     } | _without_empty(
         {
             "RequestedTopologies": _without_empty(
-                {"Required": [{"Segments": dict(segments)} for segments in document.required_topologies]}
+                {
+                    "Required": _segments(document.required_topologies),
+                    "Preferred": _segments(document.preferred_topologies),
+                }
             ),
             "Parameters": dict(document.parameters),
             "Context": dict(document.context),
@@ -94,27 +90,12 @@ def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None`` where there is none."""
     path = path_of(volume_id)
     item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
-    return None if item is None else volume_records.volume(item)
+    return None if item is None else volume_replies.volume(item)
 
 
-def get_many(nomad: request.Nomad, namespace: str, volume_ids: Sequence[str]) -> Iterator[Volume | None]:
-    """
-    Yield what `get` returns for each of *volume_ids*, in order; many of them take a tenth of the time.
-
-    An answer that names another volume, and whatever was not answered, is asked for again by itself.
-    """
-    if len(volume_ids) == 1:
-        yield get(nomad, namespace, volume_ids[0])
-        return
-    paths = [path_of(volume_id) for volume_id in volume_ids]
-    timeout_s = READ_TIMEOUT_S + len(paths) * READ_EACH_S
-    answered = 0
-    found = nomad.read_many(paths, query={"namespace": namespace}, timeout_s=timeout_s)
-    for volume_id, reply in zip(volume_ids, found, strict=False):
-        answered += 1
-        is_absent = isinstance(reply, errors.NomadApiError) and reply.status == _NOT_FOUND and ABSENT in reply.message
-        yield None if is_absent else _seen(reply, volume_id) or get(nomad, namespace, volume_id)
-    yield from _get_apart(nomad, namespace, volume_ids[answered:])
+def get_many(nomad: request.Nomad, namespace: str, volume_ids: Iterable[str]) -> Iterator[Volume | None]:
+    """Yield what `get` returns for each of *volume_ids*, in order."""
+    return request.read_many(functools.partial(get, nomad, namespace, volume_id) for volume_id in volume_ids)
 
 
 def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ...]:
@@ -124,7 +105,7 @@ def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ..
     Not by plugin: together with ``*``, Nomad answers that question with an empty list.
     """
     query = {"type": "csi", "namespace": namespace}
-    return tuple(volume_records.listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
+    return tuple(volume_replies.listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 
 def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
@@ -150,29 +131,16 @@ def _register(
     secrets = [secret for document in group for secret in document.secrets.values()]
     reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s, secrets=secrets)
     # Nomad before 1.10.5 answers with an empty body.
-    if reply.data is not None and (warnings := replies.text(replies.checked("PUT", path, reply), "Warnings")):
+    if reply.data is not None and (warnings := replies.text(replies.checked(reply), "Warnings")):
         yield warnings
-
-
-def _get_apart(nomad: request.Nomad, namespace: str, volume_ids: Sequence[str]) -> Iterator[Volume | None]:
-    """Yield the volumes, each by a call of its own, some at a time."""
-    pool = futures.ThreadPoolExecutor(READ_WORKERS)
-    try:
-        yield from pool.map(lambda volume_id: get(nomad, namespace, volume_id), volume_ids)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _seen(reply: request.Reply | errors.NomadApiError | None, volume_id: str) -> Volume | None:
-    """Return the volume of *reply*; ``None`` where it is no answer for it."""
-    if isinstance(reply, request.Reply) and isinstance(reply.data, Mapping):
-        volume = volume_records.volume(reply.data)
-        return volume if volume.volume_id == volume_id else None
-    return None
 
 
 def _namespace(document: registration.VolumeRegistration) -> str:
     return document.namespace
+
+
+def _segments(places: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
+    return [{"Segments": dict(segments)} for segments in places]
 
 
 def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import secret_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
+from nomad_csi.text import secrets
 
 RESERVED_TAGS = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "CSIVolumeName")
 """Source: aws-ebs-csi-driver, ``pkg/driver/validation.go`` (``validateExtraTags``), v1.64.0."""
@@ -41,10 +41,10 @@ def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str
 ) -> Iterator[Problem]:
     flag = _flag(argument)
-    plain = flag.lower().replace("-", "")
-    if argument.startswith("-") and any(name in plain for name in secret_rules.SECRET_NAMES):
+    if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.in_argument(argument):
         allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
-        yield Problem(path=path, got=f"--{flag} and a value that is not shown", allowed=allowed, fix="use credentials")
+        got = f"--{flag} and a value that is not shown" if argument.startswith("-") else "[not shown]"
+        yield Problem(path=path, got=got, allowed=allowed, fix="use credentials")
     elif not argument.startswith("-") or not flag:
         allowed = "a flag such as --name=value; a bare word makes the driver ignore or misread what follows"
         yield Problem(path=path, got=repr(argument), allowed=allowed)

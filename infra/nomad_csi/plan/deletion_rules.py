@@ -1,20 +1,20 @@
 """Rules of storage that goes with its volume: who may be told to delete it, and who must say that nobody has it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from nomad_csi.drivers import catalogue, model
 from nomad_csi.errors import Problem
 from nomad_csi.spec import model as spec
 
-GUARDED = frozenset({"ebs.csi.aws.com"})
-"""
-Names of plugins whose storage refuses to be deleted while it is in use.
 
-Source: aws-ebs-csi-driver v1.64.0, ``pkg/cloud/cloud.go`` (``DeleteDisk``), which only asks EC2; 2026-08.
-"""
+def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """
+    Yield what is wrong with how the storage of *create* is to be deleted; nothing where it is kept.
 
-
-def check(create: spec.CreateSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with how the storage of *create* is to be deleted; nothing where it is kept."""
+    *config* is that of its plugin.
+    """
     how = create.deletion
     if create.on_destroy == "keep" or how is None:
         return
@@ -22,7 +22,28 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, path: str) -> Iterat
         fix = "name the controller of the plugin: endpoint"
         allowed = f"none: AWS knows nothing of the storage of {driver.name}"
         yield Problem(path=f"{path}.deletion.aws_region", got=repr(how.aws_region), allowed=allowed, fix=fix)
-    if how.endpoint and driver.provider not in GUARDED and not how.accept_unguarded:
+    known = catalogue.deletion(driver.provider)
+    if how.endpoint and not (known and known.refuses_in_use) and not how.accept_unguarded:
         allowed = f"true: the storage of {driver.name} does not refuse to be deleted while it is in use"
         fix = "whoever registers and claims it at the last moment loses it; see that nobody will, and say so"
         yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
+    if how.endpoint and known and not how.skip_final_snapshot:
+        yield from _without_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")
+
+
+def _without_snapshot(known: model.Deletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """Yield that a snapshot would be deleted together with its volume, which shows after the deregistration only."""
+    backend = str(config.get("driver", ""))
+    for pattern, key in known.snapshot_config.items():
+        if re.fullmatch(pattern, backend) and not (key and _has(config, key)):
+            allowed = f"true: a snapshot of {backend} is a part of its volume, and is deleted with it"
+            fix = f"or set {key} in the plugin's config" if key else ""
+            yield Problem(path=path, got="false", allowed=allowed, fix=fix)
+
+
+def _has(config: Mapping[str, Any], key: str) -> bool:
+    """Return whether *config* has a value under *key*, whose parts stand between dots."""
+    found: Any = config
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return bool(found)

@@ -6,6 +6,7 @@ from typing import Any
 
 from nomad_csi.plan import images, model, task_secrets
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import plugin_jobs
 
 HEALTHY_DEADLINE_S = 300
 """Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/jobs.go`` (``DefaultUpdateStrategy``), 2026-08."""
@@ -13,8 +14,6 @@ HEALTHY_DEADLINE_S = 300
 SLACK_S = 60
 """Between the last moment at which a plugin may become healthy and the moment at which others give it up."""
 
-CONTAINERS = frozenset({"docker", "podman"})
-"""Task drivers that run images."""
 
 ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 """Source: hashicorp/nomad, ``client/fingerprint/env_aws.go``, 2026-08-21."""
@@ -35,7 +34,7 @@ def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriv
 
 def in_containers(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
     """Return whether a task of the plugin runs an image."""
-    return any(task_driver(plugin, name).name in CONTAINERS for name in driver.roles)
+    return any(task_driver(plugin, name).name in plugin_jobs.CONTAINERS for name in driver.roles)
 
 
 def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> int | None:
@@ -87,7 +86,7 @@ def job(
 ) -> model.PluginJob:
     """Return the job that runs the processes of *role*, which the driver calls *name*."""
     task = task_driver(plugin, name)
-    container = task.name in CONTAINERS
+    container = task.name in plugin_jobs.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
     secret = task_secrets.of_task(plugin, driver, role, container=container, job_id=job_id(plugin.id, name))
@@ -176,7 +175,7 @@ def _needs(task: spec.TaskDriverSpec, role: spec.RoleSpec, network: str) -> tupl
     Source: hashicorp/nomad-driver-podman 0.6.5, ``config.go`` (volumes are enabled, privileges need no leave) and
     ``CHANGELOG.md`` (``ipc_mode``).
     """
-    if task.name not in CONTAINERS:
+    if task.name not in plugin_jobs.CONTAINERS:
         return ()
     bridge = () if network == "host" else role.bridge_needs
     if task.name == "docker":
@@ -204,5 +203,7 @@ def _stage_dir(task: spec.TaskDriverSpec, plugin_id: str, role: spec.PluginRole)
 
 def version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     """Return the version that is known to be run; empty where the operator brings image or binary."""
-    own = plugin.image is not None or any(task_driver(plugin, name).name not in CONTAINERS for name in driver.roles)
+    own = plugin.image is not None or any(
+        task_driver(plugin, name).name not in plugin_jobs.CONTAINERS for name in driver.roles
+    )
     return "" if own else driver.version

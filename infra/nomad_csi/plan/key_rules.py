@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
+from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 MAP_LIMIT_BYTES = 4096
@@ -20,7 +21,7 @@ def check(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str
         elif not keys.takes(key):
             allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
             yield Problem(path=where, got=f"the key {key!r}", allowed=allowed)
-        elif known is not None and value not in known:
+        elif known is not None and value not in known and value != encrypted.PLACEHOLDER:
             allowed = f"one of {', '.join(sorted(known))} for {driver}"
             yield Problem(path=where, got=repr(value), allowed=allowed)
     yield from _missing(values, keys, driver, path)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from nomad_csi.drivers.model import RoleName
 from nomad_csi.plan.registration import VolumeRegistration
+from nomad_csi.spec import plugin_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,7 @@ class PluginJob:
     update: Update | None = None
     """``None``: as Nomad does by itself."""
 
-    task_driver: Literal["docker", "podman", "raw_exec", "exec"]
+    task_driver: plugin_jobs.TaskDriver
     image: str = ""
     registry_user: str = ""
     """Runtime variables that hold user name and password for the image's registry; empty: it needs none."""
@@ -236,9 +237,6 @@ class AccessPoint:
 class EfsFileSystem:
     """Inputs of an EFS file system and what belongs to it."""
 
-    creation_token: str
-    """EFS makes one file system per token, so that an interrupted run cannot make a second one unseen."""
-
     mount_targets: tuple[MountTarget, ...]
     client_cidr_blocks: tuple[str, ...]
     client_security_group_ids: tuple[str, ...]
@@ -278,6 +276,9 @@ class CreatedVolume:
     snapshot_id: str
     """External id of the snapshot to start from; empty: none."""
 
+    availability_zone: str = ""
+    """The zone that its places follow from; empty: none, or the places are said themselves."""
+
     on_destroy: Literal["keep", "delete"] = "keep"
     """What becomes of the storage when the volume is removed."""
 
@@ -296,12 +297,22 @@ class VolumePlan:
     """The storage to be made; ``None``: it exists."""
 
     protect: bool
+    """Whether the storage is neither deleted nor replaced, and the volume id not pointed at other data."""
+
     adopt: bool
+
+    context_settings: tuple[str, ...] = ()
+    """Those keys of its context that never say which data it is; they may change under *protect*."""
 
     @property
     def key(self) -> str:
         """``namespace/volume_id``, unique in a cluster."""
         return f"{self.registration.namespace}/{self.registration.volume_id}"
+
+    @property
+    def made_by_plugin(self) -> bool:
+        """Whether the plugin makes the storage, through Nomad."""
+        return isinstance(self.source, CreatedVolume)
 
     @property
     def file_name(self) -> str:

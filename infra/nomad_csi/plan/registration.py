@@ -8,8 +8,7 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/volume_reg
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ENCRYPTED = "[encrypted]"
-"""Stands for a text that a stack's config holds encrypted, where only Pulumi could read it."""
+from nomad_csi.spec import encrypted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +28,12 @@ class MountOptions:
 
     fs_type: str = ""
     mount_flags: tuple[str, ...] = field(default=(), repr=False)
+    """Each a text, or `encrypted.PLACEHOLDER` for one that only Pulumi can read."""
+
+    @property
+    def clear_flags(self) -> tuple[str, ...]:
+        """Those of the flags that may stand in a file."""
+        return tuple(flag for flag in self.mount_flags if flag != encrypted.PLACEHOLDER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,8 +48,8 @@ class VolumeRegistration:
     name: str
     """Shown by Nomad, and fixed after the first registration."""
 
-    external_id: str
-    """The storage provider's id: ``vol-...``, ``fs-...[:path][::fsap-...]``."""
+    external_id: str = ""
+    """The storage provider's id: ``vol-...``, ``fs-...[:path][::fsap-...]``; empty: not known, or still to be made."""
 
     plugin_id: str
 
@@ -55,8 +60,11 @@ class VolumeRegistration:
     required_topologies: tuple[Mapping[str, str], ...] = ()
     """Segments of each acceptable place; empty: anywhere. On first registration they become the volume's topology."""
 
+    preferred_topologies: tuple[Mapping[str, str], ...] = ()
+    """Segments of the places that a plugin tries first when it makes the storage, best first; no effect afterwards."""
+
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Handed to the controller when it validates. Fixed after the first registration."""
+    """What the driver makes the storage by, and validates it by. Fixed after the first registration."""
 
     context: Mapping[str, str] = field(default_factory=dict)
     """``volume_context`` of every CSI call."""
@@ -64,10 +72,21 @@ class VolumeRegistration:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
 
+    shares_storage: bool = False
+    """Whether another volume may stand for the same storage (`shared_storage`). Nomad is not told of it."""
+
     clone_id: str = ""
     snapshot_id: str = ""
-    """What the storage was made from, for the record: a registration makes nothing. Fixed after the first."""
+    """
+    External id of the volume, or id of the snapshot, that the storage is made from; empty: from nothing.
+
+    A registration makes nothing, and records it. Fixed after the first.
+    """
 
     capacity_min_bytes: int = 0
     capacity_max_bytes: int = 0
-    """Size that is asked for; 0: none. Changed in a later registration, the controller plugin grows the storage."""
+    """
+    Size that is asked for; 0: none, the driver's own size when the storage is made.
+
+    Changed in a later registration, the controller plugin grows the storage.
+    """

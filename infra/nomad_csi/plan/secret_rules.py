@@ -1,4 +1,4 @@
-"""Rules about a plugin's configuration and credentials: what must be there, and what would give a secret away."""
+"""Rules about configuration, credentials and mount flags: what must be there, and what would give a secret away."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,10 @@ from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs, secrets
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
-
-SECRET_NAMES = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key", "passphrase")
-"""Parts of keys whose value is taken for a secret, in lower case and without dashes."""
+from nomad_csi.spec import names
+from nomad_csi.text import secrets as looks
 
 _HIDDEN = "[not shown]"
-_ITEM_ALLOWED = "an item's name of letters, digits and '_', as Nomad's templates name it with a dot"
-_NO_SECRET = ("_file", "_path", "_dir", "_url")
-"""How keys end whose value only says where a secret is."""
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -42,31 +38,31 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
         if isinstance(value, str) and value in reasons and jobs.in_containers(plugin, driver):
             allowed = f"a value that works in a container; not this one: {reasons[value]}"
             yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
-    yield from _values(plugin.config, path, is_secret=False)
+    yield from _values(plugin.config, path, "")
     if secrets.items_of(plugin.config) and not _has_items(plugin):
         allowed = "where the secrets come from: nomad_variable or vault"
         where = path.removesuffix(".config")
         yield Problem(path=f"{where}.credentials", got="nothing", allowed=allowed, fix="add credentials")
 
 
-def _values(value: Any, path: str, *, is_secret: bool) -> Iterator[Problem]:
-    """Yield what of *value*, which stands at *path*, cannot be written into the job file."""
+def _values(value: Any, path: str, name: str) -> Iterator[Problem]:
+    """Yield what of *value*, which stands at *path* under *name*, cannot be written into the job file."""
     if isinstance(value, dict) and secrets.FROM_SECRET in value:
         item = value[secrets.FROM_SECRET]
         if set(value) != {secrets.FROM_SECRET} or not isinstance(item, str):
             yield Problem(path=path, got=_HIDDEN, allowed=f"{{{secrets.FROM_SECRET}: ITEM}} and nothing beside it")
-        elif not secrets.ITEM.fullmatch(item):
-            yield Problem(path=f"{path}.{secrets.FROM_SECRET}", got=repr(item), allowed=_ITEM_ALLOWED)
+        elif not names.ITEM.fullmatch(item):
+            yield Problem(path=f"{path}.{secrets.FROM_SECRET}", got=repr(item), allowed=names.ITEM_ALLOWED)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _text(str(key), f"{path}.{key}")
-            yield from _values(item, f"{path}.{key}", is_secret=_is_secret(str(key)))
+            yield from _values(item, f"{path}.{key}", str(key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _values(item, f"{path}[{index}]", is_secret=is_secret)
+            yield from _values(item, f"{path}[{index}]", name)
     elif isinstance(value, str) and value:
         yield from _text(value, path)
-        if is_secret:
+        if looks.is_secret(name, value):
             allowed = f"{{{secrets.FROM_SECRET}: ITEM}}: what stands here would stand in the job file"
             fix = "put the value into a Nomad variable or Vault, and name it under credentials"
             yield Problem(path=path, got=_HIDDEN, allowed=allowed, fix=fix)
@@ -138,15 +134,23 @@ def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
         if name in filled and plugin.credentials:
             allowed = f"no {name}: the credentials of this plugin give it"
             yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix="remove it")
-        elif name in filled or _is_secret(name):
+        elif name in filled or looks.is_secret(name, plugin.environment[name]):
             allowed = "no secret: what stands here would stand in the job file"
             fix = "put the value into a Nomad variable or Vault, and name it under credentials"
             yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix=fix)
 
 
-def _is_secret(key: str) -> bool:
-    plain = key.lower().replace("-", "")
-    return any(name in plain for name in SECRET_NAMES) and not plain.endswith(_NO_SECRET)
+def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    """Yield where a secret of *volume* stands in clear, outside of its ``secrets``."""
+    for name, entries in (("context", volume.context), ("parameters", volume.parameters)):
+        for key in looks.keys_of(entries):
+            allowed = "no secret: what stands here stands in the volume file, and Nomad shows it"
+            yield Problem(path=f"{path}.{name}.{key}", got=_HIDDEN, allowed=allowed, fix="hand it over in `secrets`")
+    for index, flag in enumerate(volume.mount_options.mount_flags):
+        if looks.in_flag(flag):
+            allowed = "no secret in clear: what stands here stands in the volume file"
+            fix = "encrypt it in the stack's config, or hand it over in `secrets`"
+            yield Problem(path=f"{path}.mount_options.mount_flags[{index}]", got=_HIDDEN, allowed=allowed, fix=fix)
 
 
 def _has_items(plugin: spec.PluginSpec) -> bool:

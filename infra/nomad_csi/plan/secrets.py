@@ -24,9 +24,6 @@ ENVIRONMENT_FILE = "credentials.env"
 FORBIDDEN = ("{{", "}}", "${", "%{")
 """What a text of ``config`` may not hold: Nomad or its templates would evaluate it."""
 
-ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""An item's name: what a template can name with a dot."""
-
 _PLAIN = re.compile(r"(?![yYnN]$)[A-Za-z/][A-Za-z0-9_./-]*")
 """Text that is text to every reader of YAML, but for the words that PyYAML itself quotes, such as ``yes``."""
 

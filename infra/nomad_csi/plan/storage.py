@@ -6,8 +6,9 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, model, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
+from nomad_csi.plan import iam, model, moved_rules, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
 from nomad_csi.spec import draft as drafts
+from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 
@@ -15,13 +16,17 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     """
     Return the plan of a spec *document*: a mapping with ``plugins``, ``volumes`` and ``protect``.
 
+    Texts in it may be `encrypted.Encrypted` where they stay secret.
+
     *source* names the document in errors; *owner* (``project/stack``) goes into AWS tags.
     Raises `errors.SpecError` with every problem of the spec, its values and its rules.
     """
-    plan = _sound_plan(document, owner)
+    hidden = tuple(encrypted.check(document))
+    plan = None if hidden else _sound_plan(document, owner)
     if plan is None:
         draft = drafts.read(document)
-        raise errors.SpecError((*draft.problems, *_unsaid(draft.problems, _problems(draft))), source)
+        said = (*hidden, *_unsaid(hidden, draft.problems))
+        raise errors.SpecError((*said, *_unsaid(said, _problems(draft))), source)
     if large := tuple(_large_policies(plan.plugins)):
         raise errors.SpecError(large, source)
     return plan
@@ -41,13 +46,13 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
     served: dict[str, list[spec.VolumeSpec]] = {name: [] for name, plugin in plugins.items() if plugin.iam}
-    taken = volume_rules.Taken(_providers(head.plugins))
+    taken = volume_rules.Taken({name: driver for name, driver in drivers.items() if driver})
     found: list[errors.Problem] = []
     planned = []
     for path, volume in drafts.each_volume(document, found):
         plugin = plugins.get(volume.plugin_id) if volume else None
         driver = drivers[plugin.id] if plugin else None
-        if not (volume and plugin and driver) or not taken.add(volume):
+        if not (volume and plugin and driver) or any(taken.add(volume, path)) or taken.is_moved_twice(volume):
             return None
         found.extend(volume_rules.check_volume(volume, driver, plugin, path))
         found.extend(snapshot_rules.check(volume, head.snapshots, path))
@@ -90,7 +95,9 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             known = ", ".join(by_id) or "there is none"
             allowed = f"the id of a plugin of this spec: {known}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
-    yield from volume_rules.check_volumes(all_volumes, _providers(plugins))
+    served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
+    yield from volume_rules.check_volumes(all_volumes, served_by)
+    yield from moved_rules.check(all_volumes)
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:
@@ -101,12 +108,6 @@ def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.
         else:
             yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
     yield from plugin_rules.check_plugins(plugins)
-
-
-def _providers(plugins: Mapping[str, spec.PluginSpec]) -> dict[str, str]:
-    """Return whose the external ids of a plugin are, by the plugin's id, where one may stand under one id only."""
-    drivers = {plugin.id: catalogue.find(plugin.driver) for plugin in plugins.values()}
-    return {name: driver.provider for name, driver in drivers.items() if driver and not driver.external_id.shared}
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:

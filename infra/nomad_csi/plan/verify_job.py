@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomad_csi.plan import registration, secrets
+from nomad_csi.plan import secrets
+from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 JOB_ID = "nomad-csi-verify"
@@ -19,6 +20,9 @@ CRON = "*/5 * * * *"
 
 SPEC_FILE = "storage.json"
 EXTERNAL_IDS_FILE = "outputs.json"
+FILES = ("NOMAD_CACERT", "NOMAD_CLIENT_CERT", "NOMAD_CLIENT_KEY")
+"""Variables of `VerifyJob.environment` that name a file on the client."""
+
 TOKEN_ITEM = "token"  # noqa: S105  # the name of an item
 """Item of the Nomad variable that holds the token."""
 
@@ -58,7 +62,7 @@ class VerifyJob:
     """Image with that program, for Docker; empty: ``raw_exec``, the client's own."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Where Nomad is, by Nomad's own variables. No token."""
+    """Where Nomad is, by the variables of `nomad.Connection`. No token."""
 
     token_variable: str = ""
     """Path of the Nomad variable with the token; empty: the task's own identity is one."""
@@ -93,8 +97,8 @@ class VerifyJob:
 
         Path on the client -> whether it is for reading only.
         """
-        without_file = {"NOMAD_ADDR", "NOMAD_REGION"}
-        found = {self.environment[name]: True for name in sorted(self.environment) if name not in without_file}
+        files = sorted(name for name in FILES if name in self.environment)
+        found = {self.environment[name]: True for name in files}
         folder = self.metrics_file.rpartition("/")[0]
         return found | ({folder: False} if folder else {})
 
@@ -119,7 +123,7 @@ def as_data(document: Any) -> str:
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            key: dict.fromkeys(item, registration.ENCRYPTED)
+            key: dict.fromkeys(item, encrypted.PLACEHOLDER)
             if key == _SECRETS and isinstance(item, Mapping)
             else _without_secrets(item)
             for key, item in value.items()

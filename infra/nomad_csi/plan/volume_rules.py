@@ -1,9 +1,19 @@
 """Rules that join a volume of the spec with its driver and its plugin, and volumes with each other."""
 
+import functools
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import deletion_rules, ebs_rules, efs_rules, key_rules
+from nomad_csi.plan import (
+    deletion_rules,
+    ebs_rules,
+    efs_rules,
+    key_rules,
+    moved_rules,
+    secret_rules,
+    shared_storage,
+)
+from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.spec import model as spec
 
 EXTERNAL_ID_LIMIT_BYTES = 128
@@ -25,7 +35,10 @@ def check_volume(
     yield from _capabilities(volume, driver, path)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
     yield from _tags(volume, path)
+    if volume.shares_storage:
+        yield from _sharing(volume, driver, f"{path}.shares_storage")
     yield from _topologies(volume, f"{path}.topologies")
+    yield from secret_rules.check_volume(volume, path)
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
     if volume.context or driver.context.required:
         yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
@@ -39,53 +52,59 @@ def check_volume(
             yield from key_rules.check_size(values, f"{path}.{name}")
 
 
-def check_volumes(volumes: Mapping[str, spec.VolumeSpec], providers: Mapping[str, str]) -> Iterator[Problem]:
-    """
-    Yield what two volumes cannot have in common. Keys are paths.
-
-    *providers* has, by the plugin's id, whose the external ids are; it lacks plugins whose external ids may stand
-    under several volume ids.
-    """
-    ids: dict[tuple[str, str], str] = {}
-    external_ids: dict[tuple[str, str], str] = {}
+def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
+    """Yield what two volumes cannot have in common. Keys are paths; *drivers* are by the plugin's id."""
+    taken = Taken(drivers)
     for path, volume in volumes.items():
-        key = (volume.namespace, volume.id)
-        if key in ids:
-            allowed = f"an id of its own in namespace {volume.namespace}: {ids[key]} has it already"
-            yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
-        ids.setdefault(key, path)
-        if volume.existing is None or volume.plugin_id not in providers:
-            continue
-        external = (providers[volume.plugin_id], volume.existing.external_id)
-        if external in external_ids:
-            allowed = f"an external id of its own: {external_ids[external]} has it already"
-            fix = "two ids for one volume would let two jobs mount it as if they were alone"
-            yield Problem(path=f"{path}.existing.external_id", got=repr(external[1]), allowed=allowed, fix=fix)
-        external_ids.setdefault(external, path)
+        yield from taken.add(volume, path)
 
 
 class Taken:
-    """What `check_volumes` finds of volumes that come one by one: whether one has an id or external id of another."""
+    """The ids and the storage of volumes that come one by one."""
 
-    def __init__(self, providers: Mapping[str, str]) -> None:
-        self._providers = providers
-        self._ids: dict[str, set[str]] = {}
-        self._external_ids: dict[str, set[str]] = {}
+    def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
+        self._drivers = drivers
+        self._ids: dict[str, dict[str, str]] = {}
+        self._storage: dict[str, dict[str, shared_storage.User]] = {}
+        self._former: set[tuple[str, str]] = set()
 
-    def add(self, volume: spec.VolumeSpec) -> bool:
-        """Return whether *volume* has nothing that an earlier one has."""
-        free = _added(self._ids, volume.namespace, volume.id)
-        if volume.existing and volume.plugin_id in self._providers:
-            provider = self._providers[volume.plugin_id]
-            free = _added(self._external_ids, provider, volume.existing.external_id) and free
-        return free
+    def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+        """Take what *volume* has, and yield what an earlier one has already."""
+        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, path)
+        if earlier is not path:
+            allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
+            yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
+        driver = self._drivers.get(volume.plugin_id)
+        if volume.existing is None or driver is None:
+            return
+        users = self._storage.setdefault(driver.provider, {})
+        wanted = shared_storage.User(name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage)
+        others = {users.setdefault(name, wanted) for name in shared_storage.identities(volume.existing.external_id)}
+        for other in others - {wanted}:
+            if fix := shared_storage.refusal(wanted, other):
+                allowed = f"an external id of its own: {other.name} has it already"
+                got = repr(volume.existing.external_id)
+                yield Problem(path=f"{path}.existing.external_id", got=got, allowed=allowed, fix=fix)
+
+    def is_moved_twice(self, volume: spec.VolumeSpec) -> bool:
+        """Return whether *volume*, which was added, has a former id of another one, or one that is there; or is one."""
+        former = moved_rules.former_key(volume)
+        if former is not None:
+            if former in self._former or former[1] in self._ids.get(former[0], {}):
+                return True
+            self._former.add(former)
+        return (volume.namespace, volume.id) in self._former
 
 
-def _added(taken: dict[str, set[str]], group: str, name: str) -> bool:
-    names = taken.setdefault(group, set())
-    before = len(names)
-    names.add(name)
-    return len(names) > before
+def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
+    """Return the access modes that *volume* may be claimed with."""
+    return _modes(tuple(item.access_mode for item in volume.capabilities) or driver.default_mode[:1])
+
+
+@functools.lru_cache(64)
+def _modes(modes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return *modes*, the same object for all volumes that have them."""
+    return modes
 
 
 def _source(
@@ -104,7 +123,7 @@ def _source(
         yield from _existing(volume, volume.existing, driver, f"{path}.existing")
         yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
     if volume.create:
-        yield from deletion_rules.check(volume.create, driver, f"{path}.create")
+        yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
     if volume.create and volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")
@@ -186,6 +205,14 @@ def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -
             yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=fix)
 
 
+def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    modes = access_modes(volume, driver)
+    if volume.create:
+        yield Problem(path=path, got="true", allowed="no such key: a plugin makes the storage anew")
+    elif not shared_storage.is_shareable(modes):
+        yield Problem(path=path, got=", ".join(modes), allowed="it only with access modes for several nodes")
+
+
 def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
         for key in source.tags if source else ():
@@ -226,8 +253,7 @@ def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
     """Return what *driver* wants of the context; of a volume that it makes, it writes the context itself."""
-    form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
-    keys = form.context if form and form.context else driver.context
+    keys = volume_plans.context_keys(volume, driver)
     return _optional(keys) if volume.create else keys
 
 

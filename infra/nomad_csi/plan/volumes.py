@@ -16,6 +16,9 @@ _NOTHING: Mapping[str, str] = {}
 OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
 
+STACK_ID_TAG = "nomad-csi:stack-id"
+"""AWS tag with the random id of the stack (`deploy.stack_identity`), whatever that is named by now."""
+
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
 
@@ -27,11 +30,34 @@ def plan_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, *, protect: bool = True, owner: str = ""
 ) -> model.VolumePlan:
     """Return the plan of *volume*. *protect* holds unless the volume says otherwise; *owner* goes into tags."""
+    keys = context_keys(volume, driver)
     return model.VolumePlan(
         registration=_registration(volume, driver),
         source=_source(volume, owner),
         protect=protect if volume.protect is None else volume.protect,
         adopt=volume.adopt,
+        context_settings=tuple(key for key in sorted(volume.context) if keys.is_setting(key)),
+    )
+
+
+def desired_document(plan: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
+    """
+    Return the volume of *plan* as Nomad should hold it: also with what its plugin is asked for, where that makes it.
+
+    *external_ids* are those of storage that the plan makes, by ``namespace/volume_id``; one that is not known stays
+    empty.
+    """
+    document, source = plan.registration, plan.source
+    if not document.external_id and plan.key in external_ids:
+        document = dataclasses.replace(document, external_id=external_ids[plan.key])
+    if not isinstance(source, model.CreatedVolume):
+        return document
+    return dataclasses.replace(
+        document,
+        clone_id=source.clone_id,
+        snapshot_id=source.snapshot_id,
+        capacity_min_bytes=source.capacity_min_bytes,
+        capacity_max_bytes=source.capacity_max_bytes or 0,
     )
 
 
@@ -48,6 +74,17 @@ def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
     return f"{file_system_id}::{access_point_id}" if access_point_id else file_system_id
 
 
+def efs_location(file_system_id: str, path: str | None) -> str:
+    """Return which data a volume of a file system is: ``fs-1:/shared``; ``fs-1:/`` for all of it."""
+    return f"{file_system_id}:{(path or '').rstrip('/') or '/'}"
+
+
+def context_keys(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
+    """Return what *driver* takes of the context of *volume*: ids of another form may have keys of their own."""
+    form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
+    return form.context if form and form.context else driver.context
+
+
 def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registration.VolumeRegistration:
     modes = tuple((mode.access_mode, mode.attachment_mode) for mode in volume.capabilities)
     return registration.VolumeRegistration(
@@ -60,6 +97,7 @@ def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registrat
         mount_options=_mount_options(volume.mount_options.fs_type, volume.mount_options.mount_flags),
         required_topologies=volume.topologies or _topologies(volume, driver),
         parameters=volume.parameters or _NOTHING,
+        shares_storage=volume.shares_storage,
         context=volume.context or _NOTHING,
         secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()} or _NOTHING,
     )
@@ -92,17 +130,18 @@ def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsF
     if volume.ebs:
         return _ebs(volume, volume.ebs, owner)
     if volume.create:
-        return _created(volume.create)
+        return _created(volume, volume.create)
     return _efs(volume, volume.efs, owner) if volume.efs else None
 
 
-def _created(create: spec.CreateSpec) -> model.CreatedVolume:
+def _created(volume: spec.VolumeSpec, create: spec.CreateSpec) -> model.CreatedVolume:
     most = create.capacity_max_gib
     return model.CreatedVolume(
         capacity_min_bytes=create.capacity_min_gib * GIB,
         capacity_max_bytes=None if most is None else most * GIB,
         clone_id=create.clone_id or "",
         snapshot_id=create.snapshot_id or "",
+        availability_zone="" if volume.topologies else create.availability_zone or "",
         on_destroy=create.on_destroy,
         deletion=_deletion(create.deletion) if create.deletion else None,
     )
@@ -138,7 +177,6 @@ def _ebs(volume: spec.VolumeSpec, ebs: spec.EbsSpec, owner: str) -> model.EbsVol
 def _efs(volume: spec.VolumeSpec, efs: spec.EfsSpec, owner: str) -> model.EfsFileSystem:
     point = efs.access_point
     return model.EfsFileSystem(
-        creation_token=_creation_token(volume, owner),
         mount_targets=tuple(
             model.MountTarget(availability_zone=target.availability_zone, subnet_id=target.subnet_id)
             for target in efs.mount_targets
@@ -154,7 +192,12 @@ def _efs(volume: spec.VolumeSpec, efs: spec.EfsSpec, owner: str) -> model.EfsFil
     )
 
 
-def _creation_token(volume: spec.VolumeSpec, owner: str) -> str:
-    """Return a token of at most 64 characters that is the same in every run of the same stack."""
-    digest = hashlib.sha256(f"{owner}\n{volume.namespace}/{volume.id}".encode()).hexdigest()
+def creation_token(stack_id: str, key: str) -> str:
+    """
+    Return EFS's creation token for the volume *key* (``namespace/volume_id``) of a stack: at most 64 characters.
+
+    It counts when the file system is made, and keeps an interrupted run from making a second one. Later it is never
+    compared: a new one would be another file system.
+    """
+    digest = hashlib.sha256(f"{stack_id}\n{key}".encode()).hexdigest()
     return f"nomad-csi-{digest[:40]}"

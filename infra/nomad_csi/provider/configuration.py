@@ -40,6 +40,10 @@ DECLARED: Mapping[str, properties.Property] = {
     "httpAuth": properties.Property(
         kind="text", secret=True, description="`user:password` of a proxy in front of Nomad; else `NOMAD_HTTP_AUTH`."
     ),
+    "insecureHttp": properties.Property(
+        kind="flag",
+        description="Send token and CSI secrets unencrypted to other machines too; else `NOMAD_CSI_INSECURE_HTTP`.",
+    ),
     "root": properties.Property(
         kind="text",
         pattern=_ABSOLUTE,
@@ -64,17 +68,18 @@ def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[properties.Fa
     return values, (*misspelt, *failures)
 
 
-def connection(values: Mapping[str, Any], environment: Mapping[str, str], mark: str) -> nomad.Connection:
+def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nomad.Connection:
     """
     Return where and how to reach Nomad.
 
-    Raises `errors.SpecError` with everything that is wrong, `errors.RefusedError` where a process with a sandbox
-    *mark* would leave the machine.
+    A token beside the address is sent there; one of the *environment* only where that names the same address.
+    Raises `errors.SpecError` with everything that is wrong, `errors.RefusedError` where a process in the sandbox would
+    leave it.
     """
     _refuse_unknown(values)
     given = {_python_name(name): value for name, value in values.items() if name != "root"}
-    found = nomad.Connection.from_environment(environment, **given)
-    sandbox.refuse_real_address(found.address, mark)
+    found = nomad.Connection.from_environment(environment, given)
+    sandbox.refuse_real_address(found, environment)
     return found
 
 

@@ -1,7 +1,9 @@
 """The components, served to programs in other languages; a Python program has them in its own process."""
 
+import contextlib
 import functools
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pulumi
@@ -11,6 +13,23 @@ from pulumi.provider.experimental import component, util
 
 from nomad_csi import errors
 from nomad_csi.provider import component_inputs, schema
+
+
+@contextlib.contextmanager
+def shared(request: Any) -> Iterator[None]:
+    """Have the component of a `Construct` *request* share what one program declares once with the others of it."""
+    from nomad_csi.components import identity  # noqa: PLC0415  # see `Hosted`
+
+    name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
+    key = request.monitorEndpoint, "" if name.startswith("default") else name
+    if key not in _SCOPES:
+        _SCOPES[key] = identity.Scope(key[1])
+    with identity.within(_SCOPES[key]):
+        yield
+
+
+_SCOPES: dict[tuple[str, str], Any] = {}
+"""By the monitor of the program, which is another one in each operation, and the name of an explicit provider."""
 
 
 class Hosted(provider.Provider):

@@ -63,6 +63,11 @@ def difference(
 
     *inputs* are the names of all inputs: a path outside of them differs in the outputs. A secret differs as a whole,
     so that no name in it is shown.
+
+    Deletion ahead of a replacement is asked for without a difference too. The engine replaces what an interrupted
+    replacement left even where nothing differs any more, and would otherwise delete the old object after it made the
+    new one, which has the same id (pulumi/pulumi, ``continueStepsFromDiff`` in ``pkg/resource/deploy/
+    step_generator.go``, CLI 3.260; measured 2026-11-22).
     """
     replaces = _shown(found.replaces, secrets, ignored)
     updates = [path for path in _shown(found.updates, secrets, ignored) if path not in replaces]
@@ -72,7 +77,7 @@ def difference(
         changes=changed,
         replaces=replaces,
         diffs=list(dict.fromkeys(paths.top(path) for path in every)),
-        deleteBeforeReplace=bool(replaces) and found.delete_before_replace,
+        deleteBeforeReplace=found.delete_before_replace,
         detailedDiff={
             path: provider_pb2.PropertyDiff(
                 kind=_kind(found, path, replaces=path in replaces), inputDiff=paths.top(path) in inputs

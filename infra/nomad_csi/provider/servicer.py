@@ -14,9 +14,9 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import cluster_identity, registry, resource, sandbox
-from nomad_csi.nomad import masking
-from nomad_csi.provider import configuration, replies, status, wire, wording
+from nomad_csi.deploy import cluster_identity, operations, registry, resource, sandbox
+from nomad_csi.provider import configuration, hosting, replies, status, wire, wording
+from nomad_csi.text import redaction, visible
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 """Fields of requests that hold properties."""
@@ -38,8 +38,11 @@ class Servicer(server.ProviderServicer):
         self._engine = status.Engine()
         self._engine.connect(engine_address)
         self._cancelled = threading.Event()
+        self._operation = operations.Operation()
         self._settings: Mapping[str, Any] = {}
         self._client: nomad.Nomad | None = None
+        self._is_proven = False
+        """Whether the client's Nomad is known to be the sandbox's own, in the sandbox."""
         self._client_lock = threading.Lock()
 
     async def Handshake(self, request: Any, context: Any) -> Any:
@@ -108,7 +111,8 @@ class Servicer(server.ProviderServicer):
     async def Construct(self, request: Any, context: Any) -> Any:
         """Construct a component for a program in another language."""
         try:
-            return await self._construct(request, context)
+            with hosting.shared(request):
+                return await self._construct(request, context)
         except errors.NomadCsiError as error:
             await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wording.sentence(error)))
         except server.ComponentInitError as error:
@@ -134,6 +138,7 @@ class Servicer(server.ProviderServicer):
 
     def _begin(self, engine_address: str) -> None:
         self._cancelled.clear()
+        self._operation.begin()
         self.engine_address = engine_address
         self._engine.connect(engine_address)
 
@@ -141,7 +146,7 @@ class Servicer(server.ProviderServicer):
         given, _ = wire.load(request.news)
         values, failures = configuration.check(given)
         if not failures and wire.UNKNOWN not in values.values():
-            configuration.connection(values, self._environment, self._mark)
+            configuration.connection(values, self._environment)
         return replies.check(values, failures, configuration.SECRET)
 
     def _diff_config(self, request: Any) -> Any:
@@ -163,6 +168,7 @@ class Servicer(server.ProviderServicer):
         kind = _kind(request.urn)
         news, marked = wire.load(request.news)
         values, failures = kind.check(news)
+        self._operation.declare(kind.token, request.urn, values)
         clean = [resource.Failure(path=item.path, reason=self._clean(request, item.reason)) for item in failures]
         return replies.check(values, clean, marked | kind.secret_properties)
 
@@ -172,6 +178,7 @@ class Servicer(server.ProviderServicer):
         outputs, _ = wire.load(request.olds)
         news, marked = wire.load(request.news)
         sandbox.refuse_other_side(outputs, self._mark)
+        self._operation.record(request.urn, outputs)
         found = kind.diff(request.id, old_inputs, outputs, news)
         secrets = was_marked | marked | kind.secret_properties
         answer = replies.difference(found, kind.inputs, secrets, request.ignoreChanges)
@@ -183,8 +190,13 @@ class Servicer(server.ProviderServicer):
         kind = _kind(request.urn)
         news, marked = wire.load(request.properties)
         secrets = marked | kind.secret_properties
-        make = functools.partial(kind.create, self._context(request), news)
-        identity, outputs = kind.preview(news) if request.preview else self._partly(request, make, news, secrets)
+        if request.preview:
+            self._preflight(request, kind, self._operation.recorded(request.urn), news)
+            identity, outputs = kind.preview(news)
+        else:
+            make = functools.partial(kind.create, self._context(request), news)
+            identity, outputs = self._partly(request, make, news, secrets)
+            self._operation.create(kind.token, identity)
         return provider_pb2.CreateResponse(
             id="" if identity == wire.UNKNOWN else identity,
             properties=wire.dump(self._marked(outputs), secrets),
@@ -213,8 +225,12 @@ class Servicer(server.ProviderServicer):
         news, marked = wire.load(request.news)
         secrets = was_marked | marked | kind.secret_properties
         sandbox.refuse_other_side(old_outputs, self._mark)
-        make = functools.partial(kind.update, self._context(request), request.id, old_outputs, news)
-        outputs = kind.preview(news)[1] if request.preview else self._partly(request, make, news, secrets)
+        if request.preview:
+            self._preflight(request, kind, old_outputs, news)
+            outputs = kind.preview(news)[1]
+        else:
+            make = functools.partial(kind.update, self._context(request), request.id, old_outputs, news)
+            outputs = self._partly(request, make, news, secrets)
         return provider_pb2.UpdateResponse(
             properties=wire.dump(self._marked(outputs), secrets), refresh_before_update=True
         )
@@ -242,6 +258,11 @@ class Servicer(server.ProviderServicer):
         getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
         return answer
 
+    def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
+        """Look at the cluster for a preview; not while the program does not know yet which cluster it is."""
+        if isinstance(kind, resource.Preflight) and wire.UNKNOWN not in self._settings.values():
+            kind.preflight(self._context(request), old_outputs, news)
+
     def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
         """Return what *make* returns; an object that is not ready becomes one that the engine records."""
         try:
@@ -255,25 +276,30 @@ class Servicer(server.ProviderServicer):
         return resource.Context(
             connect=self._connect,
             root=configuration.root(self._settings, self._environment),
+            stack=_stack(request.urn),
             sandbox=self._mark,
             status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
             warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),
             cancelled=self._cancelled,
             timeout_s=getattr(request, "timeout", 0),
+            urn=request.urn,
+            operation=self._operation,
         )
 
     def _connect(self) -> nomad.Nomad:
         with self._client_lock:
             if self._client is None:
-                found = configuration.connection(self._settings, self._environment, self._mark)
-                self._client = nomad.Nomad(found)
+                self._client = nomad.Nomad(configuration.connection(self._settings, self._environment))
+                self._is_proven = not self._mark
+            if not self._is_proven:
+                self._is_proven = sandbox.refuse_real_nomad(self._client)
             return self._client
 
     def _marked(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
         return dict(outputs) | ({sandbox.OUTPUT: self._mark} if self._mark else {})
 
     def _clean(self, request: message.Message, text: str) -> str:
-        return masking.without_secrets(text, [*_secrets(request), *self._own_secrets()])
+        return visible.visible(redaction.mask(text, [*_secrets(request), *self._own_secrets()]))
 
     def _own_secrets(self) -> Iterator[str]:
         for name in configuration.SECRET:
@@ -290,6 +316,12 @@ def _kind(urn: str) -> resource.Resource:
         problem = errors.Problem(path="type", got=repr(token), allowed=f"one of {known}")
         raise errors.SpecError((problem,), source="the program")
     return registry.RESOURCES[token]
+
+
+def _stack(urn: str) -> str:
+    """Return the stack of *urn* as ``project/stack``."""
+    stack, project = urn.removeprefix("urn:pulumi:").split("::")[:2]
+    return f"{project}/{stack}"
 
 
 def _secrets(request: message.Message) -> Iterator[str]:

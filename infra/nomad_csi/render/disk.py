@@ -7,6 +7,7 @@ ours: the first line holds a hash of the rest.
 """
 
 import errno
+import fcntl
 import functools
 import hashlib
 import os
@@ -14,11 +15,16 @@ import re
 import shutil
 import tempfile
 from contextlib import ExitStack, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, Self
+
+from nomad_csi import errors
 
 HEADER = "Rendered by nomad-csi. Change the spec and render again."
 """First comment of every file; the hash of what follows stands behind it."""
+
+DRAFTS = ".nomad-csi-"
+"""How the name of a folder begins that holds files which are not in place yet. Locked while its process lives."""
 
 Standing = Literal["absent", "ours", "edited", "foreign"]
 """Whose a file is: as nomad-csi wrote it, changed since by somebody else, or never written by nomad-csi."""
@@ -56,11 +62,64 @@ def read(path: Path) -> str | None:
         return None
 
 
+def is_relative(path: str) -> bool:
+    """Return whether *path* names a file below a folder, in one way only: no ``..``, no ``.``, no leading slash."""
+    pure = PurePosixPath(path)
+    is_plain = str(pure) == path and not pure.is_absolute() and ".." not in pure.parts
+    return is_plain and path.isprintable() and path != "."
+
+
+class Below:
+    """The places of files below the folder *root*, which may itself be a symbolic link."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._resolved = root.resolve()
+        self._is_inside: dict[Path, bool] = {}
+
+    def place(self, path: str) -> Path:
+        """
+        Return where the file *path* is.
+
+        Raises `errors.RefusedError` where *path* or a link in it leads out of the folder, or the file itself is a link.
+        """
+        target = self._root / path
+        if not is_relative(path) or target.is_symlink() or not self.holds(target.parent):
+            raise errors.RefusedError(
+                f"{path} is not a file below {self._root}: a symbolic link leads elsewhere, or it has '..'; "
+                "remove the link, or choose another path"
+            )
+        return target
+
+    def holds(self, folder: Path) -> bool:
+        """Return whether *folder* is the root or one below it, links followed."""
+        if folder not in self._is_inside:
+            self._is_inside[folder] = folder.resolve().is_relative_to(self._resolved)
+        return self._is_inside[folder]
+
+
 def write(path: Path, text: str) -> None:
     """Write *text* to *path*, on the disk before anybody sees it. Raises `OSError` where the disk refuses."""
     with Staging(path.parent) as staged:
         staged.add(path.name, text, flush=True)
         staged.put()
+
+
+def sweep(folder: Path) -> None:
+    """Remove from *folder* the drafts of processes that were killed before they put them in place."""
+    for place in folder.glob(f"{DRAFTS}????????"):
+        with suppress(OSError):  # its process lives, or it is gone meanwhile
+            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if all(path.name.isdecimal() for path in place.iterdir()):  # as `Staging.add` names them
+                    shutil.rmtree(place)
+            finally:
+                os.close(descriptor)
+
+
+_sweep_once = functools.lru_cache(maxsize=1024)(sweep)
+"""For one file after the other in a folder of thousands."""
 
 
 class Staging:
@@ -112,9 +171,15 @@ class Staging:
         """The folder of the files that are not in place yet, on the same file system as their places."""
         self._undo.callback(self._remove_made)
         self._make(self._folder)
-        place = tempfile.mkdtemp(prefix=".nomad-csi-", dir=self._folder)
+        _sweep_once(self._folder)
+        while True:
+            place = tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder)
+            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.fstat(descriptor).st_nlink:  # else it was swept before it was locked
+                break
+            os.close(descriptor)
         self._undo.callback(shutil.rmtree, place)
-        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
         self._undo.callback(os.close, descriptor)
         return descriptor
 

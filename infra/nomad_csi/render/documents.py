@@ -1,5 +1,6 @@
 """A plugin job or a volume as the text of its file. Deterministic: no clock, no random value, sorted maps."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,28 @@ def volume_file(
     templates: str | Path | None = None,
 ) -> str:
     """
-    Return the volume file of *document*, which HCL1 and HCL2 read alike. Secrets are named, not written.
+    Return the volume file of *document*, which HCL1 and HCL2 read alike.
+
+    Secrets are named and encrypted mount flags are counted; no template gets to see either.
 
     It is for ``nomad volume register``; with what is to be *created*, for ``nomad volume create``. Raises what
     `job_file` raises.
     """
-    text = _render("volume.volume.hcl.j2", templates, registration=document, created=created)
+    public = _without_secrets(document)
+    hidden = len(document.mount_options.mount_flags) - len(public.mount_options.mount_flags)
+    text = _render("volume.volume.hcl.j2", templates, registration=public, created=created, hidden_flags=hidden)
     if templates is not None:
-        required.check_volume(text, document, created, f"volume {document.namespace}/{document.volume_id}")
+        required.check_volume(text, public, created, f"volume {document.namespace}/{document.volume_id}")
     return text
+
+
+def _without_secrets(document: registration.VolumeRegistration) -> registration.VolumeRegistration:
+    options = document.mount_options
+    if len(options.clear_flags) != len(options.mount_flags):
+        options = dataclasses.replace(options, mount_flags=options.clear_flags)
+    elif not document.secrets:
+        return document
+    return dataclasses.replace(document, mount_options=options, secrets=dict.fromkeys(document.secrets, ""))
 
 
 def _render(template: str, templates: str | Path | None, **values: Any) -> str:

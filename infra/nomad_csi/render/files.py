@@ -86,9 +86,7 @@ class RenderedPlan(Mapping[str, str]):
         return self._volume_file(item)
 
     def _volume_file(self, volume: model.VolumePlan) -> str:
-        document = volume.registration
-        if not document.external_id and volume.key in self._external_ids:
-            document = volumes.with_external_id(volume, self._external_ids[volume.key])
+        document = volumes.desired_document(volume, self._external_ids)
         created = volume.source if isinstance(volume.source, model.CreatedVolume) else None
         return documents.volume_file(document, created, templates=self._templates)
 
@@ -124,15 +122,18 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
 
     Nothing is changed before all of them are rendered and written to the disk's free space. Raises
     `errors.RefusedError` when a path is taken by a file that is not ours, or that was edited since we wrote it
-    (unless *overwrite*), and `errors.NomadCsiError` when the disk refuses.
+    (unless *overwrite*), or leads out of *folder* by a symbolic link, and `errors.NomadCsiError` when the disk refuses.
     """
     refused: dict[disk.Standing, list[str]] = {"foreign": [], "edited": []}
     if overwrite:
         del refused["edited"]
+    below = disk.Below(folder)
     try:
+        for parent in {folder, *((folder / path).parent for path in files)}:
+            disk.sweep(parent)
         with disk.Staging(folder) as staged:
             for path, text in files.items():
-                found = disk.read(folder / path)
+                found = disk.read(below.place(path))
                 if found != text:
                     refused.get(disk.standing(found), []).append(path)
                     staged.add(path, text)
@@ -145,8 +146,9 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
 
 def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
     """Yield what differs below *folder* from *files*: changed, missing, and left over from an earlier spec."""
+    below = disk.Below(folder)
     for path in sorted(files):
-        text, found = files[path], disk.read(folder / path)
+        text, found = files[path], disk.read(below.place(path))
         if found != text:
             yield Stale(path=path, reason=_REASONS[disk.standing(found)], diff="".join(_diff(path, found, text)))
     for path in left_over(folder, files):
@@ -189,6 +191,8 @@ def _refuse(refused: Mapping[disk.Standing, list[str]]) -> None:
 
 
 def _files_below(folder: Path, part: str) -> Iterator[str]:
+    if not disk.Below(folder).holds(folder / part):
+        return
     for parent, _, names in os.walk(folder / part):
         below = os.path.relpath(parent, folder)
         yield from (f"{below}/{name}" for name in names if name.endswith(".hcl"))

@@ -1,125 +1,124 @@
 """
-Templates of an operator's own: rendered within bounds, and every error names the template and its line.
+Templates of an operator's own: rendered by a process of their own, whose time and memory the system limits.
 
-They are Jinja2's sandboxed templates: no way into Python's insides. Bounded are what ``range`` gives in all, what a
-text may be multiplied by, and the size of a file; so a loop ends.
-Source: https://jinja.palletsprojects.com/en/stable/sandbox/, 2026-11-21.
+A template's loops and texts cannot be bounded from within: each filter, method and concatenation may multiply. One
+process renders all files, one after the other, and is started anew after one that went beyond its limits.
 """
 
-import functools
-import traceback
-from collections.abc import Callable, Mapping
+import atexit
+import json
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import jinja2
-import jinja2.sandbox
-from jinja2 import exceptions
+from typing import IO, Any
 
 from nomad_csi import errors
-from nomad_csi.render import environment
 
-RANGE_LIMIT = 10_000
-"""Numbers that all ``range`` calls of one file may give."""
+DEADLINE_S = 120.0
+"""For one file, by the clock: the limit of processor time (`own_worker.CPU_LIMIT_S`) ends it long before."""
 
-SIZE_LIMIT = 1_048_576
-"""Characters of one file. Nomad takes jobs of up to 1 MiB by default (``job_max_source_size``)."""
+SIZE = struct.Struct(">I")
+"""How long a request is, in front of it."""
+
+IS_WORN = "is_worn"
+"""Key of a reply of a process that ran into one of its limits: whether the rest of it is sound is not known."""
+
+_MODULE = "nomad_csi.render.own_worker"
 
 
 class TemplateError(errors.NomadCsiError):
     """A template of an operator's own cannot be rendered. Says which, where, and why."""
 
 
-class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
-    """Jinja2's sandbox; multiplication makes no long text, a power no large number."""
-
-    intercepted_binops = frozenset({"*", "**"})
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**" or not all(isinstance(side, int | float) for side in (left, right)):
-            raise exceptions.SecurityError(f"{operator} is for two numbers only, and ** for none")
-        return super().call_binop(context, operator, left, right)
-
-
-class _Range:
-    """``range``, with a bound on all that it gives for one file."""
-
-    def __init__(self) -> None:
-        self._left = RANGE_LIMIT
-
-    def __call__(self, *bounds: int) -> range:
-        numbers = range(*bounds)
-        self._left -= len(numbers)
-        if self._left < 0:
-            raise exceptions.SecurityError(f"range() gives more than {RANGE_LIMIT} numbers")
-        return numbers
-
-
 def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     """
     Return what template *name* makes of *values*, where templates in *folder* go before ours.
 
-    Raises `TemplateError` for a template that cannot be read, or does what it must not, and `errors.SpecError` for a
-    value that cannot stand in a file.
+    Raises `TemplateError` for a template that cannot be read, does what it must not, or takes too long or too much, and
+    `errors.SpecError` for a value that cannot stand in a file.
     """
-    try:
-        template = _environment(folder).get_template(name)
-        return _bounded(template, {"range": _Range()} | dict(values))
-    except jinja2.TemplateSyntaxError as error:
-        raise TemplateError(f"{_place(folder, error.name or name)}, line {error.lineno}: {error.message}") from None
-    except jinja2.TemplateNotFound as error:
-        raise TemplateError(f"{_where(folder, name, error)}: there is no template {error.name!r}") from None
-    except RecursionError as error:
-        raise TemplateError(f"{_where(folder, name, error)}: it includes or calls itself without end") from None
-    except (jinja2.TemplateError, environment.UnquotedValueError) as error:
-        raise TemplateError(f"{_where(folder, name, error)}: {error}") from None
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, UnicodeError) as error:
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise TemplateError(f"{_where(folder, name, error)}: {said}") from None
+    reply = _WORKER.ask(folder, name, values)
+    if "problems" in reply:
+        raise errors.SpecError(tuple(errors.Problem(**problem) for problem in reply["problems"]), reply["source"])
+    if "error" in reply:
+        raise TemplateError(reply["error"])
+    return str(reply["text"])
 
 
-def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
-    parts: list[str] = []
-    size = 0
-    for part in template.generate(values):
-        size += len(part)
-        if size > SIZE_LIMIT:
-            raise jinja2.TemplateRuntimeError(f"it makes more than {SIZE_LIMIT} characters: does it loop?")
-        parts.append(part)
-    return "".join(parts)
+class _Worker:
+    """The process, as long as it runs. Used by several threads, one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        """Id of the process that started it: a fork of that one shares nothing with it."""
+
+    def ask(self, folder: Path, name: str, values: Mapping[str, Any]) -> Any:
+        """Return the reply of `own_worker`. Raises `TemplateError` where there is none."""
+        request = pickle.dumps((folder, name, dict(values)))
+        with self._lock:
+            process = self._running()
+            try:
+                reply = _exchanged(process, request)
+            except (OSError, ValueError) as error:
+                raise TemplateError(f"template {folder / name}: {error}; {self._ended(process)}") from None
+            if reply.get(IS_WORN):
+                self._ended(process)
+            return reply
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._owner == os.getpid() and self._process.poll() is not None:
+            self._ended(self._process)
+        if self._process is None or self._owner != os.getpid():
+            environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", _MODULE],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the command, which ends it in order
+            )
+            self._owner = os.getpid()
+        return self._process
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> str:
+        """End *process*, and return what it said last."""
+        process.kill()
+        said = process.communicate()[1].decode(errors="replace").strip()
+        self._process = None
+        return said.splitlines()[-1] if said else "does it loop?"
+
+    def close(self) -> None:
+        """End the process, which goes when nothing more can be asked."""
+        if self._process is not None and self._owner == os.getpid():
+            self._process.communicate()
 
 
-@functools.cache
-def _environment(folder: Path) -> jinja2.Environment:
-    if not folder.is_dir():
-        raise TemplateError(f"templates: {folder} is not a folder")
-    ours = sorted(path.name for path in environment.templates_folder().glob("*.hcl.j2"))
-    if not any((folder / name).is_file() for name in ours):
-        raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
-    made = environment.configured(_Environment, [folder, environment.templates_folder()])
-    made.filters.update({name: _strict(made.filters[name]) for name in environment.FILTERS})
-    return made
+def _exchanged(process: subprocess.Popen[bytes], request: bytes) -> Any:
+    """Send *request* and return the reply. Raises `OSError`, or `ValueError` where no reply comes."""
+    assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018  # both are pipes
+    process.stdin.write(SIZE.pack(len(request)) + request)
+    process.stdin.flush()
+    return json.loads(_line(process.stdout))
 
 
-def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the filter *function*, which says of a name that is not there just that."""
-
-    def call(value: Any, *more: Any) -> Any:
-        if isinstance(value, jinja2.Undefined):
-            str(value)  # raises, with the name
-        return function(value, *more)
-
-    return call
-
-
-def _place(folder: Path, name: str) -> str:
-    own = folder / name
-    return f"template {own if own.is_file() else name}"
+def _line(stream: IO[bytes]) -> bytes:
+    """Return the next line of *stream*, which comes whole. Raises `TimeoutError` where it does not come in time."""
+    if not select.select([stream], [], [], DEADLINE_S)[0]:
+        raise TimeoutError(f"it takes longer than {DEADLINE_S:g} s")
+    line = stream.readline()
+    if not line:
+        raise ValueError("the process that renders it has ended")
+    return line
 
 
-def _where(folder: Path, name: str, error: BaseException) -> str:
-    """Return template and line of the innermost place in a template that *error* came through."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
-    if not frames:
-        return _place(folder, name)
-    return f"{_place(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
+_WORKER = _Worker()
+atexit.register(_WORKER.close)

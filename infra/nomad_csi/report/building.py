@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nomad_csi.doctor import model as doctor
-from nomad_csi.nomad import nodes
+from nomad_csi.nomad.records import nodes
 from nomad_csi.report import model, summary
 from nomad_csi.report.parts import Parts
 from nomad_csi.verify import findings, zones

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nomad_csi.nomad import plugin_tasks, plugins
+from nomad_csi.nomad.records import plugin_tasks, plugins
 from nomad_csi.plan import model
 
 _NODE_ROLES = frozenset({"node", "monolith"})

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.doctor import model as doctor
-from nomad_csi.nomad import servers
+from nomad_csi.nomad.records import servers
+from nomad_csi.plan import named_volume
 from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verify import claim_model, plugins
 from nomad_csi.verify.findings import Severity
@@ -74,11 +75,9 @@ class Plugin:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Volume:
+class Volume(named_volume.NamedVolume):
     """One volume that is registered, or that the spec has."""
 
-    namespace: str
-    volume_id: str
     plugin_id: str
     external_id: str
     """Empty where the storage is still to be made."""
@@ -95,11 +94,6 @@ class Volume:
     proven_by: ProvenBy
     is_expected: bool
     """As `Plugin.is_expected`."""
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from nomad_csi import errors
+from nomad_csi.plan import named_volume
 
 Verdict = Literal["proven", "failed", "not proven"]
 
@@ -14,11 +15,9 @@ _SENTENCES = ("proven", "not_proven", "left_behind")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SmokeResult:
+class SmokeResult(named_volume.NamedVolume):
     """What became of the test of one volume, and which file says so."""
 
-    namespace: str
-    volume_id: str
     verdict: Verdict
     proven: tuple[str, ...]
     """What was certain then, one sentence each."""
@@ -26,11 +25,6 @@ class SmokeResult:
     not_proven: tuple[str, ...]
     left_behind: tuple[str, ...]
     source: str
-
-    @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
 
 
 def read(text: str, source: str) -> SmokeResult:

@@ -77,6 +77,7 @@ VolumeId = Annotated[
     str,
     matching(names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end"),
 ]
+VolumeKey = Annotated[str, matching(names.VOLUME_KEY, "NAMESPACE/ID, or ID in the default namespace")]
 PluginId = Annotated[str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', no '.' in front")]
 Namespace = Annotated[str, matching(names.NAMESPACE, "letters, digits and '-'")]
 Zone = Annotated[str, matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
@@ -111,6 +112,7 @@ VariablePath = Annotated[
     str,
     matching(names.VARIABLE_PATH, "a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME"),
 ]
+ItemName = Annotated[str, matching(names.ITEM, names.ITEM_ALLOWED)]
 UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 
 

@@ -29,10 +29,10 @@ class RoleSpec(base.Model):
     environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
     """Variables of its tasks."""
 
-    secret_environment: dict[base.EnvironmentName, base.Word] = pydantic.Field(default_factory=dict)
+    secret_environment: dict[base.EnvironmentName, base.ItemName] = pydantic.Field(default_factory=dict)
     """Environment that holds secrets: the name of each variable, and of the item of the credentials that fills it."""
 
-    secret_files: dict[base.FileName, base.Word] = pydantic.Field(default_factory=dict)
+    secret_files: dict[base.FileName, base.ItemName] = pydantic.Field(default_factory=dict)
     """Files in the task's secrets directory, and the item of the credentials that each holds."""
 
     credentials_environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)

@@ -32,6 +32,9 @@ class KeysSpec(base.Model):
     refused: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Keys that look right and are not, each with the fix."""
 
+    settings: frozenset[base.Text] = frozenset()
+    """Keys that say how a volume is used, never which data it is: under ``protect`` no other key may change."""
+
     meanings: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """What keys are for, in words."""
 
@@ -65,6 +68,10 @@ class KeysSpec(base.Model):
     def entry(self, table: Mapping[str, ValueT], key: str) -> ValueT | None:
         """Return what *table* has for *key*, as the driver compares keys; ``None`` where it has nothing."""
         return next((value for name, value in table.items() if self._fold(name) == self._fold(key)), None)
+
+    def is_setting(self, key: str) -> bool:
+        """Return whether *key* never says which data a volume is."""
+        return self._fold(key) in {self._fold(name) for name in self.settings}
 
     def _fold(self, key: str) -> str:
         return key.lower() if self.ignore_case else key
@@ -100,9 +107,6 @@ class ExternalIdSpec(base.Model):
 
     allowed: base.Text = "the storage provider's id of the volume"
     """The pattern in words, with an example."""
-
-    shared: bool = False
-    """Whether one external id may stand under several volume ids."""
 
     forms: tuple[ExternalIdFormSpec, ...] = ()
     """Forms of the id under which other rules hold."""

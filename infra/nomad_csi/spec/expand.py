@@ -18,6 +18,9 @@ COUNT_LIMIT = 1_000
 
 KEYS = frozenset({"class", "count", "each"})
 
+OF_ONE = ("id", "moved_from")
+"""Keys that no two volumes have in common: in no class, and with an index behind them in a set."""
+
 
 def members(
     written: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]
@@ -33,10 +36,9 @@ def members(
     if each is None:
         yield path, whole
         return
-    name = whole.get("id")
     for index, own in enumerate(each):
         # A name that is no text stays what it is, and is refused with the rest.
-        identified = {"id": f"{name}[{index}]"} if isinstance(name, str) else {}
+        identified = {key: f"{whole[key]}[{index}]" for key in OF_ONE if isinstance(whole.get(key), str)}
         yield f"{path}.each[{index}]", _merged(whole, own) | identified
 
 
@@ -54,15 +56,16 @@ def check_classes(
             found.append(errors.Problem(path=path, got=problems.shown(preset), allowed="a mapping, parts of a volume"))
             continue
         for key in preset:
-            if key not in known or key == "id":
-                allowed = f"one of {', '.join(sorted(set(known) - {'id'}))}"
+            if key not in known or key in OF_ONE:
+                allowed = f"one of {', '.join(sorted(set(known) - set(OF_ONE)))}"
                 close = difflib.get_close_matches(str(key), known, n=1)
-                fix = f"did you mean {close[0]}" if close and key != "id" else "remove it"
+                fix = f"did you mean {close[0]}" if close and key not in OF_ONE else "remove it"
                 path = f"classes.{name}.{key}"
                 found.append(errors.Problem(path=path, got="an unknown key", allowed=allowed, fix=fix))
     sound = {name: preset for name, preset in classes.items() if isinstance(preset, Mapping)}
     return {
-        name: {key: preset[key] for key in preset if key in known and key != "id"} for name, preset in sound.items()
+        name: {key: preset[key] for key in preset if key in known and key not in OF_ONE}
+        for name, preset in sound.items()
     }
 
 

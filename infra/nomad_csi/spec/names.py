@@ -10,6 +10,9 @@ import re
 VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
 """A volume id: letters, digits, ``.``, ``_``, ``-``; an index such as ``[0]`` may follow (``per_alloc``)."""
 
+VOLUME_KEY = re.compile(rf"([a-zA-Z0-9-]{{1,128}}/)?{VOLUME_ID.pattern}")
+"""``NAMESPACE/ID``, or ``ID`` in the default namespace."""
+
 PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """A CSI plugin id: it becomes a folder on every client, and part of job ids and file names."""
 
@@ -27,12 +30,20 @@ Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``);
 ``dependency/nomad_var_get.go``.
 """
 
+ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""An item of a Nomad variable or of a secret in Vault: what a template can name with a dot, and nothing else."""
+
+ITEM_ALLOWED = "an item's name of letters, digits and '_', as Nomad's templates name it with a dot"
+
 OWNER = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 """
 ``project/stack``, the mark on what a stack makes.
 
 Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: letters, digits, ``.``, ``_`` and ``-``.
 """
+
+STACK_ID = re.compile(r"[0-9a-f]{16}")
+"""The random id of a stack (`deploy.stack_identity`)."""
 
 AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 """An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""

@@ -6,11 +6,15 @@ import pydantic
 
 from nomad_csi.spec import base
 
+TaskDriver = Literal["docker", "podman", "raw_exec", "exec"]
+CONTAINERS: frozenset[str] = frozenset({"docker", "podman"})
+"""Task drivers that run an image."""
+
 
 class TaskDriverSpec(base.Model):
     """How the plugin's process is run on the clients."""
 
-    name: Literal["docker", "podman", "raw_exec", "exec"] = "docker"
+    name: TaskDriver = "docker"
     """``docker`` or ``podman``; ``raw_exec`` for clients without them; ``exec`` for controllers only."""
 
     command: base.Word | None = None

@@ -50,7 +50,7 @@ def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: st
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
     location = tuple(step for step in item["loc"] if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
     code, context = item["type"], item.get("ctx") or {}
-    where = _path(path, location)
+    where = path_of(path, location)
     hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
@@ -109,7 +109,8 @@ def _model(annotation: Any) -> type[pydantic.BaseModel] | None:
     return next((found for part in typing.get_args(annotation) if (found := _model(part))), None)
 
 
-def _path(path: str, location: tuple[Any, ...]) -> str:
+def path_of(path: str, location: tuple[Any, ...]) -> str:
+    """Return the path of *location* below *path*: ``path_of("", ("volumes", 0, "id"))`` is ``volumes[0].id``."""
     for step in location:
         path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}" if path else str(step)
     return path

@@ -19,7 +19,7 @@ class MountOptionsSpec(base.Model):
     """File system; the driver's usual when empty."""
 
     mount_flags: tuple[base.Text, ...] = ()
-    """Options of the mount, such as ``noatime``."""
+    """Options of the mount, such as ``noatime``. Those that the stack's config encrypts are in no file."""
 
 
 class EbsSpec(base.Model):
@@ -204,8 +204,17 @@ class VolumeSpec(base.Model):
     snapshots: tuple[ScheduleName, ...] = ()
     """Schedules of this spec by which the storage is copied; ``ebs`` and ``efs`` only."""
 
+    shares_storage: bool = False
+    """Another volume id may stand for the same storage, in this spec or in the cluster. With access modes for several
+    nodes only; without it, two volumes of one external id are refused."""
+
     protect: bool | None = None
-    """Whether Pulumi refuses to delete or replace the storage; the spec's ``protect`` when absent."""
+    """Whether Pulumi refuses to delete or replace the storage, and to point the volume at other data; the spec's
+    ``protect`` when absent."""
+
+    moved_from: base.VolumeKey | None = None
+    """``NAMESPACE/ID`` (or ``ID``, of the default namespace) that the volume had in this stack before: its storage is
+    kept, and registered under the new id. Can be removed after the next ``up``."""
 
     adopt: bool = False
     """Take over a registration of the same id that exists and differs, or belongs to another stack."""

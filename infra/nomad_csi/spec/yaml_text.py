@@ -14,6 +14,14 @@ import yaml
 DEPTH_LIMIT = 100
 """Most levels of lists and mappings in each other."""
 
+NODE_FLOOR = 100_000
+"""
+Keys and values that every document may have, aliases counted as often as they stand; above it, two for each character.
+
+Volumes of one line each that share ten settings by an alias have one for each character. 100,000 keys and values that
+300 characters of aliases stand for are read and checked in a second.
+"""
+
 NODE_LIMIT = 10_000_000
 """Most keys and values of a document; a hundred thousand volumes have two million."""
 
@@ -62,6 +70,7 @@ class _QuickLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  #
 
 def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
     """Raise where *text* is too deep, or stands for too much: aliases of aliases make of a page more than a machine."""
+    limit = min(max(NODE_FLOOR, 2 * len(text)), NODE_LIMIT)
     sizes: dict[str, int] = {}
     open_nodes: list[tuple[str | None, int]] = [(None, 0)]
     for event in yaml.parse(text, Loader=loader):
@@ -71,20 +80,20 @@ def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
             anchor, size = open_nodes.pop()
             if anchor is not None:
                 sizes[anchor] = size
-            _grow(open_nodes, size, event)
+            _grow(open_nodes, size, limit, event)
         elif isinstance(event, yaml.AliasEvent):
-            _grow(open_nodes, sizes.get(event.anchor or "", 1), event)
+            _grow(open_nodes, sizes.get(event.anchor or "", 1), limit, event)
         elif isinstance(event, yaml.ScalarEvent):
-            _grow(open_nodes, 1, event)
+            _grow(open_nodes, 1, limit, event)
         if len(open_nodes) > DEPTH_LIMIT + 1:
             raise _excess(f"more than {DEPTH_LIMIT} levels of lists and mappings", event)
 
 
-def _grow(open_nodes: list[tuple[str | None, int]], size: int, event: yaml.Event) -> None:
+def _grow(open_nodes: list[tuple[str | None, int]], size: int, limit: int, event: yaml.Event) -> None:
     anchor, before = open_nodes[-1]
     open_nodes[-1] = (anchor, before + size)
-    if before + size > NODE_LIMIT:
-        raise _excess(f"more than {NODE_LIMIT:_} keys and values, aliases counted as often as they stand", event)
+    if before + size > limit:
+        raise _excess(f"more than {limit:_} keys and values, aliases counted as often as they stand", event)
 
 
 def _excess(said: str, event: yaml.Event) -> yaml.constructor.ConstructorError:

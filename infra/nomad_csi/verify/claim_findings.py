@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from nomad_csi.aws import attachments
-from nomad_csi.nomad import plugins, volumes
+from nomad_csi.aws.records import attachments
+from nomad_csi.nomad.records import plugins, volumes
 from nomad_csi.verify import claim_model, findings
 
 GRACE_S = 600.0

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.aws import attachments
-from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.aws.records import attachments
+from nomad_csi.nomad.records import nodes, plugins, volumes
 from nomad_csi.verify import findings
 
 Verdict = Literal["live", "ended", "vanished", "node-down"]

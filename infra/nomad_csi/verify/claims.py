@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from nomad_csi.nomad import nodes, volumes
+from nomad_csi.nomad.records import nodes, volumes
 from nomad_csi.verify import claim_findings, claim_model
 
 _AWAY = frozenset({"down", "disconnected"})

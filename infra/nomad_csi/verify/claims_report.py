@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.aws import attachments
-from nomad_csi.nomad import volume_reads
+from nomad_csi.aws.records import attachments
+from nomad_csi.nomad.records import volume_reads
 from nomad_csi.verify import claim_model, findings, report, table
 
 _NS_IN_S = 1_000_000_000

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nomad_csi.nomad import nodes
+from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model, versions
 from nomad_csi.verify import go_regexp
 
@@ -72,7 +72,7 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
     """
     Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*.
 
-    ``None``: that cannot be judged here. It is so for some regular expressions (`go_regexp`), for hexadecimal numbers
+    ``None``: that cannot be judged here. It is so for regular expressions that Nomad refuses, for hexadecimal numbers
     in ``<``, and where *wanted* names another attribute of the client.
     """
     if name in _AMONG_INSTANCES:

@@ -9,7 +9,7 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from nomad_csi.nomad import nodes
+from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import constraints, findings
 

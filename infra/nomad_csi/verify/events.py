@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad.records import jobs
 from nomad_csi.verify import findings
 
 ORDINARY = frozenset({"Received", "Task Setup", "Started", "Plugin became healthy"})

@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.verify import redaction
+from nomad_csi.text import redaction, visible
 
 Severity = Literal["error", "warning"]
 
 TEXT_LIMIT = 600
 """Characters kept of a foreign text: enough for AWS's ``AccessDenied`` with user, action and resource."""
+
+WINDOW = 8_192
+"""Characters at each end of a foreign text in which secrets are looked for."""
 
 _GAP = " ... "
 
@@ -49,9 +52,17 @@ def foreign(text: str) -> str:
 
     ``foreign("token=abc  rest")`` is ``"token=[secret] rest"``.
     """
-    line = " ".join(redaction.without_secrets(text).split())
+    line = " ".join(redaction.redact(_window(text)).split())
     clean = "".join(character for character in line if character.isprintable())
     return shortened(clean, TEXT_LIMIT)
+
+
+def _window(text: str) -> str:
+    """Return beginning and end of a *text* that is far too long, cut between words; what is shown is less."""
+    if len(text) <= 2 * WINDOW:
+        return text
+    end = text[-WINDOW:]
+    return f"{visible.cut(text, WINDOW)} {end.partition(' ')[2] or end}"
 
 
 def shortened(text: str, limit: int) -> str:

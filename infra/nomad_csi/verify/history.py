@@ -6,7 +6,7 @@ Nomad's record, with its old ``UpdateTime`` (tried on Nomad 2.0.6-dev, 2026-08).
 the client's own: the clocks of clients and of this machine are taken to agree to within some seconds.
 """
 
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad.records import jobs
 
 SETTLES_S = 60.0
 """How long after a restart Nomad's word may be an old one: it took 46 s to see a hung plugin (Nomad 2.0.6-dev)."""

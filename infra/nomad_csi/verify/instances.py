@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.nomad import jobs, nodes, plugins
+from nomad_csi.nomad.records import jobs, nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, events, found, history, states, troubles, zones
 

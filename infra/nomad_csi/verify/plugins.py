@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.nomad import jobs, nodes
+from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import causes as cause_data
 from nomad_csi.verify import (

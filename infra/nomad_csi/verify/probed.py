@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.csi import report
-from nomad_csi.nomad import plugins
+from nomad_csi.nomad.records import plugins
 from nomad_csi.verify import findings as told
 from nomad_csi.verify import found as seen
 from nomad_csi.verify import instances, table

@@ -8,7 +8,7 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad.records import volumes
 from nomad_csi.verify import claim_model, findings, probed
 
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"

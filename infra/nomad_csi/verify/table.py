@@ -4,6 +4,8 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
+from nomad_csi.text import visible
+
 Row = tuple[str, ...]
 
 GAP = "  "
@@ -11,27 +13,26 @@ GAP = "  "
 LAST_COLUMN_MIN = 24
 """Columns left for the last cell before a narrow width is overrun."""
 
-_RESET = "\x1b[0m"
 _CODES: Mapping[str, str] = {
-    "healthy": "\x1b[32m",
-    "ok": "\x1b[32m",
-    "warning": "\x1b[33m",
-    "error": "\x1b[31m",
-    "unhealthy": "\x1b[31m",
-    "missing": "\x1b[31m",
-    "partial": "\x1b[33m",
-    "starting": "\x1b[33m",
-    "restarted": "\x1b[33m",
-    "outdated": "\x1b[33m",
-    "hung": "\x1b[31m",
-    "flapping": "\x1b[31m",
-    "duplicate": "\x1b[31m",
-    "unproven": "\x1b[33m",
-    "wrong-identity": "\x1b[31m",
-    "wrong-zone": "\x1b[31m",
-    "wrong-capability": "\x1b[31m",
-    "differs": "\x1b[31m",
-    "unschedulable": "\x1b[31m",
+    "healthy": visible.GREEN,
+    "ok": visible.GREEN,
+    "warning": visible.YELLOW,
+    "error": visible.RED,
+    "unhealthy": visible.RED,
+    "missing": visible.RED,
+    "partial": visible.YELLOW,
+    "starting": visible.YELLOW,
+    "restarted": visible.YELLOW,
+    "outdated": visible.YELLOW,
+    "hung": visible.RED,
+    "flapping": visible.RED,
+    "duplicate": visible.RED,
+    "unproven": visible.YELLOW,
+    "wrong-identity": visible.RED,
+    "wrong-zone": visible.RED,
+    "wrong-capability": visible.RED,
+    "differs": visible.RED,
+    "unschedulable": visible.RED,
 }
 
 
@@ -44,7 +45,7 @@ def columns(rows: Sequence[Row], width: int, *, colour: bool = False) -> str:
 def painted(word: str, *, colour: bool) -> str:
     """Return *word* in the colour of its meaning, or as it is."""
     code = _CODES.get(word, "") if colour else ""
-    return f"{code}{word}{_RESET}" if code else word
+    return f"{code}{word}{visible.RESET}" if code else word
 
 
 def wrapped(head: str, text: str, width: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.nomad import nodes, plugins
+from nomad_csi.nomad.records import nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.verify import findings, found, history, zones
 

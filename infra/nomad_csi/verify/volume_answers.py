@@ -3,8 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from nomad_csi.csi import validation
-from nomad_csi.nomad import volumes
+from nomad_csi.csi.records import validation
+from nomad_csi.nomad.records import volumes
+from nomad_csi.text import secrets
 from nomad_csi.verify import findings
 
 Key = validation.Key
@@ -14,7 +15,6 @@ NO_TIME = "the time for all volumes was over"
 
 NAMES_SHOWN = 5
 _ASKS_FOR_SECRETS = re.compile(r"\bsecrets?\b", re.IGNORECASE)
-_LOOKS_SECRET = re.compile(r"secret|passw|token|credential|authorization|private.?key", re.IGNORECASE)
 
 _ADVICE = {
     NEEDS_SECRETS: "a job carries none; on the controller's client: nomad-csi probe SOCKET --plugin ID --secrets FILE",
@@ -48,7 +48,7 @@ def judge_without_secrets(
 def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
     """Return why a job may not ask for the volume; empty: it may. What is named like a secret stays here."""
     names = (*volume.context, *volume.parameters)
-    if key_of(volume) in with_secrets or any(_LOOKS_SECRET.search(name) for name in names):
+    if key_of(volume) in with_secrets or any(map(secrets.has_secret_word, names)):
         return NEEDS_SECRETS
     return ""
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from nomad_csi.nomad import volumes
-from nomad_csi.plan import model, registration
+from nomad_csi.compare import difference, volume
+from nomad_csi.nomad.records import volumes
+from nomad_csi.plan import guests, named_volume, registration
 from nomad_csi.verify import findings, plugins
 
 Verdict = Literal["ok", "missing", "differs", "unschedulable"]
@@ -15,11 +16,9 @@ NOT_COMPARED = "external id not compared (--stack-output)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class VolumeVerdict:
+class VolumeVerdict(named_volume.NamedVolume):
     """Whether one volume is registered as planned."""
 
-    namespace: str
-    volume_id: str
     plugin_id: str
     external_id: str
     """As Nomad holds it, or as planned where it holds none; empty where neither is known."""
@@ -30,53 +29,55 @@ class VolumeVerdict:
     """What was not compared; empty where everything was that can be."""
 
     @property
-    def key(self) -> str:
-        """``namespace/volume_id``."""
-        return f"{self.namespace}/{self.volume_id}"
-
-    @property
     def proven_by(self) -> Literal["nomad", "-"]:
         """Who says so: Nomad, which holds the volume; ``-``: nobody, it is missing. No CSI call lists what is there."""
         return "-" if self.verdict == "missing" else "nomad"
 
 
-def compare_volume(
-    wanted: registration.VolumeRegistration,
-    volume: volumes.Volume | None,
+def judge_volume(
+    desired: registration.VolumeRegistration,
+    actual: volumes.Volume | None,
     served_by: plugins.PluginVerdict | None = None,
     *,
-    created: model.CreatedVolume | None = None,
+    made_by_plugin: bool = False,
 ) -> VolumeVerdict:
     """
-    Return the verdict on a volume: *wanted* against what Nomad holds, ``None`` where it holds none.
+    Return the verdict on a volume: *desired* against what Nomad holds, ``None`` where it holds none.
 
-    An external id that is not known yet (empty in *wanted*) is not compared, and the detail says so. Secrets and the
+    An external id that is not known yet (empty in *desired*) is not compared, and the detail says so. Secrets and the
     text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
-    topology is to be seen. Of a volume that the plugin makes, *created* is what was asked for; its context and its
-    places are the plugin's.
+    topology is to be seen. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences are findings.
     """
-    subject = f"volume {wanted.namespace}/{wanted.volume_id}"
-    if volume is None:
+    subject = f"volume {desired.namespace}/{desired.volume_id}"
+    compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
+    if actual is None:
         seen: tuple[findings.Finding, ...] = (_missing(subject),)
     else:
         seen = (
-            *_differences(subject, wanted, volume),
-            *(
-                _own_differences(subject, wanted, volume)
-                if created is None
-                else _asked(subject, wanted, volume, created)
-            ),
-            *_unschedulable(subject, volume),
-            *_out_of_reach(subject, volume.topologies, served_by),
+            *(_differs(subject, item) for item in compared.differences),
+            *_unschedulable(subject, actual),
+            *_out_of_reach(subject, actual.topologies, served_by),
         )
     return VolumeVerdict(
-        namespace=wanted.namespace,
-        volume_id=wanted.volume_id,
-        plugin_id=volume.plugin_id if volume else wanted.plugin_id,
-        external_id=volume.external_id if volume else wanted.external_id,
+        namespace=desired.namespace,
+        volume_id=desired.volume_id,
+        plugin_id=actual.plugin_id if actual else desired.plugin_id,
+        external_id=actual.external_id if actual else desired.external_id,
         verdict=_verdict(seen),
         findings=seen,
-        detail=NOT_COMPARED if volume and not wanted.external_id else "",
+        detail=NOT_COMPARED if actual and not desired.external_id else "",
+    )
+
+
+def guest(found: guests.Guest) -> findings.Finding:
+    """Return the finding on a volume in the storage of another one."""
+    return findings.Finding(
+        code="volume-in-storage-of-another",
+        subject=f"volume {found.key}",
+        severity="warning",
+        expected="storage of its own",
+        found=f"{found.container}, which was made for volume {found.owner}",
+        advice=f"keep {found.owner} while this data is needed: where it is removed or replaced, {found.container} goes",
     )
 
 
@@ -100,83 +101,61 @@ def _missing(subject: str) -> findings.Finding:
     )
 
 
-def _differences(
-    subject: str, wanted: registration.VolumeRegistration, volume: volumes.Volume
-) -> Iterator[findings.Finding]:
-    pairs = {
-        "external-id": (wanted.external_id or volume.external_id, volume.external_id),
-        "plugin-id": (wanted.plugin_id, volume.plugin_id),
-        "name": (wanted.name, volume.name),
-        "capabilities": (_modes(wanted.capabilities), _modes(volume.capabilities)),
-        "fs-type": (wanted.mount_options.fs_type or "none", volume.fs_type or "none"),
-        "mount-flags": (_some(wanted.mount_options.mount_flags), "some" if volume.has_mount_flags else "none"),
-    }
-    for code, (expected, shown) in pairs.items():
-        if expected != shown:
-            yield _differs(subject, code, expected, findings.foreign(shown))
-    yield from _map_differences(subject, "parameters", wanted.parameters, volume.parameters)
+_CODES = {
+    "capability": "capabilities",
+    "capacity_max": "capacity",
+    "capacity_min": "capacity",
+    "mount_options.fs_type": "fs-type",
+    "mount_options.mount_flags": "mount-flags",
+    "topology_request.preferred": "topologies",
+    "topology_request.required": "topologies",
+}
+"""Of fields whose code is not their own name."""
 
 
-def _own_differences(
-    subject: str, wanted: registration.VolumeRegistration, volume: volumes.Volume
-) -> Iterator[findings.Finding]:
-    """Yield what Nomad holds otherwise of what a registration says, and a plugin of a volume that it made."""
-    expected, shown = _places(wanted.required_topologies), _places(volume.topologies)
-    if expected != shown:
-        yield _differs(subject, "topologies", expected, findings.foreign(shown))
-    yield from _map_differences(subject, "context", wanted.context, volume.context)
-
-
-def _asked(
-    subject: str, wanted: registration.VolumeRegistration, volume: volumes.Volume, created: model.CreatedVolume
-) -> Iterator[findings.Finding]:
-    """Yield where Nomad last asked the plugin for another place or size than are wanted."""
-    pairs = {
-        "topologies": (_places(wanted.required_topologies), _places(volume.requested_topologies)),
-        "capacity": (f"of {created.capacity_min_bytes} bytes", f"of {volume.capacity_min_bytes} bytes"),
-    }
-    for code, (expected, shown) in pairs.items():
-        if expected != shown:
-            yield _differs(subject, code, expected, findings.foreign(shown))
-
-
-def _differs(subject: str, code: str, expected: str, shown: str) -> findings.Finding:
+def _differs(subject: str, item: difference.Difference) -> findings.Finding:
+    code = _CODES.get(item.field, item.field.replace("_", "-"))
+    words = (item.field if code == "capacity" else code).replace("_", " ").replace("-", " ")
+    if isinstance(item.desired, dict):
+        expected, shown = "as planned", ", ".join(_changed_keys(item.desired, item.actual))
+    elif code == "topologies":
+        expected, shown = _places(item.desired), _places(item.actual)
+    else:
+        expected, shown = _text(item.desired), _text(item.actual)
+    advice = item.fix or "`pulumi up` or `nomad-csi register` changes it in place"
     return findings.Finding(
         code=f"{code}-differs",
         subject=subject,
         severity="error",
-        expected=f"{code.replace('-', ' ')} {expected}",
-        found=shown,
-        advice="preview with `pulumi preview --refresh`, which says whether it can change in place",
+        expected=f"{words} {expected}",
+        found=findings.foreign(shown),
+        advice=f"{item.why}: {advice}" if item.why else advice,
     )
 
 
-def _map_differences(
-    subject: str, code: str, wanted: Mapping[str, str], there: Mapping[str, str]
-) -> Iterator[findings.Finding]:
-    """Yield one finding for a map, with its keys only: a driver's context may hold what nobody should read."""
-    keys = {key: _change(key, wanted, there) for key in sorted(wanted.keys() | there.keys())}
-    changes = [f"{key} {change}" for key, change in keys.items() if change]
-    if changes:
-        yield _differs(subject, code, "as planned", findings.foreign(", ".join(changes)))
+def _text(value: Any) -> str:
+    return (", ".join(value) if isinstance(value, list) else str(value or "")) or "none"
 
 
-def _change(key: str, wanted: Mapping[str, str], there: Mapping[str, str]) -> str:
-    if key not in there:
-        return "absent"
-    if key not in wanted:
-        return "added"
-    return "" if wanted[key] == there[key] else "changed"
+def _changed_keys(desired: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[str]:
+    """Yield the keys that differ, without values: a driver's context may hold secrets."""
+    for key in sorted(desired.keys() | actual.keys()):
+        if key not in actual:
+            yield f"{key} absent"
+        elif key not in desired:
+            yield f"{key} added"
+        elif desired[key] != actual[key]:
+            yield f"{key} changed"
 
 
-def _unschedulable(subject: str, volume: volumes.Volume) -> Iterator[findings.Finding]:
-    if not volume.schedulable:
+def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Finding]:
+    if not actual.schedulable:
         yield findings.Finding(
             code="volume-unschedulable",
             subject=subject,
             severity="error",
             expected="a volume that Nomad would place an allocation on",
-            found=f"plugin {volume.plugin_id} without enough healthy instances",
+            found=f"plugin {actual.plugin_id} without enough healthy instances",
             advice="make the plugin healthy first",
         )
 
@@ -200,14 +179,6 @@ def _out_of_reach(
         )
 
 
-def _modes(capabilities: Iterable[registration.Capability]) -> str:
-    return ", ".join(sorted({f"{item.access_mode}/{item.attachment_mode}" for item in capabilities})) or "none"
-
-
 def _places(topologies: Iterable[Mapping[str, str]]) -> str:
     shown = {" and ".join(f"{key}={value}" for key, value in sorted(place.items())) for place in topologies}
     return " or ".join(sorted(shown)) or "anywhere"
-
-
-def _some(flags: tuple[str, ...]) -> str:
-    return "some" if flags else "none"

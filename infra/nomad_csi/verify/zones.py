@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nomad_csi.nomad import nodes
+from nomad_csi.nomad.records import nodes
 
 CLIENT_ATTRIBUTES = ("platform.aws.placement.availability-zone", "platform.gce.zone")
 """

@@ -1,7 +1,6 @@
 """What the servers of this package share: their two options, the ready file, the end by signal, loopback only."""
 
 import argparse
-import ipaddress
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.spec import hosts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +42,12 @@ def loopback_url(url: str) -> str:
     Raises `errors.RefusedError` for anything else: a stand-in must never reach a real end point.
     """
     parts = urllib.parse.urlsplit(url)
-    if parts.scheme == "http" and _is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and hosts.is_loopback(parts.hostname or ""):
         return url
     raise errors.RefusedError(
         f"AWS_ENDPOINT_URL: expected the URL of a moto server on this machine, such as http://127.0.0.1:5000, "
         f"got {url or 'nothing'}; this is a stand-in and talks to loopback addresses only"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @contextmanager

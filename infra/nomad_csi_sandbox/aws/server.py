@@ -14,6 +14,7 @@ from typing import Self
 import urllib3
 from werkzeug import serving
 
+from nomad_csi_sandbox import guard
 from nomad_csi_sandbox.aws import snapshots, throttle
 
 HOST = "127.0.0.1"
@@ -45,7 +46,7 @@ class Moto:
         self._server = serving.make_server(
             HOST,
             port,
-            throttle.Throttle(snapshots.Snapshots(behind)),
+            guard.Guard(throttle.Throttle(snapshots.Snapshots(behind))),
             threaded=True,
             request_handler=werkzeug_app.MotoRequestHandler,
         )

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from nomad_csi_sandbox import guard
 from nomad_csi_sandbox.aws import throttle
 
 POLICY_LIMIT = 100
@@ -47,12 +48,12 @@ class RefusedError(Exception):
 class Snapshots:
     """A WSGI application that keeps policies and selections and hands every other call on to *behind*."""
 
-    behind: throttle.Application
+    behind: guard.Application
     _policies: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _selections: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, environment: throttle.Environment, start_response: throttle.StartResponse) -> Iterable[bytes]:
+    def __call__(self, environment: guard.Environment, start_response: guard.StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         region, service = throttle.scope(environment)
         with self._lock:
@@ -65,7 +66,7 @@ class Snapshots:
             return self.behind(environment, start_response)
         return throttle.answer(start_response, HTTPStatus.OK, json.dumps(found), "application/json")
 
-    def _answer(self, environment: throttle.Environment, service: str, region: str) -> Mapping[str, Any] | None:
+    def _answer(self, environment: guard.Environment, service: str, region: str) -> Mapping[str, Any] | None:
         method, path = environment["REQUEST_METHOD"], urllib.parse.unquote(environment["PATH_INFO"])
         if service == "dlm":
             return self._dlm(method, path, environment, region)
@@ -74,7 +75,7 @@ class Snapshots:
         return None
 
     # --- Data Lifecycle Manager
-    def _dlm(self, method: str, path: str, environment: throttle.Environment, region: str) -> Mapping[str, Any]:
+    def _dlm(self, method: str, path: str, environment: guard.Environment, region: str) -> Mapping[str, Any]:
         if (method, path) == ("POST", "/policies"):
             return self._create_policy(_json(environment), region)
         if match := _TAGS.fullmatch(path):
@@ -108,7 +109,7 @@ class Snapshots:
         }
         return {"PolicyId": name}
 
-    def _one_policy(self, method: str, name: str, environment: throttle.Environment, region: str) -> Mapping[str, Any]:
+    def _one_policy(self, method: str, name: str, environment: guard.Environment, region: str) -> Mapping[str, Any]:
         policy = self._policy(region, name)
         if method == "DELETE":
             del self._policies[region, name]
@@ -129,9 +130,7 @@ class Snapshots:
         return self._policies[region, name]
 
     # --- AWS Backup
-    def _backup(
-        self, method: str, path: str, environment: throttle.Environment, region: str
-    ) -> Mapping[str, Any] | None:
+    def _backup(self, method: str, path: str, environment: guard.Environment, region: str) -> Mapping[str, Any] | None:
         if method == "PUT" and (match := _SELECTIONS.fullmatch(path)):
             name = str(uuid.uuid4())
             kept = {
@@ -188,7 +187,7 @@ def _update_plan(plan: str, sent: Mapping[str, Any], region: str) -> Mapping[str
     }
 
 
-def _json(environment: throttle.Environment) -> dict[str, Any]:
+def _json(environment: guard.Environment) -> dict[str, Any]:
     return dict(json.loads(throttle.body(environment)))
 
 

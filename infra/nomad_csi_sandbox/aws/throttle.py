@@ -15,16 +15,12 @@ import json
 import random
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-Environment = dict[str, Any]
-"""What a WSGI server says of a request. Source: PEP 3333."""
-
-StartResponse = Callable[..., Any]
-Application = Callable[[Environment, StartResponse], Iterable[bytes]]
+from nomad_csi_sandbox.guard import Application, Environment, StartResponse
 
 THROTTLE_PATH = "/nomad-csi-sandbox/throttle"
 CALLS_PATH = "/nomad-csi-sandbox/calls"

@@ -1,5 +1,6 @@
 """Parts of the answers of a driver with a profile. Pure. Part of the stand-in for the CSI drivers."""
 
+import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -70,6 +71,23 @@ def nfs_id(request: Any) -> str:
         parts.append(value.strip("/"))
     subdir = _parameter(request, "subdir")
     return "#".join([*parts, subdir or request.name, request.name if subdir else "", _parameter(request, "ondelete")])
+
+
+def snapshot_id(profile: profiles.Profile, request: Any) -> str:
+    """Return the id that the driver gives a snapshot; empty for a UUID."""
+    match profile.snapshots:
+        case "nfs":
+            parts = [*request.source_volume_id.split("#"), "", "", ""]
+            return "#".join([*parts[:2], request.name, request.name, parts[3] or parts[2]])
+        case "gce":
+            return f"projects/sandbox/global/snapshots/{request.name}"
+        case "zfs":
+            is_detached = _parameter(request, "detachedsnapshots") == "true"
+            return f"{request.source_volume_id}{'/' if is_detached else '@'}{request.name}"
+        case "number":
+            return str(random.SystemRandom().randrange(10**17, 10**18))
+        case _:
+            return ""
 
 
 def _parameter(request: Any, name: str) -> str:

@@ -56,21 +56,24 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
         )
 
     def DeleteVolume(self, request: Any, _context: Any) -> Any:
-        """Forget the volume. One that is gone is no error."""
+        """Forget the volume, and the snapshots that are a part of it. One that is gone is no error."""
         self.needs("CREATE_DELETE_VOLUME")
         volume_id = self.given(request.volume_id, self.profile.words.no_volume_id, "DeleteVolume")
         with self.storage.open() as records:
-            records.volumes.pop(volume_id, None)
+            records.delete_volume(volume_id)
+            for snapshot_id in local_snapshots.parts_of(self.profile, records, volume_id):
+                del records.snapshots[snapshot_id]
         return csi_pb2.DeleteVolumeResponse()
 
     def ValidateVolumeCapabilities(self, request: Any, _context: Any) -> Any:
-        """Answer "confirmed" only for a volume that exists and supported uses; an unsupported use is no error."""
+        """Answer "confirmed" for a volume that exists, or any, and supported uses; an unsupported use is no error."""
         rpc = "ValidateVolumeCapabilities"
         volume_id = self.given(request.volume_id, self.profile.words.no_volume_id, rpc)
         if not request.volume_capabilities:
             raise status.invalid(self.profile.words.no_capabilities.format(rpc=rpc))
-        with self.storage.open() as records:
-            self.volume(records, volume_id)
+        if not self.profile.confirms_any:
+            with self.storage.open() as records:
+                self.volume(records, volume_id)
         reply = csi_pb2.ValidateVolumeCapabilitiesResponse()
         if capability.supported(self.profile.driver, request.volume_capabilities):
             reply.confirmed.volume_capabilities.extend(request.volume_capabilities)
@@ -142,13 +145,14 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
         return csi_pb2.ListVolumesResponse(entries=entries, next_token=next_token)
 
     def ControllerGetVolume(self, request: Any, _context: Any) -> Any:
-        """Answer one volume; hostpath calls one that is gone abnormal, and not missing."""
+        """Answer one volume; hostpath and Portworx call one that is gone abnormal, and not missing."""
         self.needs("GET_VOLUME")
         with self.storage.open() as records:
             volume = records.volumes.get(request.volume_id)
         reply = csi_pb2.ControllerGetVolumeResponse(volume=csi_pb2.Volume(volume_id=request.volume_id))
         if volume is None:
-            text = self.profile.words.not_found.format(volume_id=request.volume_id)
+            words = self.profile.words
+            text = (words.no_such_volume or words.not_found).format(volume_id=request.volume_id)
             reply.status.volume_condition.CopyFrom(csi_pb2.VolumeCondition(abnormal=True, message=text))
             return reply
         reply.volume.CopyFrom(local_answers.volume(volume))

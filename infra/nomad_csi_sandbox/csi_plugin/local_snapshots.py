@@ -31,7 +31,8 @@ class Records:
     def volume(self, records: storage.Records, volume_id: str) -> storage.Json:
         """Return a volume, also one that others made where the driver may have such. Raises `status.StatusError`."""
         found = records.volumes.get(volume_id)
-        if found is None and self.profile.found is not None and self.profile.found.fullmatch(volume_id):
+        known = self.profile.found
+        if found is None and known is not None and known.fullmatch(volume_id) and volume_id not in records.deleted:
             found = records.add_volume(volume_id, "", 0)
         if found is None:
             text = self.profile.words.not_found.format(volume_id=volume_id)
@@ -44,6 +45,8 @@ class Records:
         if wanted is None:
             return None
         kind, source_id = wanted
+        if kind == "snapshot" and not self.profile.snapshot_id.fullmatch(source_id):
+            raise status.StatusError(grpc.StatusCode.NOT_FOUND, self.profile.words.bad_snapshot_id)
         if kind == "volume" and "CLONE_VOLUME" not in self.profile.driver.controller_rpcs:
             raise status.invalid("the driver does not copy volumes")
         found = (records.snapshots if kind == "snapshot" else records.volumes).get(source_id)
@@ -61,13 +64,27 @@ class Snapshots(Records):
         self.needs("CREATE_DELETE_SNAPSHOT")
         name = self.given(request.name, "Name missing in request", "CreateSnapshot")
         volume_id = self.given(request.source_volume_id, "SourceVolumeId missing in request", "CreateSnapshot")
+        if not self.profile.snapshot_name.fullmatch(name):
+            raise status.invalid(self.profile.words.bad_snapshot_name.format(name=name))
         with self.storage.open() as records:
             found = records.snapshot_named(name)
             if found is not None and found["volume"] != volume_id:
                 text = f"snapshot with the same name: {name} but with different SourceVolumeId already exist"
                 raise status.StatusError(grpc.StatusCode.ALREADY_EXISTS, text)
-            found = found or records.add_snapshot(name, self.volume(records, volume_id))
+            if found is None:
+                volume = self._source_of_snapshot(records, volume_id)
+                found = records.add_snapshot(name, volume, local_answers.snapshot_id(self.profile, request))
         return csi_pb2.CreateSnapshotResponse(snapshot=_message(found))
+
+    def _source_of_snapshot(self, records: storage.Records, volume_id: str) -> storage.Json:
+        """Return the volume; csi-driver-nfs only sees that there is no folder to pack."""
+        try:
+            return self.volume(records, volume_id)
+        except status.StatusError as error:
+            if not self.profile.confirms_any:
+                raise
+            text = self.profile.words.not_found.format(volume_id=volume_id)
+            raise status.StatusError(grpc.StatusCode.INTERNAL, text) from error
 
     def DeleteSnapshot(self, request: Any, _context: Any) -> Any:
         """Forget the snapshot. One that is gone is no error."""
@@ -101,6 +118,15 @@ class Snapshots(Records):
             text = f'Snapshot with ID "{snapshot_id}" not found'
             raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
         return csi_pb2.GetSnapshotResponse(snapshot=_message(found))
+
+
+def parts_of(profile: profiles.Profile, records: storage.Records, volume_id: str) -> list[str]:
+    """Return the ids of the snapshots that are deleted together with a volume: those of ZFS that are not detached."""
+    return [
+        each["id"]
+        for each in records.snapshots.values()
+        if profile.snapshots == "zfs" and each["id"].startswith(f"{volume_id}@")
+    ]
 
 
 def _message(record: storage.Json) -> Any:

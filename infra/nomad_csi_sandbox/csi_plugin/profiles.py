@@ -21,6 +21,8 @@ _ALL = _SINGLE | {
 }
 
 IdForm = Literal["uuid", "name", "gce", "nfs", "number"]
+SnapshotForm = Literal["uuid", "gce", "nfs", "number", "zfs"]
+_ANY = re.compile(r"(?s).+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,10 @@ class Words:
     wrong_use: str = "volume capabilities not supported: {use}"
     not_found: str = "volume {volume_id} not found"
     no_node: str = "node {node_id} not found"
+    no_such_volume: str = ""
+    """What ``ControllerGetVolume`` says of a volume that is gone; empty: the same as ``not_found``."""
+    bad_snapshot_name: str = "invalid snapshot name {name}"
+    bad_snapshot_id: str = "snapshot id does not exist in the snapshots list"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,18 @@ class Profile:
     ids: IdForm = "uuid"
     found: re.Pattern[str] | None = None
     """Ids of storage that others made: what looks like one is taken to exist. ``None``: only what the plugin made."""
+
+    confirms_any: bool = False
+    """Whether ``ValidateVolumeCapabilities`` confirms ids of volumes that do not exist."""
+
+    snapshots: SnapshotForm = "uuid"
+    """How the ids of snapshots are formed; those of ``zfs`` go with their volume, unless they are detached."""
+
+    snapshot_name: re.Pattern[str] = _ANY
+    """Names that a snapshot may have."""
+
+    snapshot_id: re.Pattern[str] = _ANY
+    """Ids of snapshots that the driver reads."""
 
     place: Literal["", "node", "zone"] = ""
     """What a volume is bound to: the node that made it, a zone, or nothing."""
@@ -140,11 +158,17 @@ NFS = Profile(
         no_capabilities="volume capabilities missing in request",
         no_volume_id="Volume ID missing in request",
         wrong_use="block volume capability not supported",
+        not_found="failed to create archive for snapshot: walking source directory: lstat {volume_id}: no such file or "
+        "directory",
+        bad_snapshot_id="failed to create nfsSnapshot from snapshot ID",
     ),
     default_bytes=0,
     tells_size=False,
     keeps_range=True,
     ids="nfs",
+    confirms_any=True,
+    snapshots="nfs",
+    snapshot_id=re.compile(r"[^#]*(#[^#]*){4}"),
     found=re.compile(r".+", re.DOTALL),
     parameters=frozenset({"server", "share", "subdir", "ondelete", "mountpermissions"}),
     needs_context=("server", "share"),
@@ -168,8 +192,13 @@ GCE_PD = Profile(
         mount_modes=frozenset({"SINGLE_NODE_WRITER", "SINGLE_NODE_READER_ONLY", "MULTI_NODE_READER_ONLY"}),
     ),
     words=Words(
-        wrong_use="VolumeCapabilities is invalid: {use}", not_found="Could not find volume with ID {volume_id}"
+        wrong_use="VolumeCapabilities is invalid: {use}",
+        not_found="Could not find volume with ID {volume_id}",
+        bad_snapshot_name="Failed to create snapshot: googleapi: Error 400: Invalid value for field 'resource.name': "
+        "'{name}'. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{{0,61}}[a-z0-9])?)', invalid",
     ),
+    snapshots="gce",
+    snapshot_name=re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
     unit_bytes=GIB,
     min_bytes=GIB,
     max_bytes=64 * TIB,
@@ -222,7 +251,10 @@ PORTWORX = Profile(
         name="portworx",
         provider="pxd.portworx.com",
         version="1.4.0",  # that of its CSI interface, not of Portworx
-        controller_rpcs=("CREATE_DELETE_VOLUME", "CLONE_VOLUME", "EXPAND_VOLUME", "CREATE_DELETE_SNAPSHOT"),
+        controller_rpcs=(
+            *("CREATE_DELETE_VOLUME", "CLONE_VOLUME", "EXPAND_VOLUME", "CREATE_DELETE_SNAPSHOT", "LIST_SNAPSHOTS"),
+            *("GET_VOLUME", "VOLUME_CONDITION", "GET_CAPACITY"),
+        ),
         node_rpcs=("GET_VOLUME_STATS",),
         zone_keys=(),
         block_modes=frozenset(),
@@ -235,8 +267,10 @@ PORTWORX = Profile(
         no_capabilities="Volume capabilities must be provided",
         no_volume_id="Volume id must be provided",
         not_found="ID not found",
+        no_such_volume="Volume ID {volume_id} not found",
     ),
     ids="number",
+    snapshots="number",
 )
 """Source: libopenstorage/openstorage, csi/{identity,controller,node}.go."""
 
@@ -263,8 +297,11 @@ _DEMOCRATIC_DATASET = Profile(
         no_volume_id="missing volume_id",
         wrong_use="invalid access_mode, {use}",
         not_found="invalid volume_id: {volume_id}",
+        bad_snapshot_name="snapshot name contains invalid characters: {name}",
     ),
     ids="name",
+    snapshots="zfs",
+    snapshot_name=re.compile(r"[A-Za-z0-9_\-:.+]+"),
     found=re.compile(r"[^/@]+"),
     fs_types=frozenset({"nfs", "cifs"}),
     needs_context=("node_attach_driver",),

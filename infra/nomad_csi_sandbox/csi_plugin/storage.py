@@ -77,6 +77,8 @@ class Records:
         """By id: ``id``, ``name``, ``volume``, ``size``, ``created`` (seconds since 1970)."""
         self.nodes: list[str] = whole["nodes"]
         """Ids of the nodes on which the driver was started."""
+        self.deleted: list[str] = whole.setdefault("deleted", [])
+        """Ids of volumes that were deleted, and not made again: not taken for storage that others made."""
 
     def volume_named(self, name: str) -> Json | None:
         """Return the volume of that name."""
@@ -88,14 +90,20 @@ class Records:
 
     def add_volume(self, volume_id: str, name: str, size: int, **more: Any) -> Json:
         """Note a new volume, and return it."""
+        self.deleted[:] = [each for each in self.deleted if each != volume_id]
         empty: Json = {"context": {}, "segments": {}, "source": None, "block": False}
         use: Json = {"published": {}, "staged": [], "targets": []}
         self.volumes[volume_id] = {"id": volume_id, "name": name, "size": size} | empty | use | more
         return self.volumes[volume_id]
 
-    def add_snapshot(self, name: str, volume: Json) -> Json:
-        """Note a new snapshot of *volume*, and return it."""
-        snapshot_id = str(uuid.uuid4())
+    def delete_volume(self, volume_id: str) -> None:
+        """Forget a volume, and that it ever was."""
+        if self.volumes.pop(volume_id, None) is not None:
+            self.deleted.append(volume_id)
+
+    def add_snapshot(self, name: str, volume: Json, snapshot_id: str = "") -> Json:
+        """Note a new snapshot of *volume*, and return it; without an id it gets a UUID."""
+        snapshot_id = snapshot_id or str(uuid.uuid4())
         made = {"id": snapshot_id, "name": name, "volume": volume["id"], "size": volume["size"], "created": time.time()}
         self.snapshots[snapshot_id] = made
         return made

@@ -52,18 +52,27 @@ def delete(run: deployment.Deployment, old: state.Resource, op: str, *, pending:
     with run.slot(after_failure=True):
         watch = deployment.Watch()
         shown = not is_default_provider(old)
+        urn = str(run.renamed.get(old["urn"], old["urn"]))  # the old object keeps its name to its end
         if shown:
-            run.display.began(op, old["urn"])
-        with deployment.Failing(run, op, old["urn"]):
+            run.display.began(op, urn)
+        with deployment.Failing(run, op, urn):
             _refuse_protected(old, op)
             if _has_object(old) and not run.dry:
-                _delete_object(run, old)
+                _delete_object(run, old, urn)
         if pending:
             run.snapshot.mark(old, "pendingReplacement")
         else:
             run.snapshot.drop(old)
         if shown:
-            run.display.ended(op, old["urn"], watch.seconds)
+            run.display.ended(op, urn, watch.seconds)
+
+
+def delete_ahead(run: deployment.Deployment, old: state.Resource) -> None:
+    """Delete *old* ahead of a replacement. Raises `errors.CancelledError` once a failure has been reported."""
+    if old.get("delete"):
+        delete(run, old, "delete")
+    else:
+        delete(run, old, "delete-replaced", pending=True)
 
 
 def _refuse_protected(old: state.Resource, op: str) -> None:
@@ -78,15 +87,15 @@ def _refuse_protected(old: state.Resource, op: str) -> None:
 
 def _has_object(old: state.Resource) -> bool:
     """Whether there is an object of ours behind *old* that is to go with it."""
-    kept = old.get("external") or old.get("retainOnDelete") or old.get("pendingReplacement")
+    kept = old.get("external") or old.get("retainOnDelete")
     return bool(old["custom"]) and not kept and not is_provider(old)
 
 
-def _delete_object(run: deployment.Deployment, old: state.Resource) -> None:
+def _delete_object(run: deployment.Deployment, old: state.Resource, urn: str) -> None:
     plugin = run.providers.of(old["provider"])
     timeout_s = old.get("customTimeouts", {}).get("delete", 0.0)
     with run.pending("deleting", old):
-        plugin.delete(target(old), run.opened(old), timeout_s)
+        plugin.delete(target({**old, "urn": urn}), run.opened(old), timeout_s)
 
 
 # --- all
@@ -111,7 +120,7 @@ def _ready(left: list[state.Resource]) -> list[state.Resource]:
 
 
 def _gone(run: deployment.Deployment, old: state.Resource) -> bool:
-    if old.get("pendingReplacement"):
+    if old.get("pendingReplacement") and not old.get("delete"):
         run.snapshot.drop(old)
         return True
     try:
@@ -127,16 +136,17 @@ def must_go_first(run: deployment.Deployment, root: state.Resource, taken: Colle
     Return what a replacement of *root* deletes before it makes the new object: dependents first, *root* last.
 
     A dependent goes too when a property of it comes from what goes, and its provider says that a change of that
-    property needs a new object. Those that the program has registered already (*taken*) depend on *root* no more.
+    property needs a new object, also one that an earlier run deleted; *root* itself goes only once. Those that the
+    program has registered or deleted already (*taken*) depend on *root* no more.
     """
     going = [root]
     for each in run.snapshot.left():
-        if each["urn"] in taken or not each["custom"] or each.get("external") or each.get("pendingReplacement"):
+        if each["urn"] in taken or not each["custom"] or each.get("external") or is_provider(each):
             continue
-        if not each.get("delete") and not is_provider(each) and _falls(run, each, {old["urn"] for old in going}):
+        if _falls(run, each, {old["urn"] for old in going}):
             _refuse_protected_dependent(each, root)
             going.append(each)
-    return going[::-1]
+    return going[:0:-1] if root.get("pendingReplacement") else going[::-1]
 
 
 def _falls(run: deployment.Deployment, resource: state.Resource, going: set[str]) -> bool:
@@ -161,7 +171,7 @@ def _replaces(resource: state.Resource, difference: plugins.Difference, supposed
 
 
 def _refuse_protected_dependent(resource: state.Resource, root: state.Resource) -> None:
-    if resource.get("protect"):
+    if resource.get("protect") and not resource.get("delete"):
         raise errors.RefusedError(
             f'unable to replace resource "{resource["urn"]}" as part of replacing "{root["urn"]}" as it is currently '
             "marked for protection. To unprotect the resource, remove the `protect` flag from the resource in your "

@@ -33,6 +33,15 @@ class Deployment:
     step_failed: threading.Event = field(default_factory=threading.Event)
     """Set where the failure of a step was reported: then the operation as a whole says that it failed."""
 
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Old URN by the new one, of what the program was found to have renamed."""
+
+    deleted_again: list[state.Resource] = field(default_factory=list)
+    """
+    Objects that an earlier run deleted ahead of a replacement that failed, and that this run replaced without deleting
+    anything ahead: they are out of the state, and are deleted again at the end, as the real engine does.
+    """
+
     def __post_init__(self) -> None:
         self._slots = threading.BoundedSemaphore(self.parallel)
 

@@ -18,11 +18,11 @@ _CLEAR = "\r\x1b[K"
 class Display:
     """Prints steps as they happen and the summary at the end. May be used from any thread."""
 
-    def __init__(self, result: report.Report, *, dry: bool, root_urn: str, out: TextIO = sys.stdout) -> None:
+    def __init__(self, result: report.Report, *, dry: bool, root_urn: str, out: TextIO | None = None) -> None:
         self.report = result
         self.dry = dry
         self._root_urn = root_urn
-        self._out = out
+        self._out = out or sys.stdout
         self._lock = threading.RLock()
         self._transient = False
         self._rows: dict[str, dict[str, str]] = {}

@@ -34,9 +34,6 @@ class Job:
         """The state before, as the snapshot holds it; empty when there is none."""
 
         self._opened: state.Resource = {}
-        self.recreating = False
-        """Whether the old object is gone already, for the sake of one that it depended on."""
-
         self._imported = False
         self.step = steps.Step(op="same", inputs={})
         self.condemned: list[state.Resource] = []
@@ -46,12 +43,15 @@ class Job:
         """Called with the URN of each of *condemned*, once it is gone."""
 
     # --- deciding
-    def decide(self, old: state.Resource | None) -> None:
-        """Ask the provider what separates *old* from what is wanted, and settle `step`."""
+    def decide(self, old: state.Resource | None, *, recreating: bool) -> None:
+        """
+        Ask the provider what separates *old* from what is wanted, and settle `step`.
+
+        Of what this run deleted ahead of the replacement of a dependency (*recreating*) nothing is asked.
+        """
         self.old = old or {}
         self._opened = self._run.opened(self.old, self._wanted.inputs)
-        self.recreating = bool(self.old.get("pendingReplacement"))
-        if self.recreating:
+        if recreating:
             self.step = steps.Step(op="replace", inputs=self._check({}, self._wanted.inputs), delete_first=True)
             return
         if not old:
@@ -70,7 +70,6 @@ class Job:
             self._run.step_failed.set()
             self._run.display.say("error", self._wanted.urn, refusal)  # and on, so that the preview shows the rest
         elif refusal:
-            self._run.step_failed.set()
             raise errors.RefusedError(refusal)
         steps.refuse_import(self._wanted, self.step)
         inputs = self._check({}, self._wanted.inputs)
@@ -108,7 +107,7 @@ class Job:
         """Carry the step out and return the new state. Raises `errors.RefusedError` where the provider refuses."""
         for each in self.condemned:
             try:
-                deletes.delete(self._run, each, "delete-replaced", pending=True)
+                deletes.delete_ahead(self._run, each)
             finally:
                 self.when_gone(each["urn"])
         if self.condemned:
@@ -156,10 +155,16 @@ class Job:
         return self._plugin.create(self._wanted.target, self.step.inputs, preview=self._run.dry, timeout_s=timeout_s)
 
     def _replace(self) -> state.Resource:
+        if self.step.delete_first:
+            self._show_replaced()
+            return self._create("create-replacement")
         resource = self._create("create-replacement")
+        self._show_replaced()
+        return resource
+
+    def _show_replaced(self) -> None:
         self._run.display.began("replace", self._wanted.urn, self.step.marks)
         self._run.display.ended("replace", self._wanted.urn, 0.0, self.step.marks)
-        return resource
 
     def _update(self) -> state.Resource:
         with self._run.slot():
@@ -195,11 +200,14 @@ class Job:
             **flags(outcome),
             **stamp(op, self.old),
         }
-        if self.step.op == "replace" and not self.step.delete_first:
+        if self.step.op != "replace" or self.step.delete_first:
+            self._put(resource)
+        elif self.old.get("pendingReplacement"):
+            self._put(resource)
+            self._run.deleted_again.append({**self.old, "delete": True})
+        else:
             self._run.snapshot.mark(self.old, "delete", write=False)
             self._run.snapshot.put(resource)
-        else:
-            self._put(resource)
         return resource
 
     def _put(self, resource: state.Resource, *, write: bool = True) -> None:

@@ -104,7 +104,7 @@ def _update(job: deployment.Deployment, engine: service.Engine) -> None:
     program.run(job, engine)
     if not job.display.report.failed or _only_protected(job):
         job.go_on()
-        deletes.delete_all(job, job.snapshot.left())
+        deletes.delete_all(job, [*job.snapshot.left(), *job.deleted_again])
 
 
 def _only_protected(job: deployment.Deployment) -> bool:

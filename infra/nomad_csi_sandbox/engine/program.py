@@ -44,13 +44,15 @@ def run(run: deployment.Deployment, engine: service.Engine) -> None:
     runtime.configure(runtime.Settings(**settings))
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # the SDK leaves tasks behind when it stops early
     os.chdir(run.project.program)
-    with futures.ThreadPoolExecutor(WORKERS) as workers, contextlib.redirect_stdout(_Lines(engine)):
-        _run(run, workers)
-
-
-def _run(run: deployment.Deployment, workers: futures.ThreadPoolExecutor) -> None:
     loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
+    try:
+        with futures.ThreadPoolExecutor(WORKERS) as workers, contextlib.redirect_stdout(_Lines(engine)):
+            _run(run, loop, workers)
+    finally:
+        loop.close()
+
+
+def _run(run: deployment.Deployment, loop: asyncio.AbstractEventLoop, workers: futures.ThreadPoolExecutor) -> None:
     loop.set_default_executor(workers)
     entry = run.project.program
     try:

@@ -19,11 +19,11 @@ class Registrar:
         self._taken: set[str] = set()
         """URNs that the program has registered."""
 
-        self._renamed: dict[str, str] = {}
-        """Old URN by the new one, of what was found by an alias."""
-
         self._going: set[str] = set()
         """URNs of old objects that are being deleted ahead of their replacement."""
+
+        self._gone: set[str] = set()
+        """URNs of those that were."""
 
     def register(self, wanted: goal.Goal) -> state.Resource:
         """Bring *wanted* about and return its state; the id is empty where a preview cannot know it."""
@@ -55,10 +55,10 @@ class Registrar:
     # --- deciding
     def _find_old(self, wanted: goal.Goal) -> state.Resource | None:
         """Return the old state of *wanted*, found by its URN or by an alias."""
-        for urn in (wanted.urn, *aliases.candidates(wanted.target, wanted.parent, wanted.aliases, self._renamed)):
+        for urn in (wanted.urn, *aliases.candidates(wanted.target, wanted.parent, wanted.aliases, self._run.renamed)):
             old = self._run.snapshot.old(urn)
             if old is not None and urn != wanted.urn:
-                self._renamed[wanted.urn] = urn
+                self._run.renamed[wanted.urn] = urn
                 return self._run.snapshot.rename(old, wanted.urn)
             if old is not None:
                 return old
@@ -96,17 +96,19 @@ class Registrar:
             old = None
         if wanted.import_id and (old is None or wanted.import_id not in (old["id"], old.get("importID"))):
             old = one.take_in(old)
-        one.decide(old)
-        if one.step.op == "replace" and one.step.delete_first and not one.recreating:
-            one.condemned = deletes.must_go_first(self._run, one.old, self._taken)
-            one.when_gone = self._gone
+        recreating = wanted.urn in self._gone
+        one.decide(old, recreating=recreating)
+        if one.step.op == "replace" and one.step.delete_first and not recreating:
+            one.condemned = deletes.must_go_first(self._run, one.old, self._taken | self._going | self._gone)
+            one.when_gone = self._let_go_on
             self._going |= {each["urn"] for each in one.condemned}
         return one
 
-    def _gone(self, urn: str) -> None:
+    def _let_go_on(self, urn: str) -> None:
         """Let those go on that wait for the old object of *urn* to be gone."""
         with self._deciding:
             self._going.discard(urn)
+            self._gone.add(urn)
             self._deciding.notify_all()
 
 

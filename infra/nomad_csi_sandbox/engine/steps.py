@@ -33,11 +33,16 @@ class Step:
 def decide(
     wanted: goal.Goal, old: state.Resource | None, inputs: values.Properties, difference: plugins.Difference
 ) -> Step:
-    """Return what to do to get from *old*, its secrets opened, to *wanted* with the checked *inputs*."""
+    """
+    Return what to do to get from *old*, its secrets opened, to *wanted* with the checked *inputs*.
+
+    A replacement that an earlier run did not complete is completed, whatever the *difference* is by now. Where that is
+    none, providers ask for no deletion ahead, and the object that is gone is deleted once more after the new one came.
+    """
     if old is None:
         return Step(op="create", inputs=inputs)
     marks = difference.marks or _option_marks(wanted, old)
-    if difference.changed and wanted.forces_new(difference):
+    if old.get("pendingReplacement") or (difference.changed and wanted.forces_new(difference)):
         delete_first = wanted.delete_before_replace
         if delete_first is None:
             delete_first = difference.delete_before_replace

@@ -6,6 +6,7 @@ from typing import Self
 
 from werkzeug import serving
 
+from nomad_csi_sandbox import guard
 from nomad_csi_sandbox.imds import app, documents
 
 HOST = "127.0.0.1"
@@ -20,7 +21,7 @@ class Server:
     def __init__(self, instance: documents.Instance, *, port: int = 0) -> None:
         logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each request
         self.instance = instance
-        self._server = serving.make_server(HOST, port, app.create_app(instance), threaded=True)
+        self._server = serving.make_server(HOST, port, guard.Guard(app.create_app(instance)), threaded=True)
         self._thread = threading.Thread(target=self._serve, name="imds", daemon=True)
         self._thread.start()
 

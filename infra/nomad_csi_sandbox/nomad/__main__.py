@@ -14,9 +14,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT; then end every task, and return 0."""
     options = _parser().parse_args(arguments)
     ended = process.end_on_signal()
-    settings = clusters.Settings(data_dir=options.data_dir.resolve(), nodes=options.node, token=options.acl)
+    token = options.token_file.read_text() if options.token_file else ""
+    settings = clusters.Settings(data_dir=options.data_dir.resolve(), nodes=options.node, token=token)
     print("stand-in for a Nomad agent (not HashiCorp's): plain processes, no isolation, no mounts", flush=True)
-    serving = server.Server(clusters.Cluster(settings), port=options.port)
+    serving = server.Server(clusters.Cluster(settings), port=options.port, is_guarded=options.guarded)
     with serving, process.announced(options.ready_file, serving.port):
         ended.wait()
     return 0
@@ -31,7 +32,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ready-file", type=Path, help="write the port and the process id here, as JSON, when ready")
     text = "a client to simulate, NAME=ZONE=INSTANCE_ID; once for each"
     parser.add_argument("--node", type=nodes.NodeSpec.from_text, action="append", required=True, help=text)
-    parser.add_argument("--acl", default="", metavar="TOKEN", help="refuse every other token")
+    text = "file with the token that may do everything; every other is refused (default: no ACLs)"
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help=text)
+    text = "refuse what a web page could have sent: other hosts, other origins, bodies that are not JSON"
+    parser.add_argument("--guarded", action="store_true", help=text)
     return parser
 
 

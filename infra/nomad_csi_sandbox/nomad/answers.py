@@ -5,7 +5,7 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import refusals
+from nomad_csi_sandbox.nomad import acl_rules, refusals
 
 Json = dict[str, Any]
 
@@ -76,6 +76,12 @@ def token() -> str:
     """Return the token of the request."""
     bearer = flask.request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
     return flask.request.headers.get("X-Nomad-Token") or bearer
+
+
+def rights() -> acl_rules.Rights:
+    """Return what the token of the request grants."""
+    found: acl_rules.Rights = flask.g.rights
+    return found
 
 
 def flag(name: str) -> bool:

@@ -3,7 +3,7 @@
 import flask
 from werkzeug import exceptions
 
-from nomad_csi_sandbox.nomad import answers, readers, refusals
+from nomad_csi_sandbox.nomad import answers, refusals, rights
 from nomad_csi_sandbox.nomad import cluster as clusters
 from nomad_csi_sandbox.nomad.routes import acl, agent, events, files, jobs, sandbox, storage, variables
 
@@ -25,22 +25,27 @@ def create_app(cluster: clusters.Cluster) -> flask.Flask:
     @app.before_request
     def note_and_authorize() -> None:
         _note(cluster)
-        settings = cluster.settings
-        is_known = answers.token() in {settings.token, *settings.limited_tokens, *settings.reading_tokens}
-        if settings.token and flask.request.path not in OPEN_PATHS and not is_known:
+        granted = cluster.acl.rights(answers.token())
+        if flask.request.path in OPEN_PATHS:
+            return
+        if granted is None:
             raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
-        own = settings.reading_tokens.get(answers.token())
-        if own is not None and flask.request.path not in OPEN_PATHS:
-            call = f"{flask.request.method} {flask.request.path}"
-            readers.refuse(call, answers.namespace(), own, _of_allocation(cluster))
+        flask.g.rights = granted
+        rights.refuse(granted, _call(cluster))
 
     return app
 
 
-def _of_allocation(cluster: clusters.Cluster) -> str:
-    """Return the namespace of the allocation that the request names; empty where it names none."""
+def _call(cluster: clusters.Cluster) -> rights.Call:
     found = cluster.state.allocs.get((flask.request.view_args or {}).get("alloc_id", ""))
-    return str(found.job["Namespace"]) if found else ""
+    return rights.Call(
+        words=f"{flask.request.method} {flask.request.path}",
+        namespace=answers.namespace(),
+        of_allocation=str(found.job["Namespace"]) if found else "",
+        is_purge=answers.flag("purge"),
+        namespaces=tuple(cluster.state.namespaces),
+        topics=[topic.partition(":")[0] for topic in flask.request.args.getlist("topic")] or ["*"],
+    )
 
 
 def _note(cluster: clusters.Cluster) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi_sandbox.nomad import (
+    acl_store,
     alloc_runner,
     clock,
     csi_supervisor,
@@ -44,14 +45,8 @@ class Settings:
     token: str = field(default="", repr=False)
     """The token that may do anything; empty: no ACLs."""
 
-    limited_tokens: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    """
-    Tokens that are told of no namespace but ``default``, and may do anything but with variables; what they may with
-    those of ``default``: ``read``, ``write``, ``destroy``. With those of other namespaces they may do nothing.
-    """
-
-    reading_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Tokens with policy ``read`` in the namespace of this name, and over plugins and nodes."""
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Other tokens, and the rules (HCL) of the one policy that each has. More are made over HTTP."""
 
     pace: csi_supervisor.Pace = field(default_factory=csi_supervisor.Pace)
 
@@ -62,6 +57,7 @@ class Cluster:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.state = state.State()
+        self.acl = acl_store.Acl(settings.token, settings.tokens)
         self.requests: deque[Json] = deque(maxlen=KEPT_REQUESTS)
         self.address = "127.0.0.1:0"
         """Set by whoever serves it."""

@@ -6,7 +6,7 @@ it goes when neither instances nor expected allocations are left; a stopped serv
 Source: hashicorp/nomad, ``nomad/state/state_store.go``, ``nomad/structs/csi.go``, 2026-08-21.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from nomad_csi_sandbox.nomad import documents, state
@@ -189,12 +189,12 @@ def stub(known: state.State, record: state.PluginRecord) -> Json:
     }
 
 
-def document(known: state.State, record: state.PluginRecord, namespace: str) -> Json:
-    """Return the body of ``GET /v1/plugin/csi/:id``, with the allocations of *namespace* (``*``: all)."""
+def document(known: state.State, record: state.PluginRecord, is_shown: Callable[[str], bool]) -> Json:
+    """Return the body of ``GET /v1/plugin/csi/:id``, with the allocations of the namespaces that are to be shown."""
     expected = _expected(known, record.plugin_id)
     ids = {info["AllocID"] for info in (*record.controllers.values(), *record.nodes.values())}
     allocs = [known.allocs[alloc_id] for alloc_id in sorted(ids) if alloc_id in known.allocs]
-    shown = [documents.alloc_stub(alloc) for alloc in allocs if namespace in {"*", alloc.namespace}]
+    shown = [documents.alloc_stub(alloc) for alloc in allocs if is_shown(alloc.namespace)]
     return stub(known, record) | {
         "Allocations": shown or None,
         "ControllerJobs": _jobs(expected["controller"]),

@@ -12,6 +12,7 @@ import signal
 import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def start(
     place: folder.Folder, data_dir: Path, instance: tuple[str, str], environment: Mapping[str, str]
 ) -> folder.Process:
     """
-    Start the agent, wait until its client takes raw_exec tasks, and return it.
+    Start the agent, wait until its client takes raw_exec tasks, and return it. Its one token is that of *place*.
 
     *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a
     plugin learns from it whose role it has. Raises `errors.NomadCsiError` when there is no agent, or it gets not ready.
@@ -57,19 +58,22 @@ def start(
         MARK_VARIABLE: str(data_dir),
     }
     command = [program, "agent", "-dev", f"-config={config}"]
-    return processes.launch(place, "nomad", command, {**environment, **own}, lambda: http if _is_ready(http) else 0)
+    return processes.launch(
+        place, "nomad", command, {**environment, **own}, lambda: http if _is_ready(http, place.token) else 0
+    )
 
 
-def stop(process: folder.Process | None) -> None:
+def stop(process: folder.Process, token: str) -> None:
     """
     End the agent and all it runs; `clear` does the rest. One that is gone already is no error.
 
     Jobs first: an agent that is stopped right behind them leaves tasks, and tasks leave mounts.
     """
-    if process and processes.alive(process):
+    if processes.alive(process):
         address = f"http://127.0.0.1:{process.port}"
         # An agent that does not answer, or a task that does not end, is ended next.
-        with nomad.Nomad(nomad.Connection(address=address)) as client, contextlib.suppress(errors.NomadCsiError):
+        connection = nomad.Connection(address=address, token=token)
+        with nomad.Nomad(connection) as client, contextlib.suppress(errors.NomadCsiError):
             tasks.end_all(client)
         processes.stop(process, signal.SIGINT)
 
@@ -109,6 +113,7 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
         "data_dir": str(data_dir),
         "bind_addr": "127.0.0.1",
         "disable_update_check": True,
+        "acl": {"enabled": True},
         "log_level": "INFO",
         "ports": {"http": http, "rpc": rpc, "serf": serf},
         "server": {"raft_multiplier": 1},
@@ -121,15 +126,31 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
     }
 
 
-def _is_ready(port: int) -> bool:
-    """Return whether the client is there. The agent's health is of no use: it is well before it has a client."""
-    connection = nomad.Connection(address=f"http://127.0.0.1:{port}")
+def _is_ready(port: int, token: str) -> bool:
+    """
+    Return whether the client is there; give the agent its *token* first.
+
+    The agent's health is of no use: it is well before it has a client.
+    """
+    connection = nomad.Connection(address=f"http://127.0.0.1:{port}", token=token)
     with nomad.Nomad(connection, timeout_s=POLL_TIMEOUT_S) as client:
         try:
             found = nodes.list_nodes(client)
-        except errors.NomadApiError:
+        except errors.NomadApiError as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                _bootstrap(client, token)
             return False
     return any(node.status == "ready" and node.eligible and node.drivers.get("raw_exec") for node in found)
+
+
+def _bootstrap(client: nomad.Nomad, token: str) -> None:
+    """
+    Make *token* the one that may do everything. A server that has no leader yet is asked again by the next poll.
+
+    Source: hashicorp/nomad, ``command/agent/acl_endpoint.go`` (``ACLTokenBootstrap``), 2026-08-21.
+    """
+    with contextlib.suppress(errors.NomadApiError):
+        client.request("POST", "/v1/acl/bootstrap", body={"BootstrapSecret": token})
 
 
 def _free_ports(count: int) -> list[int]:

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from nomad_csi.deploy import sandbox
 from nomad_csi_sandbox.session import folder
 
 PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")
 """What of the operator's environment is harmless and makes output readable."""
 
-MARK_VARIABLE = "NOMAD_CSI_SANDBOX"
 ROOT_VARIABLE = "NOMAD_CSI_ROOT"
 
 CONFIG_VARIABLE = "PULUMI_OPTION_CONFIG_FILE"
@@ -41,7 +41,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "NO_PROXY": "*",
-        MARK_VARIABLE: mark(record.parts),
+        sandbox.ENVIRONMENT: mark(record.parts),
         ROOT_VARIABLE: str(place.project),
         "AWS_REGION": aws_region,
         "AWS_DEFAULT_REGION": aws_region,
@@ -58,15 +58,26 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }
-    return found | _end_points(record)
+    if place.token:
+        found[sandbox.TOKEN_HASH] = sandbox.token_hash(place.token)
+    return found | _end_points(place, record)
 
 
-def _end_points(record: folder.Record) -> dict[str, str]:
+def of_server(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+    """Return the environment of a server of the sandbox; Nomad's tasks inherit it, and get no token by it."""
+    return {name: value for name, value in build(place, record, record.aws_region).items() if name != "NOMAD_TOKEN"}
+
+
+def _end_points(place: folder.Folder, record: folder.Record) -> dict[str, str]:
     found = {}
     if moto := record.processes.get("moto"):
         found["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{moto.port}"
     if provider := record.processes.get("aws-provider"):
         found["PULUMI_DEBUG_PROVIDERS"] = f"aws:{provider.port}"
-    if nomad := record.processes.get("nomad"):
-        found["NOMAD_ADDR"] = f"http://127.0.0.1:{nomad.port}"
-    return found
+    return found | of_nomad(place, record)
+
+
+def of_nomad(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+    """Return the variables by which the ``nomad`` command reaches the sandbox's Nomad; none before it runs."""
+    nomad = record.processes.get("nomad")
+    return {"NOMAD_ADDR": f"http://127.0.0.1:{nomad.port}", "NOMAD_TOKEN": place.token} if nomad else {}

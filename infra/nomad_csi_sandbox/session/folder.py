@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,10 @@ from nomad_csi import errors
 
 STACK = "sandbox"
 """Name of the stack; its config is ``Pulumi.sandbox.yaml``."""
+
+
+PRIVATE = 0o700
+"""Mode of the sandbox's folders: for their owner alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +75,27 @@ class Folder:
         return self.path / "backend"
 
     @property
+    def token_file(self) -> Path:
+        """The token of the sandbox's Nomad; only its owner can read it."""
+        return self.path / "token"
+
+    @property
+    def token(self) -> str:
+        """The token of the sandbox's Nomad; empty before `make_token`."""
+        return self.token_file.read_text() if self.token_file.exists() else ""
+
+    def make_token(self) -> bool:
+        """Make the token, at random; return whether there was none. A UUID, as Nomad's own bootstrap takes it."""
+        if self.token_file.exists():
+            return False
+        draft = self.token_file.with_name("token.new")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(str(uuid.uuid4()))
+        draft.replace(self.token_file)
+        return True
+
+    @property
     def logs(self) -> Path:
         """The logs of the sandbox's processes."""
         return self.path / "logs"
@@ -77,12 +103,12 @@ class Folder:
     def make(self) -> None:
         """Make the folder and what must be inside."""
         for path in (self.path, self.logs, self.backend, self.path / "home", self.path / "run"):
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the sandbox against a second command. Raises `errors.RefusedError` when one is running."""
-        self.path.mkdir(exist_ok=True)
+        self.path.mkdir(mode=PRIVATE, exist_ok=True)
         with (self.path / "lock").open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +152,7 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
     """
     fix = "change client_data_dir in Pulumi.sandbox.yaml"
     try:
-        data_dir.mkdir(mode=0o700)
+        data_dir.mkdir(mode=PRIVATE)
     except FileExistsError:
         if data_dir.is_symlink() or data_dir.stat().st_uid != os.getuid():
             raise errors.RefusedError(f"{data_dir} belongs to somebody else; {fix}") from None

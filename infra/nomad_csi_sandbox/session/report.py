@@ -14,6 +14,7 @@ What to type next:
   make up                                make the change
   .venv/bin/nomad-csi sandbox status     this report again
   .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify {config}
+  eval "$(make -s env)"                  address and token of its Nomad, for the nomad command in this shell
   make down                              remove everything"""
 
 

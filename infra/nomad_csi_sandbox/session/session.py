@@ -78,6 +78,10 @@ class Session:
         self._write_config(record)
         return environment.build(self.place, record, record.aws_region)
 
+    def nomad_variables(self) -> dict[str, str]:
+        """Return the variables by which the ``nomad`` command reaches a sandbox that is up."""
+        return environment.of_nomad(self.place, self._up())
+
     def execute(self, command: Sequence[str]) -> int:
         """Run *command* in the environment of a sandbox that is up. Return its exit code."""
         variables = self.environment() | processes.guarded()
@@ -174,6 +178,9 @@ class Session:
 
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
+        if self.place.make_token() and self._runs(record, "nomad"):
+            self.say("This sandbox is of an older version, whose Nomad takes commands from anyone: ending that Nomad.")
+            self._stop_nomad(record)
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS stand-in")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
@@ -195,7 +202,7 @@ class Session:
         clients = sorted(record.instances.items())
         if record.parts["nomad"] == "real":
             self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
-            variables = environment.build(self.place, record, record.aws_region)
+            variables = environment.of_server(self.place, record)
             record.processes["nomad"] = agent.start(self.place, Path(record.data_dir), clients[0], variables)
             self.place.save(record)
             return
@@ -205,17 +212,26 @@ class Session:
             for index, (zone, instance) in enumerate(clients, start=1)
             for argument in ("--node", f"client-{index}={zone}={instance}")
         ]
-        self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *nodes])
+        guarded = ["--guarded", "--token-file", str(self.place.token_file)]
+        self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *guarded, *nodes])
 
     def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
-        variables = environment.build(self.place, record, record.aws_region)
+        variables = environment.of_server(self.place, record)
         record.processes[name] = processes.start(self.place, name, module, arguments, variables)
         self.place.save(record)
 
-    def _stop(self, record: folder.Record) -> None:
+    def _stop_nomad(self, record: folder.Record) -> None:
+        """End Nomad and what it runs; the record keeps it, as one that has ended."""
+        if "nomad" not in record.processes:
+            return
         if record.parts["nomad"] == "real":
-            agent.stop(record.processes.pop("nomad", None))
-        for name in ("nomad", "aws-provider", "moto"):
+            agent.stop(record.processes["nomad"], self.place.token)
+        else:
+            processes.stop(record.processes["nomad"])
+
+    def _stop(self, record: folder.Record) -> None:
+        self._stop_nomad(record)
+        for name in ("aws-provider", "moto"):
             if name in record.processes:
                 processes.stop(record.processes[name])
         processes.end_marked(processes.MARK, str(self.place.project))

@@ -28,6 +28,8 @@ RANDOM = (
     (re.compile(r"\b(vol|fs|fsap|fsmt|sg|sgr|subnet|vpc|eni|i)-[0-9a-f]{8,17}\b"), r"\1-ID"),
     (re.compile(r"\b(aws-ebs0|shared)-[0-9a-f]{7}\b"), r"\1-RANDOM"),
     (re.compile(r'("policyId": ")A[0-9A-Z]{20}'), r"\1RANDOM"),
+    (re.compile(r'("(?:stackId|ownerId|nonce|nomad-csi:stack-id)": ")[0-9a-f]+'), r"\1RANDOM"),
+    (re.compile(r'("id": ")[0-9a-f]{16}"'), r'\1RANDOM"'),
     (re.compile(r'("creationToken": ")[^"]*'), r"\1RANDOM"),
     (re.compile(r'("sha256": ")[0-9a-f]{64}'), r"\1OF-CONTENT"),
     (re.compile(r"(render again\. Content )[0-9a-f]{16}"), r"\1OF-CONTENT"),
@@ -101,8 +103,14 @@ def in_order(resources):
 
 @pytest.fixture(scope="session")
 def states():
-    """How states are compared: ``normal``, ``differences``, ``shown``, ``in_order``."""
-    return SimpleNamespace(normal=normal, differences=differences, shown=shown, in_order=in_order)
+    """How states are compared, ``normal``, ``differences``, ``shown``, ``in_order``; and what was said, ``said``."""
+    return SimpleNamespace(normal=normal, differences=differences, shown=shown, in_order=in_order, said=said)
+
+
+def said(text):
+    """Return the summaries in the output *text*, and the lines under its diagnostics."""
+    run = Run(code=0, text=text, operations=frozenset())
+    return run.summaries(), run.diagnostics()
 
 
 # --- engines

@@ -10,141 +10,22 @@ those of no further component, and the stand-in does; the next `up` records them
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[3]
-TOY = REPOSITORY / "tests" / "sandbox" / "engine"
+from tests.real.engines import sides
 
-
-@dataclass
-class Side:
-    """One engine with a world of its own."""
-
-    folder: Path
-    environment: dict
-    command: list
-
-    @property
-    def world(self):
-        return self.folder / "world"
-
-    def run(self, *arguments):
-        return subprocess.run(
-            [*self.command, *arguments],
-            cwd=self.folder / "project",
-            env=self.environment | {"TOY_WORLD": str(self.world)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    def fault(self, **faults):
-        (self.world / "faults.json").write_text(json.dumps(faults), encoding="utf-8")
-
-
-class Real(Side):
-    """The pulumi CLI."""
-
-    def preview(self, step):
-        done = self.run("preview", "--json", *config(step))
-        steps = json.loads(done.stdout[done.stdout.index("{") :])["steps"] if done.returncode == 0 else []
-        return {(each["op"], each["urn"]) for each in steps}, done.returncode == 0
-
-    def up(self, step):
-        return self.run("up", "--yes", "--non-interactive", "--skip-preview", *config(step))
-
-    def refresh(self, step):
-        return self.run("refresh", "--yes", "--non-interactive", "--skip-preview", *config(step))
-
-    def destroy(self, _step):
-        return self.run("destroy", "--yes", "--non-interactive", "--skip-preview")
-
-    def resources(self):
-        return json.loads(self.run("stack", "export").stdout)["deployment"].get("resources", [])
-
-
-class StandIn(Side):
-    """Ours."""
-
-    def operate(self, operation, step):
-        files = ["--state", str(self.folder / "state.json"), "--json", str(self.folder / "result.json")]
-        place = ["--project", ".", "--stack", "dev"]
-        return self.run(operation, *place, *files, "--skip-preview", *config(step))
-
-    def preview(self, step):
-        done = self.operate("preview", step)
-        result = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
-        return {(each["op"], each["urn"]) for each in result["operations"]}, done.returncode == 0
-
-    def up(self, step):
-        return self.operate("up", step)
-
-    def refresh(self, step):
-        return self.operate("refresh", step)
-
-    def destroy(self, step):
-        return self.operate("destroy", step)
-
-    def resources(self):
-        return json.loads((self.folder / "state.json").read_text(encoding="utf-8"))["deployment"]["resources"]
-
-
-def config(step):
-    return ["--config", f"step={step}"]
-
-
-def make_project(folder):
-    project = folder / "project"
-    (project / "plugin").mkdir(parents=True)
-    (folder / "world").mkdir()
-    runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": sys.prefix}}
-    plugins = {"providers": [{"name": "toy", "path": "./plugin"}]}
-    document = {"name": "yard", "runtime": runtime, "plugins": plugins, "config": {"toy:prefix": ""}}
-    (project / "Pulumi.yaml").write_text(json.dumps(document), encoding="utf-8")
-    stack = {"config": {"yard:storage": {"sizes": [1, 2], "fast": True}}}
-    (project / "Pulumi.dev.yaml").write_text(json.dumps(stack), encoding="utf-8")
-    shutil.copy(TOY / "toy.py", project / "toy.py")
-    shutil.copy(TOY / "comparison_program.py", project / "__main__.py")
-    plugin = project / "plugin" / "pulumi-resource-toy"
-    plugin.write_text(f'#!/bin/sh\nexec {sys.executable} {TOY / "toy_provider.py"} "$@"\n', encoding="utf-8")
-    plugin.chmod(0o755)
+PROGRAM = "comparison_program.py"
 
 
 @pytest.fixture
 def real(tmp_path):
-    make_project(tmp_path / "real")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "PULUMI_HOME": str(tmp_path / "home"),
-        "PULUMI_BACKEND_URL": f"file://{tmp_path}",
-        "PULUMI_CONFIG_PASSPHRASE": "yard",
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
-        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-    }
-    side = Real(tmp_path / "real", environment, ["pulumi"])
-    side.run("stack", "init", "dev")
-    return side
+    return sides.make_real(tmp_path, PROGRAM)
 
 
 @pytest.fixture
 def stand_in(tmp_path):
-    make_project(tmp_path / "ours")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "NOMAD_CSI_SANDBOX": "engine:stand-in",
-        "PYTHONPATH": str(REPOSITORY / "infra"),
-    }
-    return StandIn(tmp_path / "ours", environment, [sys.executable, "-m", "nomad_csi_sandbox.engine"])
+    return sides.make_stand_in(tmp_path, PROGRAM)
 
 
 def both(real, stand_in, change):

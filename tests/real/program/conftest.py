@@ -14,11 +14,13 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.deploy import registration_marks
 from nomad_csi_sandbox.aws import account
-from tests import servers
+from tests import acl, servers
 
 PROGRAMS = ("pulumi", "pulumi-language-python")
 OWN_PROGRAMS = Path(sys.executable).parent
 DEADLINE_S = 240
+MARK = "aws:moto,engine:real,nomad:stand-in"
+TOKEN = "0c0ffee0-0000-4000-8000-000000000000"
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
 
 
@@ -51,7 +53,7 @@ class World:
 
     def nomad(self):
         """Return a client of its Nomad."""
-        return nomad.Nomad(nomad.Connection.from_environment({"NOMAD_ADDR": self.environment["NOMAD_ADDR"]}))
+        return nomad.Nomad(nomad.Connection.from_environment(self.environment))
 
 
 @dataclass
@@ -109,7 +111,7 @@ def _world(tmp_path_factory):
         "PATH": os.pathsep.join([str(OWN_PROGRAMS), os.environ["PATH"]]),
         "HOME": str(folder),
         "NO_PROXY": "*",
-        "NOMAD_CSI_SANDBOX": "aws:moto,engine:real,nomad:stand-in",
+        "NOMAD_CSI_SANDBOX": MARK,
         "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "sandbox",
         "AWS_SECRET_ACCESS_KEY": "sandbox",
@@ -129,8 +131,10 @@ def _world(tmp_path_factory):
         instances = account.seed(environment["AWS_ENDPOINT_URL"], region="us-east-1").instances
         environment["PULUMI_DEBUG_PROVIDERS"] = f"aws:{begin('nomad_csi_sandbox.aws.provider')}"
         nodes = [f"--node=client-{zone}={zone}={instance}" for zone, instance in sorted(instances.items())]
-        port = begin("nomad_csi_sandbox.nomad", "--data-dir", str(data_dir), *nodes)
-        environment["NOMAD_ADDR"] = f"http://127.0.0.1:{port}"
+        (folder / "token").write_text(TOKEN)
+        words = ("--data-dir", str(data_dir), "--token-file", str(folder / "token"), "--guarded")
+        port = begin("nomad_csi_sandbox.nomad", *words, *nodes)
+        environment |= {"NOMAD_ADDR": f"http://127.0.0.1:{port}"} | acl.of_sandbox(MARK, TOKEN)
         yield World(data_dir=data_dir, environment=environment)
     finally:
         for process in reversed(running):

@@ -5,7 +5,8 @@ import json
 import pytest
 import urllib3
 
-from nomad_csi_sandbox.aws import account
+from nomad_csi_sandbox.aws import account, throttle
+from tests import cross_site
 
 
 def test_moto_answers_on_loopback_until_terminated(run_server):
@@ -44,3 +45,26 @@ def test_moto_knows_the_policies_that_aws_manages(by_hand, name):
 def test_credentials_of_the_sandbox_are_worth_nothing():
     """What the sandbox signs with is no real key."""
     assert account.CREDENTIAL == "sandbox"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example.com"},
+        {"Host": "HERE", "Origin": "https://evil.example.com"},
+        {"Host": "HERE", "Sec-Fetch-Site": "cross-site"},
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["/moto-api/reset", "/?Action=CreateVolume&AvailabilityZone=us-east-1a&Size=1", throttle.CALLS_PATH]
+)
+def test_moto_does_nothing_for_web_pages(endpoint_url, by_hand, headers, path):
+    """Given what a page elsewhere can send: neither AWS's calls nor the ones for tests."""
+    port = int(endpoint_url.rpartition(":")[2])
+    sent = {name: value.replace("HERE", f"127.0.0.1:{port}") for name, value in headers.items()}
+    before = by_hand("ec2").create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+
+    for method in ("GET", "POST", "DELETE"):
+        assert cross_site.send(port, method, path, headers=sent)[0] == 403
+
+    assert before in {item["VolumeId"] for item in by_hand("ec2").describe_volumes()["Volumes"]}

@@ -179,7 +179,7 @@ def test_replacement_cut_between_deletion_and_creation_goes_on(yard):
 
     result = yard.up()
 
-    assert result.ops() == [("create-replacement", "one"), ("replace", "one")]
+    assert result.ops() == [("replace", "one"), ("create-replacement", "one")]
     assert yard.calls("Delete") == []
     assert yard.things() == ["thing-one-2"]
 

@@ -2,16 +2,20 @@
 A provider of things that are files, for the tests of the engine: started as a process, scripted from outside.
 
 The folder in ``TOY_WORLD`` is its world: ``<id>.json`` for each thing, ``calls.jsonl`` for each call as it began,
-``faults.json`` with what shall go wrong: ``{"<Method>:<name>": {"kind": "error" | "init" | "wait" | "die", …}}``.
+``faults.json`` with what shall go wrong:
+``{"<Method>:<name>": {"kind": "error" | "init" | "wait" | "die" | "kill", …}}``; ``kill`` ends the engine.
 
-A change of ``zone`` or of ``serialOf`` needs a new thing, deleted first when ``deleteFirst`` is set; every other
-change is made in place. ``refreshFirst`` asks for a read before each later run.
+A change of ``zone`` or of ``serialOf`` needs a new thing; every other change is made in place. The old thing is deleted
+first when ``deleteFirst`` is set: with ``"changed"`` this is said only of a difference that replaces, as providers do,
+else always. ``sameId`` gives all things of one name one id. ``refreshFirst`` asks for a read before each later run.
 """
 
 # ruff: noqa: ARG002, N802, T201  # names and parameters are the protocol's; the port is printed
 
+import contextlib
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -60,6 +64,9 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
             return
         if fault["kind"] == "die":
             os._exit(3)
+        if fault["kind"] == "kill":
+            os.kill(os.getppid(), signal.SIGKILL)
+            os._exit(3)  # what the engine started goes with it at once, whichever engine it is
         if fault["kind"] == "wait":
             self.wait(fault, context)
         if fault["kind"] == "meet":
@@ -157,7 +164,7 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
             changes=provider_pb2.DiffResponse.DIFF_SOME if changed else provider_pb2.DiffResponse.DIFF_NONE,
             replaces=replaces,
             diffs=changed,
-            deleteBeforeReplace=bool(news.get("deleteFirst")),
+            deleteBeforeReplace=news.get("deleteFirst") is True or bool(news.get("deleteFirst") and replaces),
             hasDetailedDiff=True,
             detailedDiff={
                 key: kinds(kind=kinds.UPDATE_REPLACE if key in replaces else kinds.UPDATE, inputDiff=True)
@@ -172,7 +179,7 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
             return self.preview_create(request, values, secrets)
         with self.lock:
             serial = len(list(WORLD.glob(f"*thing-{request.name}-*.json*"))) + 1
-            identity = f"{self.prefix}thing-{request.name}-{serial}"
+            identity = f"{self.prefix}thing-{request.name}-{1 if values.get('sameId') else serial}"
         self.say(request.urn, values)
         self.fault("Create", request.name, context)
         outputs = wire.dump({**values, "serial": serial, "echo": values.get("value")}, secrets)
@@ -219,7 +226,8 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
     def Delete(self, request, context):
         self.note("Delete", name=request.name, id=request.id)
         self.fault("Delete", request.name, context)
-        (WORLD / f"{request.id}.json").rename(WORLD / f"{request.id}.json.deleted")
+        with contextlib.suppress(FileNotFoundError):  # what is gone already counts as deleted
+            (WORLD / f"{request.id}.json").rename(WORLD / f"{request.id}.json.deleted")
         self.note("Deleted", name=request.name, id=request.id)
         return empty_pb2.Empty()
 

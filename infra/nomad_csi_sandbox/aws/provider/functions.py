@@ -51,6 +51,12 @@ def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> k
     }
 
 
+def _ebs_volumes(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    pages = aws.ec2.get_paginator("describe_volumes").paginate(Filters=_filters({}, arguments))
+    ids = sorted(volume["VolumeId"] for page in pages for volume in page["Volumes"])
+    return {"id": aws.region, "ids": ids, "region": aws.region, "filters": arguments.get("filters") or []}
+
+
 def _filters(named: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return EC2 filters for *named* values, the tags and the explicit filters of a function's arguments."""
     given = {name: [str(value).lower() if value is True else value] for name, value in named.items() if value}
@@ -164,6 +170,7 @@ def _main_route_table_id(aws: clients.Clients, vpc_id: str) -> str:
 
 
 FUNCTIONS: Mapping[str, Function] = {
+    "aws:ebs/getEbsVolumes:getEbsVolumes": _ebs_volumes,
     "aws:ec2/getSubnet:getSubnet": _subnet,
     "aws:ec2/getVpc:getVpc": _vpc,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _availability_zones,

@@ -36,6 +36,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         self._endpoint_url = endpoint_url
         self._environment = environment
         self._cancelled = threading.Event()
+        self._access: clients.Access | None = None
+        self._pool: clients.Pool | None = None
         self._aws: clients.Clients | None = None
         self._defaults = inputs.Defaults(region="", tags={})
 
@@ -72,7 +74,9 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             if access is None:
                 raise errors.AwsError(faults.NO_CREDENTIALS)
         self._defaults = configuration.defaults(arguments, self._environment)
-        self._aws = clients.Clients(clients.Pool(access, self._cancelled), self._defaults.region)
+        if self._pool is None or self._access != access:
+            self._access, self._pool = access, clients.Pool(access, self._cancelled)
+        self._aws = clients.Clients(self._pool, self._defaults.region)
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True, acceptResources=True)
 
     def Cancel(self, _request: Any, _context: Context) -> Any:  # noqa: N802

@@ -1,49 +1,27 @@
 """
-``/v1/acl`` and ``/v1/agent/members``: who asks, and which servers there are. Part of the stand-in for Nomad.
+``/v1/acl`` and ``/v1/agent/members``: who asks, what they may do, and which servers there are. Part of the emulator.
 
-Shape: what Nomad 2.0.6-dev answered, 2026-11. The stand-in has one policy, that of tokens which may
-only read; its own token may do everything.
+Shape: what Nomad 2.0.6-dev answered, 2026-11. Tokens that may do everything are not made here: there is one.
 """
 
 from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, nodes, readers, refusals
+from nomad_csi_sandbox.nomad import acl_rules, acl_store, answers, nodes, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
 
 Json = dict[str, Any]
 
-POLICY = "reader"
-"""The one policy of the tokens that may only read."""
-
-_READER = "00000000-0000-0000-0000-000000000002"
 _NEVER = "0001-01-01T00:00:00Z"
+WRITE = ["PUT", "POST"]
 
 
 def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     """Return the routes."""
     routes = flask.Blueprint("acl", __name__)
-
-    @routes.get("/v1/acl/token/self")
-    def self() -> Json:
-        asked = answers.token()
-        if asked in cluster.settings.reading_tokens:
-            return _token(AccessorID=_READER, Name=POLICY, SecretID=asked, Type="client", Policies=[POLICY])
-        return _management(cluster.settings.token) if cluster.settings.token else _acls_off()
-
-    @routes.get("/v1/acl/policies")
-    def policies() -> flask.Response:
-        _must_be_on(cluster)
-        return flask.jsonify([])
-
-    @routes.get("/v1/acl/policy/<_name>")
-    def policy(_name: str) -> flask.Response:
-        _must_be_on(cluster)
-        own = cluster.settings.reading_tokens.get(answers.token())
-        if own is not None and _name == POLICY:
-            return flask.jsonify({"Name": POLICY, "RulesJSON": readers.rules(own)})
-        return answers.missing("ACL policy")
+    _add_policies(routes, cluster.acl)
+    _add_tokens(routes, cluster.acl)
 
     @routes.get("/v1/agent/members")
     def members() -> Json:
@@ -57,8 +35,59 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     return routes
 
 
-def _must_be_on(cluster: clusters.Cluster) -> None:
-    if not cluster.settings.token:
+def _add_policies(routes: flask.Blueprint, acl: acl_store.Acl) -> None:
+    def seen() -> list[str]:
+        """Return the names of the policies that the token is shown: its own."""
+        own = acl.tokens.get(answers.token())
+        return sorted(acl.policies) if answers.rights().is_management else sorted(own.policies if own else ())
+
+    @routes.get("/v1/acl/policies")
+    def policies() -> flask.Response:
+        _must_be_on(acl)
+        return flask.jsonify([{"Name": name} for name in seen() if name in acl.policies])
+
+    @routes.get("/v1/acl/policy/<name>")
+    def policy(name: str) -> flask.Response:
+        _must_be_on(acl)
+        if name not in acl.policies:
+            return answers.missing("ACL policy")
+        if name not in seen():
+            raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
+        text, rights = acl.policies[name]
+        return flask.jsonify({"Name": name, "Rules": text, "RulesJSON": acl_rules.document(rights)})
+
+    @routes.route("/v1/acl/policy/<name>", methods=WRITE)
+    def put_policy(name: str) -> flask.Response:
+        _must_be_on(acl)
+        given = answers.body()
+        if given.get("Name") != name:
+            raise refusals.RefusalError(refusals.BAD_REQUEST, "ACL policy name does not match request path")
+        try:
+            acl.put_policy(name, given.get("Rules") or "")
+        except acl_rules.RulesError as error:
+            raise refusals.RefusalError(refusals.BAD_REQUEST, f"policy 0 invalid: {error}") from error
+        return answers.empty()
+
+
+def _add_tokens(routes: flask.Blueprint, acl: acl_store.Acl) -> None:
+    @routes.get("/v1/acl/token/self")
+    def self() -> Json:
+        if not acl.is_enabled:
+            return _token(AccessorID="acls-disabled", Name="ACLs disabled token", SecretID="", Type="client")
+        asked = answers.token()
+        if own := acl.tokens.get(asked):
+            return _client(own)
+        return _management(acl.root) if asked else _anonymous()
+
+    @routes.route("/v1/acl/token", methods=WRITE)
+    def put_token() -> Json:
+        _must_be_on(acl)
+        given = answers.body()
+        return _client(acl.put_token(given.get("Name") or "", given.get("Policies") or []))
+
+
+def _must_be_on(acl: acl_store.Acl) -> None:
+    if not acl.is_enabled:
         raise refusals.RefusalError(refusals.BAD_REQUEST, "ACL support disabled")
 
 
@@ -67,8 +96,13 @@ def _token(**own: Any) -> Json:
     return empty | {"CreateTime": _NEVER, "Global": False, "Policies": None, "Roles": None} | own
 
 
-def _acls_off() -> Json:
-    return _token(AccessorID="acls-disabled", Name="ACLs disabled token", SecretID="", Type="client")
+def _client(own: acl_store.Token) -> Json:
+    named = {"AccessorID": own.accessor, "Name": own.name, "SecretID": own.secret}
+    return _token(**named, Type="client", Policies=list(own.policies))
+
+
+def _anonymous() -> Json:
+    return _token(AccessorID="anonymous", Name="Anonymous Token", SecretID="", Type="client", Policies=["anonymous"])
 
 
 def _management(secret: str) -> Json:

@@ -88,12 +88,6 @@ def _changed(index: int) -> Json:
 def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     known = cluster.state
 
-    def is_seen(name: str) -> bool:
-        own = cluster.settings.reading_tokens.get(answers.token())
-        if own is not None:
-            return name == own
-        return name == "default" or answers.token() not in cluster.settings.limited_tokens
-
     @routes.get("/v1/node/pools")
     def pools() -> flask.Response:
         return answers.read([_pool(name, text) for name, text in nodes.POOLS.items()], 1)
@@ -101,12 +95,12 @@ def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     @routes.get("/v1/namespaces")
     def namespaces() -> flask.Response:
         with known.lock:
-            return answers.read([known.namespaces[name] for name in sorted(known.namespaces) if is_seen(name)], 1)
+            return answers.read(
+                [known.namespaces[name] for name in sorted(known.namespaces) if answers.rights().knows(name)], 1
+            )
 
     @routes.get("/v1/namespace/<name>")
     def get_namespace(name: str) -> flask.Response:
-        if not is_seen(name):
-            raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
         with known.lock:
             found = known.namespaces.get(name)
             return answers.missing("Namespace") if found is None else answers.read(found, found["ModifyIndex"])

@@ -14,6 +14,7 @@ from nomad_csi_sandbox.nomad import (
     parse,
     plan,
     refusals,
+    rights,
     state,
     stored,
     validate,
@@ -96,6 +97,7 @@ def _add_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
         job = body.get("Job") or {}
         if job_id:
             _same_id(job.get("ID") or "", job_id)
+        rights.refuse_job(answers.rights(), job)
         reply = job_store.register(known, body)
         cluster.evaluate_soon(job.get("Namespace") or "default", job["ID"])
         return answers.written(reply, reply["Index"])
@@ -112,7 +114,8 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
     def list_jobs() -> flask.Response:
         prefix = flask.request.args.get("prefix", "")
         with known.lock:
-            keys = [key for key in sorted(known.jobs) if _is_asked(key, prefix)]
+            allowed = [key for key in sorted(known.jobs) if answers.rights().allows(key[0], "list-jobs")]
+            keys = [key for key in allowed if _is_asked(key, prefix)]
             stubs = [documents.job_stub(known.jobs[key], known.allocs_of(*key)) for key in keys]
             return answers.read(stubs, known.table_index["jobs"])
 

@@ -9,6 +9,7 @@ from nomad_csi_sandbox.nomad import (
     hcl_values,
     plugins,
     refusals,
+    rights,
     state,
     volume_creation,
     volume_store,
@@ -73,8 +74,13 @@ def _add_plugins(routes: flask.Blueprint, known: state.State) -> None:
             record = known.plugins.get(plugin_id)
             if record is None:
                 return answers.missing("plugin")
-            found = plugins.document(known, record, answers.namespace())
+            found = plugins.document(known, record, _is_shown)
             return answers.read(found, known.table_index[plugins.TABLE])
+
+
+def _is_shown(namespace: str) -> bool:
+    """Return whether the allocations in *namespace* are asked for, and may be read."""
+    return answers.namespace() in {"*", namespace} and answers.rights().allows(namespace, "read-job")
 
 
 def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
@@ -117,7 +123,7 @@ def _is_asked(record: state.VolumeRecord) -> bool:
 
 def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
     def register() -> flask.Response:
-        items = _volumes(answers.body(), "CSIVolumeRegisterRequest")
+        items = _allowed(_volumes(answers.body(), "CSIVolumeRegisterRequest"))
         return _stored(*volume_store.register(known, items, answers.namespace()))
 
     @routes.route("/v1/volumes", methods=WRITE)
@@ -130,7 +136,7 @@ def _add_volume_changes(routes: flask.Blueprint, known: state.State) -> None:
 
     @routes.put("/v1/volume/csi/<_volume_id>/create")
     def create(_volume_id: str) -> flask.Response:
-        items = _volumes(answers.body(), "CSIVolumeCreateRequest")
+        items = _allowed(_volumes(answers.body(), "CSIVolumeCreateRequest"))
         return _stored(*volume_creation.create(known, items, answers.namespace()))
 
     @routes.delete("/v1/volume/csi/<volume_id>")
@@ -151,6 +157,11 @@ def _volumes(body: Json, request: str) -> list[Json]:
         return volumes.of_objects(given, f"{request}.Volumes", "structs.CSIVolume", "[]*structs.CSIVolume")
     except volumes.DecodeError as error:
         raise refusals.RefusalError(refusals.BAD_REQUEST, str(error)) from error
+
+
+def _allowed(items: list[Json]) -> list[Json]:
+    rights.refuse_volumes(answers.rights(), {item.get("Namespace") or answers.namespace() for item in items})
+    return items
 
 
 def _add_dangers(routes: flask.Blueprint, known: state.State) -> None:

@@ -34,7 +34,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
         if not items:
             raise refusals.RefusalError(refusals.BAD_REQUEST, "variable missing required Items object")
         asked = _asked_index()
-        _check_right(cluster, "write")
+        _check_right(path, "write")
         _check(path, items)
         with known.lock:
             key = (answers.namespace(), path)
@@ -55,7 +55,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
 
     @routes.get("/v1/var/<path:path>")
     def read(path: str) -> flask.Response:
-        _check_right(cluster, "read")
+        _check_right(path, "read")
         with known.lock:
             variable = known.variables.get((answers.namespace(), path))
             return answers.missing("variable") if variable is None else answers.read(variable, known.table_index[TABLE])
@@ -63,7 +63,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     @routes.delete("/v1/var/<path:path>")
     def forget(path: str) -> flask.Response:
         asked = _asked_index()
-        _check_right(cluster, "destroy")
+        _check_right(path, "destroy")
         with known.lock:
             key = (answers.namespace(), path)
             if (conflict := _conflict(cluster, key, asked)) is not None:
@@ -87,9 +87,8 @@ def _asked_index() -> int | None:
     return int(text)
 
 
-def _check_right(cluster: clusters.Cluster, right: str) -> None:
-    rights = cluster.settings.limited_tokens.get(answers.token())
-    if rights is not None and (answers.namespace() != "default" or right not in rights):
+def _check_right(path: str, right: str) -> None:
+    if not answers.rights().allows_variable(answers.namespace(), path, right):
         raise refusals.RefusalError(refusals.FORBIDDEN, "Permission denied")
 
 
@@ -109,7 +108,7 @@ def _conflict(cluster: clusters.Cluster, key: state.Key, asked: int | None) -> f
         return None
     empty = {"CreateIndex": 0, "CreateTime": 0, "ModifyIndex": 0, "ModifyTime": 0, "Namespace": key[0], "Path": key[1]}
     shown = dict(found or empty)
-    if "read" not in cluster.settings.limited_tokens.get(answers.token(), {"read"}):
+    if not answers.rights().allows_variable(*key, "read"):
         shown.pop("Items", None)
     response = answers.written(shown, index)
     response.status_code = _CONFLICT

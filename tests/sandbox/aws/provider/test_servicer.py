@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2
 
 from nomad_csi.provider import wire
-from nomad_csi_sandbox.aws.provider import efs
+from nomad_csi_sandbox.aws.provider import clients, efs
 
 VOLUME = "aws:ebs/volume:Volume"
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
@@ -42,6 +42,22 @@ def test_credentials_may_be_arguments_of_the_provider(attach, endpoint_url):
 
     assert engine.configure(region="us-east-1", accessKey="a", secretKey="b") == []
     assert engine.invoke("aws:index/getRegion:getRegion")["region"] == "us-east-1"
+
+
+def test_clients_are_kept_until_the_credentials_change(attach, endpoint_url, monkeypatch):
+    """An operation that begins makes no new ones: each costs a third of a second of reading AWS's descriptions."""
+    made = []
+    client = clients.Pool.client
+    monkeypatch.setattr(clients.Pool, "client", lambda pool, *which: (made.append(id(pool)), client(pool, *which))[1])
+    engine = attach(endpoint_url, {})
+
+    for key in ("a", "a", "b"):
+        engine.configure(region="us-east-1", accessKey=key, secretKey="b")
+        engine.invoke("aws:index/getCallerIdentity:getCallerIdentity")
+
+    first, *others = made
+    assert set(others) - {first} != set()
+    assert made.count(first) == 1
 
 
 def test_region_comes_from_the_environment_or_is_missing(attach, endpoint_url):

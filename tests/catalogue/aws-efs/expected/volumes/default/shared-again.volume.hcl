@@ -1,4 +1,5 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 4945b73e2c79ec8e
+# Rendered by nomad-csi. Change the spec and render again. Content a3b0bee43f4eddc0
+# Other volumes may stand for the same storage (shares_storage).
 type        = "csi"
 id          = "shared-again"
 namespace   = "default"
@@ -7,7 +8,7 @@ external_id = "fs-0123456789abcdef0:/shared/a b:fsap-0123456789abcdef0"
 plugin_id   = "aws-efs0"
 
 capability {
-  access_mode     = "single-node-writer"
+  access_mode     = "multi-node-multi-writer"
   attachment_mode = "file-system"
 }
 

@@ -1,0 +1,115 @@
+"""Differences between a desired volume and Nomad's record of it, as data, and what registering it does to them."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+REDACTED = "[redacted]"
+"""Replaces mount flags: Nomad shows that there are some, not which."""
+
+REGISTER_ANEW = "deregister it and register it again, when nothing uses it; the data is not touched"
+CREATE_ANEW = "make another volume and copy the data: the storage stays as it was made"
+
+Effect = Literal["in-place", "kept", "replaced", "refused"]
+"""
+What registering the volume again does to the difference. ``in-place``: Nomad changes it. ``kept``: Nomad accepts the
+registration, and keeps what it has. ``replaced``: Nomad refuses it; only another registration, or for a volume that its
+plugin made other storage, has it. ``refused``: Nomad refuses it while the volume is as it is, such as in use.
+"""
+
+Kind = Literal["new", "equal", "hidden", "changes", "refused", "ignored"]
+"""
+A comparison in one word. ``new``: Nomad has no such volume. ``equal``: nothing differs. ``hidden``: nothing differs in
+what Nomad shows, and the rest is sent. ``changes``: Nomad would change it in place. ``refused``: Nomad would refuse the
+registration. ``ignored``: Nomad would accept it and keep what it has.
+"""
+
+_KINDS: dict[Effect, Kind] = {"replaced": "refused", "refused": "refused", "in-place": "changes", "kept": "ignored"}
+"""By effect, the most severe first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One field in which Nomad's record is not as desired."""
+
+    field: str
+    """Path in a volume specification, such as ``external_id`` or ``mount_options.fs_type``."""
+
+    desired: Any
+    actual: Any
+    """Both are JSON values: a string, a number, a list or an object; mount flags and secret values are masked."""
+
+    effect: Effect = "in-place"
+
+    why: str = ""
+    """Why Nomad does not change it; empty where it does."""
+
+    fix: str = ""
+    """What to do about it, as an imperative phrase."""
+
+    @property
+    def needs_new_registration(self) -> bool:
+        """Whether the volume must be deregistered, or made anew, before it can be as desired."""
+        return self.effect in {"kept", "replaced"}
+
+    def __str__(self) -> str:
+        """
+        Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not.
+
+        Of lists, the items that go and come: ``capability: removed single-node-writer file-system``.
+        """
+        if self.actual and self.desired and isinstance(self.actual, list) and isinstance(self.desired, list):
+            text = f"{self.field}: {'; '.join(_moved(self.actual, self.desired))}"
+        else:
+            text = f"{self.field}: Nomad has {_shown(self.actual)}, wanted {_shown(self.desired)}"
+        return f"{text}; {self.why}" if self.why else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A desired volume compared with Nomad's record of it."""
+
+    is_new: bool = False
+    """Whether Nomad has no such volume."""
+
+    differences: tuple[Difference, ...] = ()
+
+    hidden: tuple[str, ...] = ()
+    """Fields that no read of Nomad shows, or that are not known here: not compared, and sent."""
+
+    def by_kind(self, kind: Kind) -> tuple[Difference, ...]:
+        """Return the differences that make the comparison of this *kind*."""
+        return tuple(item for item in self.differences if _KINDS[item.effect] == kind)
+
+    @property
+    def kind(self) -> Kind:
+        """The comparison in one word; the most severe difference decides."""
+        if self.is_new:
+            return "new"
+        found = next((kind for kind in _KINDS.values() if self.by_kind(kind)), None)
+        return found or ("hidden" if self.hidden else "equal")
+
+    @property
+    def must_be_sent(self) -> bool:
+        """Whether a registration changes anything, and Nomad would take it."""
+        return self.is_new or (self.kind != "refused" and bool(self.by_kind("changes") or self.hidden))
+
+
+def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
+    """Return *differences* in words, and behind them what to do, once however many ask for it."""
+    found = tuple(differences)
+    fixes = dict.fromkeys(item.fix for item in found if item.fix)
+    return (*(str(item) for item in found), *fixes)
+
+
+def _moved(actual: list[Any], desired: list[Any]) -> Iterator[str]:
+    """Yield which items are *actual* and not *desired*, and the other way round."""
+    for verb, one, other in (("removed", actual, desired), ("added", desired, actual)):
+        items = [item if isinstance(item, str) else _shown(item) for item in one if item not in other]
+        if items:
+            yield f"{verb} {', '.join(items)}"
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "nothing"

@@ -1,0 +1,60 @@
+"""Functions of the engine and of the provider, asked so that a refusal is one line and no traceback of the SDK."""
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+ATTEMPTS = 20
+WAIT_S = 0.25
+
+_WRITING = "failed to load checkpoint"
+"""
+What the engine answers while it writes the state.
+
+A backend of files is not written at once: a read in that moment fails with ``EOF`` (Pulumi CLI 3.260, 2026-11-22).
+"""
+
+
+def answer(function: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what *function* answers, at once. Raises `pulumi.RunError` where it is refused."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return pulumi.runtime.invoke(function, arguments).value or {}
+        except Exception as error:  # noqa: BLE001  # the SDK raises no other class
+            _raise_if_final(error, left)
+        time.sleep(WAIT_S)
+    raise AssertionError
+
+
+def output(
+    function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None = None
+) -> pulumi.Output[Mapping[str, Any]]:
+    """Return what *function* answers as an output, also in a component of a program in another language."""
+    return pulumi.Output.from_input(_awaited(function, arguments, options))
+
+
+async def _awaited(
+    function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None
+) -> Mapping[str, Any]:
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return await pulumi.runtime.invoke_async(function, arguments, options) or {}
+        except Exception as error:  # noqa: BLE001  # as above
+            _raise_if_final(error, left)
+        await asyncio.sleep(WAIT_S)
+    raise AssertionError
+
+
+_HEADS = re.compile(r"^invoke of \S+ failed: (?:invocation of \S+ returned an error: )?")
+"""What the SDK says before the answer, and the real engine."""
+
+
+def _raise_if_final(error: Exception, left: int) -> None:
+    """Raise what *error* says, in its last part; not while the state is written and there are attempts *left*."""
+    said = _HEADS.sub("", str(error))
+    if _WRITING not in said or not left:
+        raise pulumi.RunError(said) from None

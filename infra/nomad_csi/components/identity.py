@@ -1,0 +1,89 @@
+"""
+The stack's random id: one `StackIdentity` at the root of the stack, declared by the first component that needs it.
+
+Before storage is made under an id, AWS is asked for EBS volumes that have it and are not in the state: EC2 makes a
+second volume for the same request, so what an interrupted run left is named first. EFS refuses a second file system by
+its creation token.
+"""
+
+import contextlib
+import contextvars
+import weakref
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from nomad_csi import errors
+from nomad_csi.components import arguments, recorded, resources
+from nomad_csi.plan import orphans, volumes
+
+NAME = "nomad-csi"
+
+_TYPE = "nomad-csi:index:StackIdentity"
+_EBS = "aws:ebs/volume:Volume"
+
+
+class Scope:
+    """One run of a program, or of the components that a program in another language has constructed here."""
+
+    def __init__(self, provider: str = "") -> None:
+        self.name = f"{NAME}-{provider}" if provider else NAME
+        self.stack_id: pulumi.Output[str] | None = None
+        self.checked: dict[Hashable, pulumi.Output[str]] = {}
+
+
+_SCOPE: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("scope", default=None)
+_OF_MONITOR: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
+
+
+@contextlib.contextmanager
+def within(scope: Scope) -> Iterator[None]:
+    """Have components that are constructed inside share *scope*."""
+    token = _SCOPE.set(scope)
+    try:
+        yield
+    finally:
+        _SCOPE.reset(token)
+
+
+def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
+    """Return the id of the stack that *component* is in; known after its first `up`."""
+    scope = _scope()
+    if scope.stack_id is None:
+        provider = component.get_provider(_TYPE)
+        options = pulumi.ResourceOptions(provider=provider) if provider else None
+        scope.stack_id = resources.StackIdentity(scope.name, stack=arguments.owner(), opts=options).stack_id
+    return scope.stack_id
+
+
+def for_ebs(component: pulumi.ComponentResource) -> pulumi.Output[str]:
+    """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
+    scope, provider = _scope(), component.get_provider(_EBS)
+    key = id(provider)
+    if key not in scope.checked:
+        scope.checked[key] = _checked(component, stack_id(component))
+    return scope.checked[key]
+
+
+def _scope() -> Scope:
+    return _SCOPE.get() or _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
+
+
+def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> pulumi.Output[str]:
+    filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
+    found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
+    known = pulumi.Output.all(stack, found.ids, recorded.output())
+    # A secret anywhere in the state makes all that is read of it one; tags would be encrypted with it.
+    return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
+
+
+def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Sequence[recorded.Outputs]) -> str:
+    if left := orphans.unrecorded(ids, recorded.arns(state)):
+        raise errors.RefusedError(
+            f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
+            f"in its state: an interrupted run left them; the tag {volumes.VOLUME_TAG} names the volume of each: bring "
+            "them in with `pulumi import`, or take the tag away, and run again"
+        )
+    return stack

@@ -1,0 +1,144 @@
+"""
+Whether a volume exists, asked of a controller in a way that its driver can answer. Call `observe`.
+
+CSI has no call for that question. Most drivers answer ``NOT_FOUND`` to ``ValidateVolumeCapabilities``; some confirm
+every id, and some have another call. What is known of a driver goes first; else it is asked about an id that cannot
+exist: a driver that confirms that one too cannot answer the question.
+"""
+
+import random
+import re
+import string
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, controller
+
+Presence = Literal["present", "absent", "unobservable"]
+"""``unobservable``: no call of the driver tells a volume that exists from one that does not."""
+
+_ANY_USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+_OUT_OF_REACH = frozenset({"", "UNAVAILABLE", "DEADLINE_EXCEEDED"})
+_LONG = 8
+"""Characters that must change for an id to be one of no volume."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A volume, and what is known of its driver."""
+
+    volume_id: str
+    absence: Literal["validate", "get", "none", ""] = ""
+    """The call that tells a volume that is gone: `drivers.model.Deletion`; empty: not known."""
+
+    gone: Collection[str] = ()
+    """Regular expressions for errors that say so with another code than ``NOT_FOUND``."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout_s: float = 120.0
+    """For each call."""
+
+
+def observe(connection: channel.Connection, question: Question) -> Presence:
+    """
+    Return whether the volume exists.
+
+    An error about something else counts as ``present`` where the driver is known to answer the question, else as
+    ``unobservable``. Raises `errors.CsiError` where no answer came.
+    """
+    if question.absence == "none":
+        return "unobservable"
+    if question.absence == "get" and (found := _by_get(connection, question)) != "unobservable":
+        return found
+    answer = _by_validation(connection, question, question.volume_id)
+    if answer == "absent":
+        return "absent"
+    if question.absence and answer != "unimplemented":
+        return "present"
+    if answer == "present" and _knows_ids(connection, question):
+        return "present"
+    return _by_list(connection, question)
+
+
+def says_gone(error: errors.CsiError, gone: Collection[str]) -> bool:
+    """Return whether *error* says in the driver's own words that the volume does not exist; *gone* as in `Question`."""
+    return any(re.search(pattern, error.message) for pattern in gone)
+
+
+def unknown_id(volume_id: str) -> str:
+    """
+    Return an id of the same form, of no volume: its last long run of letters and digits is another.
+
+    Where there is no such run, one is added.
+    """
+    runs = [found for found in re.finditer(r"[0-9A-Za-z]+", volume_id) if len(found[0]) >= _LONG]
+    if not runs:
+        return f"{volume_id}-{_other('0' * 2 * _LONG)}"
+    start, end = runs[-1].span()
+    return f"{volume_id[:start]}{_other(volume_id[start:end])}{volume_id[end:]}"
+
+
+def _other(run: str) -> str:
+    """Return other characters of the same kinds: digits, letters that are hexadecimal digits, letters."""
+    choose = random.SystemRandom().choice
+    kinds = (string.digits, "abcdef", string.ascii_lowercase, "ABCDEF", string.ascii_uppercase)
+    return "".join(choose(next(kind for kind in kinds if each in kind)) for each in run)
+
+
+def _by_validation(
+    connection: channel.Connection, question: Question, volume_id: str
+) -> Literal["present", "absent", "error", "unimplemented"]:
+    try:
+        controller.validate_volume_capabilities(
+            connection,
+            volume_id=volume_id,
+            capabilities=_ANY_USE,
+            secrets=question.secrets,
+            timeout_s=question.timeout_s,
+        )
+    except errors.CsiError as error:
+        if error.code in _OUT_OF_REACH:
+            raise
+        if error.code == "UNIMPLEMENTED":
+            return "unimplemented"
+        is_gone = error.code == "NOT_FOUND" or says_gone(error, question.gone)
+        return "absent" if is_gone else "error"
+    return "present"
+
+
+def _knows_ids(connection: channel.Connection, question: Question) -> bool:
+    """Return whether the driver refuses an id that cannot exist."""
+    return _by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
+
+
+def _by_get(connection: channel.Connection, question: Question) -> Presence:
+    try:
+        condition = controller.controller_get_volume(
+            connection, volume_id=question.volume_id, timeout_s=question.timeout_s
+        )
+    except errors.CsiError as error:
+        if error.code in _OUT_OF_REACH:
+            raise
+        if error.code == "UNIMPLEMENTED":
+            return "unobservable"
+        is_gone = error.code == "NOT_FOUND" or says_gone(error, question.gone)
+        return "absent" if is_gone else "present"
+    is_gone = condition.abnormal and any(re.search(pattern, condition.message) for pattern in question.gone)
+    return "absent" if is_gone else "present"
+
+
+def _by_list(connection: channel.Connection, question: Question) -> Presence:
+    rpcs = controller.controller_get_capabilities(connection, timeout_s=question.timeout_s).rpcs
+    if "LIST_VOLUMES" not in rpcs:
+        return "unobservable"
+    tokens = [""]
+    while len(set(tokens)) == len(tokens):
+        page = controller.list_volumes(connection, starting_token=tokens[-1], timeout_s=question.timeout_s)
+        if question.volume_id in page.volume_ids:
+            return "present"
+        if not page.next_token:
+            return "absent"
+        tokens.append(page.next_token)
+    raise errors.CsiError(connection.endpoint.text, f"ListVolumes: the token {tokens[-1]} came twice")

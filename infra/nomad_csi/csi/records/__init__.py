@@ -1,0 +1,1 @@
+"""What is asked over CSI and answered, as plain data. Nothing here imports gRPC."""

@@ -1,0 +1,35 @@
+"""What a controller is asked of registered volumes, and answers. Plain data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Key = tuple[str, str]
+"""Namespace and id of a volume, in Nomad."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated:
+    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
+
+    code: str = ""
+    """gRPC status of a refusal; empty: it answered."""
+
+    confirmed: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One volume, and how it is to be used."""
+
+    key: Key
+    external_id: str
+    uses: Sequence[tuple[str, str]]
+    """Access mode and attachment mode, in Nomad's words."""
+
+    context: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+LATE = Validated(code="NOT_ASKED", message="the time for all volumes was over")
+"""Of a volume that was not asked for."""

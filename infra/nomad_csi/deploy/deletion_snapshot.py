@@ -1,0 +1,158 @@
+"""
+The last snapshot of a volume by the controller of its plugin: taken, waited for, and proven usable. Call `take`.
+
+Its name has characters that every driver takes (`Deletion.snapshot_name` of each), at most 63 of them, and a nonce: it
+is the same for as long as one snapshot is waited for, and never that of an earlier one. csi-driver-nfs writes a
+snapshot again when its name is repeated; after a deletion whose answer was lost, nothing would replace the data.
+"""
+
+import hashlib
+import re
+import secrets as random_tokens
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from nomad_csi import errors
+from nomad_csi.csi import channel, snapshots
+from nomad_csi.drivers import model
+
+READY_INTERVAL_S = 1.0
+"""Between two questions whether a snapshot is ready."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastSnapshot:
+    """A snapshot that a volume can be made from."""
+
+    snapshot_id: str = ""
+    """Empty: none was taken."""
+
+    evidence: str = ""
+    """What shows that it is usable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How a last snapshot is waited for."""
+
+    wait_s: float
+    """A driver that copies while it is asked has so long for one call."""
+
+    cancelled: threading.Event
+    tell: Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The volume, and what its driver can do."""
+
+    external_id: str
+    provider: str
+    known: model.Deletion | None
+    """``None``: a driver that the catalogue does not have."""
+
+    rpcs: Collection[str]
+    """What the controller claims to serve."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout_s: float
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What ``CreateSnapshot`` is sent."""
+        return self.known.snapshot_parameters if self.known else {}
+
+
+def name_for(external_id: str) -> str:
+    """Return a new name for a last snapshot: the first 12 digits of the id's SHA-256, and 16 random ones."""
+    digest = hashlib.sha256(external_id.encode()).hexdigest()[:12]
+    return f"final-{digest}-{random_tokens.token_hex(8)}"
+
+
+def take(connection: channel.Connection, source: Source, patience: Patience) -> LastSnapshot:
+    """Take it, wait until it is ready, and read it back. Raises `errors.CsiError` where that fails."""
+    name = name_for(source.external_id)
+    made = _ready(connection, source, name, patience)
+    if why := _objection(source, made):
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} {why}")
+    return LastSnapshot(
+        snapshot_id=made.snapshot_id, evidence=_evidence(connection, source, name, made, patience.wait_s)
+    )
+
+
+def _ready(connection: channel.Connection, source: Source, name: str, patience: Patience) -> snapshots.Snapshot:
+    """Ask for the snapshot *name* until it is ready: the same name means the same snapshot."""
+    deadline = time.monotonic() + patience.wait_s
+    while True:
+        made = _ask(connection, source, name, deadline - time.monotonic())
+        if made.ready:
+            return made
+        patience.tell(f"snapshot {made.snapshot_id} is not ready")
+        if time.monotonic() >= deadline:
+            raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
+        if patience.cancelled.wait(READY_INTERVAL_S):
+            raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
+
+
+def _ask(connection: channel.Connection, source: Source, name: str, left_s: float) -> snapshots.Snapshot:
+    return snapshots.create_snapshot(
+        connection,
+        source_volume_id=source.external_id,
+        name=name,
+        parameters=source.parameters,
+        secrets=source.secrets,
+        timeout_s=max(source.timeout_s, left_s),
+    )
+
+
+def _objection(source: Source, made: snapshots.Snapshot) -> str:
+    """Return why the id shows that the snapshot cannot be used once its volume is deleted; empty where it can."""
+    known = source.known
+    if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
+        return (
+            f"is a part of volume {source.external_id} and would be deleted with it: copy the data, then delete "
+            "without a last snapshot"
+        )
+    if known and not re.fullmatch(known.snapshot_id, made.snapshot_id):
+        return f"cannot be read again by {source.provider}: expected an id of the form {known.snapshot_id}"
+    return ""
+
+
+def _evidence(
+    connection: channel.Connection, source: Source, name: str, made: snapshots.Snapshot, wait_s: float
+) -> str:
+    """Return what proves that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
+    if "LIST_SNAPSHOTS" in source.rpcs:
+        page = snapshots.list_snapshots(
+            connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
+        )
+        _refuse_another(connection, made, [each for each in page.snapshots if each.snapshot_id == made.snapshot_id])
+        return "read back with ListSnapshots: ready"
+    if source.known is None or not source.known.snapshot_rewritten:
+        _refuse_another(connection, made, [_ask(connection, source, name, wait_s)])
+        return "found again by its name with CreateSnapshot: ready"
+    if not made.size_bytes:
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} has no archive on the storage")
+    return (
+        f"not read back: {source.provider} has no call for that; it answered an archive of {made.size_bytes} bytes and "
+        "an id of the form that it reads"
+    )
+
+
+def _refuse_another(connection: channel.Connection, made: snapshots.Snapshot, found: list[snapshots.Snapshot]) -> None:
+    """Raise `errors.CsiError` unless *found* is the snapshot that was *made*, ready."""
+    seen = [_described(each) for each in found]
+    if seen != [_described(made)]:
+        raise errors.CsiError(
+            connection.endpoint.text,
+            f"snapshot {made.snapshot_id} was read back: expected {_described(made)}, got "
+            f"{', '.join(seen) or 'no such snapshot'}",
+        )
+
+
+def _described(snapshot: snapshots.Snapshot) -> str:
+    """Return id, volume and state. GCE's ids of volumes name the project, by its id or its number: their end counts."""
+    volume = snapshot.source_volume_id.rpartition("/")[2]
+    return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready else 'not ready'}"

@@ -1,0 +1,57 @@
+"""
+The file of a stack's config, which says what of it is encrypted; what Pulumi hands to a program does not.
+
+Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.go`` and
+``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.spec import draft, encrypted
+
+OPTION = "PULUMI_OPTION_CONFIG_FILE"
+"""Stands for ``--config-file`` of Pulumi's commands, which tell a program nothing of that option itself."""
+
+_PROJECT = "Pulumi"
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def path_of(root: Path, stack: str, environment: Mapping[str, str]) -> Path:
+    """Return the file that holds the config of *stack*; *root* is the folder of the project file."""
+    if given := environment.get(OPTION):
+        from_there = Path(environment.get("PWD", ""), given)  # where the command was typed, as far as that is known
+        return from_there if from_there.is_file() else root / given
+    project = next((file for suffix in _SUFFIXES if (file := root / f"{_PROJECT}{suffix}").is_file()), None)
+    if project is None:
+        return root / f"{_PROJECT}.{stack}.yaml"
+    document = _read(project)
+    folder = document.get("stackConfigDir") or document.get("config")  # the second was the name of the first
+    return root / (folder if isinstance(folder, str) else "") / f"{_PROJECT}.{stack}{project.suffix}"
+
+
+def marked(known: Any, path: Path, key: str) -> Any:
+    """
+    Return *known*, the value of the config *key* as Pulumi decrypted it, with its encrypted texts marked as such.
+
+    *path* is the file of the stack's config; *key* is written as ``project:name``. Raises `errors.SpecError` where the
+    file does not say what is encrypted.
+    """
+    config = _read(path).get("config") if path.is_file() else None
+    held = config if isinstance(config, Mapping) else {}
+    written = held.get(key, held.get(key.partition(":")[2]))
+    if isinstance(written, Mapping) and not encrypted.is_secure(written):
+        return encrypted.found(known, written)
+    got = "an encrypted value" if written else f"a value with encrypted texts, and no {key} in {path} that says which"
+    allowed = "the spec in the file of the stack's config, with only its secrets encrypted"
+    fix = "encrypt them one by one: `pulumi config set --secret --path`"
+    if not written:
+        fix = f"where --config-file names another file, name it by the variable {OPTION} instead"
+    raise errors.SpecError((errors.Problem(path="", got=got, allowed=allowed, fix=fix),), key)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    document = draft.read_yaml(path.read_text(encoding="utf-8"), str(path))
+    return document if isinstance(document, Mapping) else {}

@@ -1,0 +1,193 @@
+"""
+Volumes of a cluster that would stand for the same storage, found before a registration is sent.
+
+The rule is `shared_storage.refusal`, as within one spec. Nomad shows the volumes of all namespaces to whoever may list
+those of one. Two stacks that register at the same moment do not see each other.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
+from nomad_csi.deploy import (
+    batch_look,
+    properties,
+    resource,
+    secret_safety,
+    volume_document,
+)
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import guests, registration, shared_storage
+
+_Key = batch_look.Key
+
+UNLISTED = (
+    "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
+)
+
+
+class Users:
+    """
+    Who stands for which storage in a cluster: what is registered, and what this run registers. For several threads.
+
+    It is listed once. What the list shows is read again before anything is refused for it.
+    """
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._keys: dict[str, set[_Key]] | None = None
+        self._wanted: dict[_Key, registration.VolumeRegistration] = {}
+        self.unlisted = ""
+        """Why nothing could be listed; empty where it was."""
+
+    def refusal(self, document: registration.VolumeRegistration) -> str:
+        """
+        Return why *document* may not be registered beside what there is; empty where it may.
+
+        It counts as there from then on. Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        key = batch_look.key_of(document)
+        with self._lock:
+            if self._keys is None:
+                self._keys = self._listed(document.namespace)
+            names = shared_storage.identities(document.external_id)
+            others = sorted({other for name in names for other in self._keys.get(name, ())} - {key})
+            refused = next(filter(None, self._refusals(document, others)), "")
+            if not refused:
+                self._wanted[key] = document
+                for name in names:
+                    self._keys.setdefault(name, set()).add(key)
+            return refused
+
+    def has(self, document: registration.VolumeRegistration) -> bool:
+        """Return whether the volume of *document* stands for its storage already, as the list shows."""
+        with self._lock:
+            if self._keys is None:
+                self._keys = self._listed(document.namespace)
+            return batch_look.key_of(document) in self._keys.get(document.external_id, ())
+
+    def _listed(self, namespace: str) -> dict[str, set[_Key]]:
+        found: dict[str, set[_Key]] = {}
+        try:
+            listed = volumes.list_volumes(self._client, "*")
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self.unlisted = UNLISTED.format(namespace)
+            return found
+        for item in listed:
+            for name in shared_storage.identities(item.external_id):
+                found.setdefault(name, set()).add((item.namespace, item.volume_id))
+        return found
+
+    def _refusals(self, document: registration.VolumeRegistration, others: Iterable[_Key]) -> Iterator[str]:
+        wanted = _user(document)
+        for key in others:
+            other = self._other(document, key)
+            if other is None:
+                continue
+            if why := shared_storage.refusal(wanted, other):
+                yield (
+                    f"{document.external_id} is registered as {other.name} already: {why}; if it is to take the place "
+                    "of that one, deregister that one first"
+                )
+
+    def _other(self, document: registration.VolumeRegistration, key: _Key) -> shared_storage.User | None:
+        """Return the volume *key* as it is now; ``None`` where it does not stand for the same storage."""
+        if key in self._wanted:
+            mine = self._wanted[key]
+            return _user(mine) if self._is_same(document, mine.external_id, mine.plugin_id) else None
+        listed = [item for item in volumes.list_volumes(self._client, key[0]) if item.volume_id == key[1]]
+        if not any(self._is_same(document, item.external_id, item.plugin_id) for item in listed):
+            return None
+        modes: tuple[str, ...] = ()
+        if secret_safety.is_excluded(self._client):
+            try:
+                found = volumes.get(self._client, *key)
+            except errors.NomadApiError as error:
+                if error.status != HTTPStatus.FORBIDDEN:
+                    raise
+            else:
+                modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
+        return shared_storage.User(name="/".join(key), access_modes=modes)
+
+    def _is_same(self, document: registration.VolumeRegistration, external_id: str, plugin_id: str) -> bool:
+        """Return whether the other storage is the same: by its id, and where the plugins differ by their driver."""
+        if not shared_storage.is_same(document.external_id, external_id):
+            return False
+        if plugin_id == document.plugin_id:
+            return True
+        ours, theirs = (plugins.get(self._client, item) for item in (document.plugin_id, plugin_id))
+        return ours is None or theirs is None or ours.provider == theirs.provider
+
+
+def _user(document: registration.VolumeRegistration) -> shared_storage.User:
+    return shared_storage.User(
+        name=f"{document.namespace}/{document.volume_id}",
+        access_modes=tuple(mode.access_mode for mode in document.capabilities),
+        shares=document.shares_storage,
+    )
+
+
+def refuse_new(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Do as `refuse`, in a preview: what stands for this storage already stays."""
+    if properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"]):
+        users = context.operation.once("users of storage", lambda: Users(client))
+        if not users.has(volume_document.from_inputs(news)):
+            refuse(context, client, news)
+
+
+def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where the volume of checked inputs *news* may not share its storage with another one.
+
+    Volumes of one operation see each other, too. Where nothing may be listed, that is a warning, once.
+    """
+    if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
+        return
+    users = context.operation.once("users of storage", lambda: Users(client))
+    if why := users.refusal(volume_document.from_inputs(news)):
+        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} was not registered: {why}")
+    if users.unlisted:
+        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+
+
+def with_sharing(
+    users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
+) -> difference.Comparison:
+    """Return *compared* of *document*, as a refusal where it would newly share storage that it may not share."""
+    is_other_use = compared.is_new or any(item.field == "capability" for item in compared.differences)
+    why = users.refusal(document) if document.external_id and is_other_use else ""
+    if not why:
+        return compared
+    refused = difference.Difference(
+        field="external_id", desired=document.external_id, actual="", effect="refused", why=why
+    )
+    return difference.Comparison(differences=(refused, *compared.by_kind("refused")))
+
+
+def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Raise `errors.RefusedError` where the storage of the volume *recorded* goes with it, and has others in it.
+
+    That is storage which the program makes, and *declared* volumes for a part of the same disk or file system, made
+    elsewhere: a volume whose own storage it is has another id now. The registration goes before the storage, so that
+    nothing was deleted yet.
+    """
+    where = guests.container(str(recorded.get("externalId", "")))
+    if not where or not recorded.get("storage", {}).get("owned"):
+        return
+    others = [
+        f"{item['namespace']}/{item['volumeId']}"
+        for item in declared
+        if guests.container(str(item.get("externalId", ""))) == where and not item.get("storage", {}).get("owned")
+    ]
+    if found := sorted(set(others) - {identity}):
+        raise errors.RefusedError(
+            f"volume {identity} is not removed: {where} goes with it, and {', '.join(found)} would lose their data in "
+            f"it; keep {identity}, or move that data first; nothing was changed"
+        )

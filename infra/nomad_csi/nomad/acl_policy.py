@@ -1,0 +1,221 @@
+"""
+The least ACL policy for what one wants to run: the one table of what each command asks of Nomad. Pure.
+
+Commands are named as they are typed, options included where these need more; ``up``, ``preview``, ``refresh`` and
+``destroy`` are Pulumi's. tests/contract runs each command with its policy, and with each right of it taken away.
+"""
+
+import itertools
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nomad_csi.nomad import permissions
+
+DEFAULT_NAMESPACE = "default"
+"""Where the variable with the id of the cluster is, too (``deploy.cluster_identity``)."""
+
+ALL_NAMESPACES = frozenset({"*"})
+"""The pattern of those that a policy does not name; it adds nothing to what a policy says of one by its name."""
+
+CAPABILITIES = (
+    *("csi-list-volume", "list-jobs", "csi-read-volume", "read-job", "parse-job", "read-logs", "read-fs"),
+    *("csi-mount-volume", "csi-write-volume", "csi-register-plugin", "submit-job"),
+)
+"""Capabilities, those first that let a token do least. Where several open a call, the policy has the first of them."""
+
+OWN_VARIABLES = "nomad-csi/*"
+"""Path of all variables that this package reads and writes, as a policy names it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rights:
+    """The calls of a command, as `permissions.NEEDS` names them."""
+
+    jobs: tuple[str, ...] = ()
+    """Those in the namespaces of plugin jobs, where the jobs of probes run, too."""
+
+    volumes: tuple[str, ...] = ()
+    """Those in the namespaces of volumes."""
+
+    cluster: tuple[str, ...] = ()
+    """Those outside of namespaces."""
+
+    everywhere: tuple[str, ...] = ()
+    """Those in every namespace that there is."""
+
+    identity: tuple[str, ...] = ()
+    """Those on the variable with the id of the cluster."""
+
+    remark: str = ""
+    """What no policy grants."""
+
+    def with_(self, other: "Rights") -> "Rights":
+        """Return both."""
+        return Rights(
+            jobs=self.jobs + other.jobs,
+            volumes=self.volumes + other.volumes,
+            cluster=self.cluster + other.cluster,
+            everywhere=self.everywhere + other.everywhere,
+            identity=self.identity + other.identity,
+            remark=self.remark or other.remark,
+        )
+
+
+_TOUCH_RECORDS = ("read variable", "write variable", "delete variable")
+_READ_VOLUMES = ("list volumes", "read volume")
+_PROBE_JOB = Rights(
+    jobs=("parse job", "register job", "read job", "read logs", "stop job"),
+    volumes=_READ_VOLUMES,
+    cluster=("read plugin", "read clients"),
+)
+_VERIFY = Rights(
+    jobs=("read job", "read logs"), volumes=("read volume",), cluster=("read plugin", "read clients", "read servers")
+)
+_DOCTOR = Rights(
+    jobs=("read job",),
+    volumes=(*_READ_VOLUMES, "read variable"),
+    cluster=("list plugins", "read plugin", "read clients", "read servers"),
+)
+_REFRESH = Rights(
+    jobs=("parse job", "plan job", "read job", "read variable"),
+    volumes=("read volume", "read variable"),
+    cluster=("read plugin", "read clients"),
+    identity=("read variable",),
+)
+_PREVIEW = _REFRESH.with_(Rights(volumes=("list volumes",), cluster=("list plugins",)))
+_DESTROY = Rights(
+    jobs=("parse job", "read job", "stop job", *_TOUCH_RECORDS),
+    volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
+    identity=("read variable",),
+)
+
+COMMANDS: Mapping[str, Rights] = {
+    "register": Rights(
+        volumes=(*_READ_VOLUMES, "write volume", "read variable", "write variable"), cluster=("read servers",)
+    ),
+    "plan": Rights(
+        jobs=("parse job", "plan job", "read job", "read variable"), volumes=(*_READ_VOLUMES, "read variable")
+    ),
+    "deregister": Rights(volumes=("read volume", "deregister volume", *_TOUCH_RECORDS)),
+    "delete": Rights(
+        volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
+        cluster=("read plugin",),
+        identity=("read variable",),
+    ),
+    "snapshot create": Rights(volumes=("change snapshots",)),
+    "snapshot list": Rights(volumes=("read volume", "list snapshots")),
+    "snapshot delete": Rights(volumes=("change snapshots",)),
+    "claims": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients", "read servers")),
+    "claims --repair": Rights(
+        volumes=("read volume", "detach volume", "deregister volume", "write volume", *_TOUCH_RECORDS),
+        cluster=("read plugin", "read clients"),
+        remark="garbage is collected for management tokens only; without one, that step is passed over",
+    ),
+    "smoke": Rights(
+        volumes=("read volume", "parse job", "plan job", "register job", "mount volume", "read job", "stop job"),
+        cluster=("read plugin", "read clients"),
+    ),
+    "verify": _VERIFY,
+    "verify --watch": _VERIFY.with_(Rights(everywhere=("watch jobs", "watch volumes"), cluster=("watch clients",))),
+    "verify --on-nodes": _VERIFY.with_(
+        Rights(jobs=_PROBE_JOB.jobs, volumes=("read volume",), cluster=_PROBE_JOB.cluster)
+    ),
+    "doctor": _DOCTOR,
+    "report": _DOCTOR.with_(_VERIFY),
+    "probe --plugin": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
+    "probe --on-nodes": _PROBE_JOB,
+    "import --cluster": Rights(jobs=("read job",), volumes=_READ_VOLUMES, cluster=("list plugins", "read plugin")),
+    "up": _PREVIEW.with_(_DESTROY).with_(
+        Rights(
+            jobs=("register job", "run plugin", "read logs"),
+            volumes=("write volume",),
+            identity=("write variable",),
+        )
+    ),
+    "preview": _PREVIEW,
+    "refresh": _REFRESH,
+    "destroy": _DESTROY,
+}
+"""What is typed -> what it asks of Nomad. What is not here asks Nomad nothing."""
+
+
+def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "Policy":
+    """
+    Return the least policy for *commands*, which are in `COMMANDS`.
+
+    *jobs* and *volumes* are the namespaces of plugin jobs and of volumes; both may be patterns such as ``*``.
+    """
+    chosen = [COMMANDS[name] for name in commands]
+    everywhere = [name for rights in chosen for name in rights.everywhere]
+    named = {*jobs, *volumes, *(ALL_NAMESPACES if everywhere else ())}
+    calls = {namespace: list(everywhere) for namespace in named}
+    for rights in chosen:
+        for names, found in ((jobs, rights.jobs), (volumes, rights.volumes)):
+            for namespace in names:
+                calls[namespace] += found
+    calls = {namespace: found for namespace, found in calls.items() if found}
+    identity = [name for rights in chosen for name in rights.identity]
+    all_calls = [name for found in (*calls.values(), *(rights.cluster for rights in chosen)) for name in found]
+    variables = {namespace: _variables(found) for namespace, found in calls.items()}
+    variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | _variables(identity)
+    return Policy(
+        capabilities={namespace: _capabilities(found) for namespace, found in calls.items()},
+        variables={namespace: found for namespace, found in variables.items() if found},
+        levels=tuple(sorted({level for name in all_calls if (level := permissions.NEEDS[name].level)})),
+    )
+
+
+def _variables(calls: Iterable[str]) -> frozenset[str]:
+    return frozenset(need.variable for name in calls if (need := permissions.NEEDS[name]).variable)
+
+
+def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
+    """Return the weakest set of capabilities that opens all *calls*: the strongest in it is as weak as can be."""
+    wanted = {each & set(CAPABILITIES) for each in permissions.alternatives(calls) if each}
+    useful = [name for name in CAPABILITIES if any(name in each for each in wanted)]
+    ranks = range(len(useful))
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(reversed(ranks), count) for count in range(len(useful) + 1)
+    )
+    best = min(found for found in sets if all(any(useful[rank] in each for rank in found) for each in wanted))
+    return tuple(useful[rank] for rank in reversed(best))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What a token may do."""
+
+    capabilities: Mapping[str, Sequence[str]]
+    """By namespace."""
+
+    variables: Mapping[str, Collection[str]]
+    """On `OWN_VARIABLES`, by namespace."""
+
+    levels: Sequence[str]
+    """Of ``agent``, ``node`` and ``plugin``: those that it may read."""
+
+    def as_hcl(self) -> str:
+        """Return the policy as ``nomad acl policy apply`` takes it."""
+        blocks = [*map(self._namespace, sorted({*self.capabilities, *self.variables}))]
+        blocks += [f'{level} {{\n  policy = "read"\n}}' for level in self.levels]
+        return "\n\n".join(blocks)
+
+    def _namespace(self, name: str) -> str:
+        return "\n".join([f"namespace {json.dumps(name)} {{", *self._inside(name), "}"])
+
+    def _inside(self, name: str) -> Iterator[str]:
+        capabilities, variables = self.capabilities.get(name, ()), self.variables.get(name, ())
+        if capabilities:
+            yield f"  capabilities = {json.dumps(list(capabilities))}"
+        if capabilities and variables:
+            yield ""
+        if variables:
+            found = json.dumps(sorted(variables, key=("read", "write", "destroy").index))
+            yield from (
+                "  variables {",
+                f'    path "{OWN_VARIABLES}" {{',
+                f"      capabilities = {found}",
+                "    }",
+                "  }",
+            )

@@ -1,0 +1,69 @@
+"""
+``python -m nomad_csi.render.own_worker``: renders templates of an operator's own, within limits of the system.
+
+Requests come on standard input, as `own` sends them: folder, name and values, pickled, behind their length. Each has a
+reply of one line of JSON: ``text``, or ``error`` and whether it was one of the limits, or ``problems`` and ``source``
+of an `errors.SpecError`.
+Source: getrlimit(2) and setrlimit(2), Linux man-pages 6.9.
+"""
+
+import contextlib
+import json
+import math
+import pickle
+import resource
+import signal
+import sys
+import time
+from dataclasses import asdict
+from typing import Any
+
+import jinja2
+
+from nomad_csi import errors
+from nomad_csi.render import own, own_templates
+
+CPU_LIMIT_S = 3
+"""Processor time for one file; one of ours takes a hundredth of a second."""
+
+MEMORY_LIMIT_BYTES = 1 << 30
+"""Address space of this process. Without a file, it takes a third of it."""
+
+
+class TooLongError(jinja2.TemplateRuntimeError):
+    """A template has used its processor time."""
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    with contextlib.suppress(ValueError):  # macOS keeps no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+    signal.signal(signal.SIGXCPU, _end)
+    while size := sys.stdin.buffer.read(own.SIZE.size):
+        folder, name, values = pickle.loads(sys.stdin.buffer.read(own.SIZE.unpack(size)[0]))  # noqa: S301  # our own
+        _limit_time()
+        reply = _reply(folder, name, values)
+        sys.stdout.write(json.dumps(reply) + "\n")
+        sys.stdout.flush()
+
+
+def _limit_time() -> None:
+    limit_s = math.ceil(time.process_time()) + CPU_LIMIT_S
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+
+
+def _end(_number: int, _frame: Any) -> None:
+    raise TooLongError(f"it takes more than {CPU_LIMIT_S} s of processor time: does it loop?")
+
+
+def _reply(folder: Any, name: str, values: Any) -> dict[str, Any]:
+    try:
+        return {"text": own_templates.render(folder, name, values)}
+    except errors.SpecError as error:
+        return {"problems": [asdict(problem) for problem in error.problems], "source": error.source}
+    except own.TemplateError as error:
+        return {"error": str(error), own.IS_WORN: isinstance(error.__context__, MemoryError | TooLongError)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""``nomad-csi acl-policy``: which namespaces the policy is for, and what it has."""
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.nomad import acl_policy, permissions
+
+SPEC = """\
+plugins:
+  - {id: efs, driver: aws-efs, aws_region: us-east-1, namespace: storage}
+volumes:
+  - {id: a, namespace: shop, plugin_id: efs, existing: {external_id: "fs-0123456789abcdef0:/a"}}
+"""
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command; return exit code, output and error output."""
+
+    def invoke(*words):
+        try:
+            code = cli.main(["acl-policy", *words])
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return invoke
+
+
+def test_policy_has_the_least_for_one_command(run):
+    """One capability opens both calls of `claims`."""
+    assert run("claims") == (
+        0,
+        """\
+# for claims
+namespace "default" {
+  capabilities = ["csi-read-volume"]
+}
+
+node {
+  policy = "read"
+}
+
+plugin {
+  policy = "read"
+}
+""",
+        "",
+    )
+
+
+def test_policies_of_several_commands_are_one(run):
+    """What one has opens the other's calls, too: reading jobs lets volumes be read."""
+    _, out, _ = run("claims", "verify", "claims")
+
+    assert out.startswith("# for claims, verify\n")
+    assert 'capabilities = ["csi-list-volume", "read-job", "read-logs"]' in out
+
+
+def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
+    """Rights for jobs where the jobs are, those for volumes where the volumes are, the cluster's id in ``default``."""
+    (tmp_path / "storage.yaml").write_text(SPEC)
+
+    code, out, _ = run("up", "--spec", str(tmp_path / "storage.yaml"))
+
+    blocks = {block.split('"')[1]: block for block in out.split("\n\nn") if "amespace" in block}
+    assert (code, list(blocks)) == (0, ["default", "shop", "storage"])
+    assert "csi-register-plugin" in blocks["storage"]
+    assert "csi-write-volume" not in blocks["storage"]
+    assert "csi-write-volume" in blocks["shop"]
+    assert "submit-job" not in blocks["shop"]
+    assert blocks["default"].count("capabilities") == 1
+
+
+def test_namespaces_may_be_named(run):
+    """Patterns, too."""
+    _, out, _ = run("verify", "--namespace", "shop-*", "--namespace", "bank")
+
+    assert [line for line in out.splitlines() if line.startswith("namespace")] == [
+        'namespace "bank" {',
+        'namespace "shop-*" {',
+    ]
+
+
+def test_without_a_command_the_policy_is_for_all(run):
+    """No other capability is wanted than those of the table; what no policy grants is remarked."""
+    code, out, _ = run()
+
+    assert code == 0
+    assert out.startswith("# for every command of nomad-csi, and for Pulumi\n# claims --repair: garbage is collected ")
+    assert "csi-register-plugin" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["render"], "COMMAND: expected one of register, plan, "),
+        (["claims", "--spec", "a", "--namespace", "b"], "not allowed with argument"),
+    ],
+)
+def test_wrong_words_are_refused(run, words, message):
+    """Nothing is printed that could be applied."""
+    code, out, err = run(*words)
+
+    assert (code, out) == (64, "")
+    assert message in err
+
+
+def test_every_command_that_asks_nomad_has_rights():
+    """What is typed begins with a command of this package, or is one of Pulumi's; its calls are known."""
+    of_pulumi = {"up", "preview", "refresh", "destroy"}
+    offline = {"render", "lint", "csi", "plugin", "schema", "eject", "drivers", "sandbox", "acl-policy"}
+
+    assert {name.split()[0] for name in acl_policy.COMMANDS} - of_pulumi == cli.COMMANDS.keys() - offline
+    for rights in acl_policy.COMMANDS.values():
+        assert {*rights.jobs, *rights.volumes, *rights.cluster, *rights.identity} <= permissions.NEEDS.keys()
+
+
+def test_no_policy_has_what_releases_do_not_know():
+    """Nomad refuses a policy with a capability that it does not know."""
+    assert not set(acl_policy.CAPABILITIES) & permissions.UNRELEASED

@@ -1,0 +1,123 @@
+"""What plugins, servers and files say controls no terminal, whatever command prints it."""
+
+import contextlib
+import http.server
+import io
+import json
+import re
+import sys
+import threading
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli import guard
+from nomad_csi.text import visible
+
+OWNED = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202eevil"
+SPELLED_OUT = r"\u001b]0;owned\u0007\u001b[2J\u009b31m\u000d\u202eevil"
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+PLUGIN_WORDS = [
+    ["probe", "SOCKET"],
+    ["probe", "SOCKET", "--json"],
+    ["csi", "identity", "info", "--endpoint", "SOCKET"],
+    ["csi", "identity", "info", "--endpoint", "SOCKET", "--json"],
+]
+
+
+@pytest.mark.parametrize("words", PLUGIN_WORDS, ids=[" ".join(words) for words in PLUGIN_WORDS])
+def test_answers_of_a_plugin_are_printed_without_control_characters(plugin, short_folder, capsys, words):
+    """Its name and version; in JSON they stay what they are."""
+    plugin(name=f"efs{OWNED}", version=OWNED)
+
+    cli.main([word.replace("SOCKET", f"{short_folder}/csi.sock") for word in words])
+
+    printed = capsys.readouterr()
+    assert CONTROL.search(printed.out + printed.err) is None
+    assert "owned" in printed.out
+    if "--json" in words:
+        assert json.loads(printed.out)["vendor_version"] == OWNED
+
+
+@pytest.mark.parametrize(
+    "words", [[OWNED], ["render", OWNED], ["render", OWNED, "--out", OWNED]], ids=["command", "usage", "file"]
+)
+def test_what_was_typed_is_printed_without_control_characters(capsys, words):
+    """A script may have pasted it; argparse's own messages pass the same way."""
+    with contextlib.suppress(SystemExit):
+        cli.main(words)
+
+    told = capsys.readouterr().err
+    assert CONTROL.search(told) is None
+    assert told
+
+
+@pytest.fixture
+def hostile_nomad():
+    """Something at Nomad's address that answers each request with control characters in an error."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def answer(self):
+            body = f"Permission denied{OWNED}".encode()
+            self.send_response(403)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Stay silent."""
+
+    for method in ("GET", "PUT", "POST"):
+        setattr(Handler, f"do_{method}", Handler.answer)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_errors_of_a_server_are_printed_without_control_characters(hostile_nomad, tmp_path, capsys):
+    """`verify` and `claims` show what it answered."""
+    spec = tmp_path / "storage.yaml"
+    spec.write_text("plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n")
+
+    for words in (["verify", str(spec)], ["claims"], ["report"]):
+        assert cli.main([*words, "--address", hostile_nomad]) == 2
+
+    printed = capsys.readouterr()
+    assert CONTROL.search(printed.out + printed.err) is None
+    assert "Permission denied" in printed.out + printed.err
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_colours_of_our_tables_are_for_terminals_only(monkeypatch):
+    """A file or pipe gets none, whoever wrote them."""
+    told = {}
+    for name, stream in (("terminal", Terminal()), ("pipe", io.StringIO())):
+        monkeypatch.setattr("sys.stdout", stream)
+        with guard.guarded():
+            sys.stdout.write(f"{visible.RED}bad{visible.RESET} {OWNED}\n")
+        told[name] = stream.getvalue()
+
+    assert told["terminal"] == f"\x1b[31mbad\x1b[0m {SPELLED_OUT}\n"
+    assert told["pipe"] == rf"\u001b[31mbad\u001b[0m {SPELLED_OUT}" + "\n"
+
+
+def test_streams_are_put_back(monkeypatch):
+    """And what is closed stays so."""
+    before = sys.stdout
+    monkeypatch.setattr("sys.stderr", None)
+    with guard.guarded():
+        assert guard.terminal(sys.stdout) is before
+        assert sys.stderr is None
+
+    assert sys.stdout is before

@@ -1,0 +1,104 @@
+"""Output as Unix programs have it: a reader that goes away, any encoding, a full disk."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+
+COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
+SPEC = """
+plugins:
+- {id: ebs, driver: aws-ebs, aws_region: us-east-1}
+volumes:
+- id: data
+  name: "数据"
+  plugin_id: ebs
+  existing: {external_id: vol-0123456789abcdef0, availability_zone: us-east-1a}
+"""
+STALE = [
+    pytest.param(["render", "storage.yaml", "--out", "out", "--check"], id="render --check"),
+    pytest.param(["lint", "job.nomad.hcl"], id="lint"),
+    pytest.param(["import", "job.nomad.hcl"], id="import"),
+]
+PRINTING = [
+    *(pytest.param([name, "--help"], id=f"{name} --help") for name in cli.COMMANDS),
+    pytest.param(["--help"], id="--help"),
+    pytest.param(["--version"], id="--version"),
+    pytest.param(["schema"], id="schema"),
+    pytest.param(["schema", "--docs"], id="schema --docs"),
+    pytest.param(["drivers"], id="drivers"),
+    pytest.param(["drivers", "--docs"], id="drivers --docs"),
+    pytest.param(["doctor", "--docs"], id="doctor --docs"),
+    pytest.param(["lint", "--docs"], id="lint --docs"),
+    *STALE,
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a spec and a job."""
+    (tmp_path / "storage.yaml").write_text(SPEC, encoding="utf-8")
+    (tmp_path / "job.nomad.hcl").write_text(
+        'job "数据" { group "g" { task "t" { driver = "docker"\n csi_plugin { id = "数"\n type = "node" } } } }',
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def run(words, folder, output, **environment):
+    """Return exit code and standard error of a command whose standard output is *output*."""
+    done = subprocess.run(
+        [COMMAND, *words],
+        cwd=folder,
+        env=os.environ | environment,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    return done.returncode, done.stderr.decode("utf-8", errors="replace")
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_closed_pipe_ends_a_command_quietly(words, folder):
+    """However much it would print: nothing is said, and the exit code is that of a program without a reader."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        assert run(words, folder, writer) == (141, "")
+    finally:
+        os.close(writer)
+
+
+def test_output_that_nobody_asked_for_is_no_error(folder):
+    """Closed from the start, as with ``>&-``."""
+    code = subprocess.run(f"{COMMAND} --version >&-", shell=True, cwd=folder, check=False).returncode  # noqa: S602
+
+    assert code == 0
+
+
+@pytest.mark.parametrize("words", [["schema"], ["--version"]])
+def test_full_disk_is_an_error(words, folder):
+    """Also where the output is written at the very end."""
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        code, said = run(words, folder, full)
+
+    assert code == 2
+    assert said.endswith("No space left on device\n")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("words", STALE)
+def test_output_of_any_encoding_works(words, folder, encoding):
+    """Characters that it lacks are written as escapes; the exit code is that of the findings."""
+    with (folder / "output").open("wb") as output:
+        code, said = run(words, folder, output, PYTHONIOENCODING=encoding)
+
+    written = (folder / "output").read_bytes().decode(encoding)
+    assert "Traceback" not in said
+    assert code in {0, 1}
+    assert ("数" if encoding == "utf-8" else "\\u6570") in written

@@ -1,0 +1,451 @@
+"""
+One desired volume and one record of Nomad's: every command and both resources find the same differences.
+
+The cluster is the emulator, in this process; what is sent is judged by its rules, which the contract suite holds to
+those of a real agent.
+"""
+
+import dataclasses
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import volume
+from nomad_csi.deploy import (
+    batch_register,
+    claim_replacement,
+    cluster_report,
+    created_volume,
+    picture,
+    registration_anew,
+    repair_steps,
+    resource,
+    verification,
+    volume_comparison,
+    volume_document,
+    volume_registration,
+)
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import model, registration, storage
+from nomad_csi.plan import volumes as planned
+from nomad_csi.verify import claim_model
+from nomad_csi_sandbox.nomad import crowd_storage
+from tests import report_picture as demo
+
+ID, KEY, IDENTITY = "data", ("default", "data"), "default/data"
+HERE, THERE = {"zone": "us-east-1a"}, {"zone": "us-east-1b"}
+SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+READER = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
+GIB = 2**30
+DESIRED = registration.VolumeRegistration(
+    volume_id=ID,
+    name=ID,
+    external_id="fs-0123456789abcdef0:/data",
+    plugin_id="aws-efs0",
+    capabilities=(SHARED,),
+    mount_options=registration.MountOptions(fs_type="nfs4"),
+    required_topologies=(HERE,),
+    parameters={"type": "a"},
+    context={"tier": "fast"},
+)
+SIZE = {"capacity_min_bytes": GIB, "capacity_max_bytes": 2 * GIB}
+HELD_SIZE = {"RequestedCapacityMin": GIB, "RequestedCapacityMax": 2 * GIB, "Capacity": GIB}
+CODES = {
+    "capability": "capabilities-differs",
+    "capacity_max": "capacity-differs",
+    "capacity_min": "capacity-differs",
+    "clone_id": "clone-id-differs",
+    "context": "context-differs",
+    "external_id": "external-id-differs",
+    "mount_options.fs_type": "fs-type-differs",
+    "mount_options.mount_flags": "mount-flags-differs",
+    "name": "name-differs",
+    "parameters": "parameters-differs",
+    "plugin_id": "plugin-id-differs",
+    "snapshot_id": "snapshot-id-differs",
+    "topology_request.required": "topologies-differs",
+}
+
+
+def places(*segments):
+    """Return places as Nomad writes them."""
+    return [{"Segments": each} for each in segments]
+
+
+def modes(*capabilities):
+    """Return capabilities as Nomad writes them."""
+    return [{"AccessMode": item.access_mode, "AttachmentMode": item.attachment_mode} for item in capabilities]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Case:
+    """What is desired and held otherwise than in `DESIRED`, and the one answer: fields, each with its effect."""
+
+    name: str
+    desired: dict = dataclasses.field(default_factory=dict)
+    held: dict = dataclasses.field(default_factory=dict)
+    answer: dict = dataclasses.field(default_factory=dict)
+    hidden: tuple = ()
+    is_made: bool = False
+    is_claimed: bool = False
+
+    @property
+    def document(self):
+        """The desired document; of a made volume without what its plugin answers."""
+        own = {"external_id": "", "context": {}} if self.is_made else {}
+        return dataclasses.replace(DESIRED, **own | self.desired)
+
+    @property
+    def kind(self):
+        """The answer in the words of `plan`."""
+        kinds = [("replaced", "refused"), ("refused", "refused"), ("in-place", "changes"), ("kept", "ignored")]
+        return next((kind for effect, kind in kinds if effect in self.answer.values()), "equal")
+
+    @property
+    def is_anew(self):
+        """Whether another registration, or other storage, is needed."""
+        return bool({"kept", "replaced"} & set(self.answer.values()))
+
+
+REQUEST = {"Required": places(HERE), "Preferred": None}
+REGISTERED = [
+    Case(name="equal"),
+    Case(name="another external id", held={"ExternalID": "fs-1"}, answer={"external_id": "replaced"}),
+    Case(name="another plugin", held={"PluginID": "aws-ebs0"}, answer={"plugin_id": "replaced"}),
+    Case(name="another name", held={"Name": "x"}, answer={"name": "replaced"}),
+    Case(name="made from a snapshot that is not asked for", held={"SnapshotID": "snap-1"}),
+    Case(name="made from a volume that is not asked for", held={"CloneID": "vol-1"}),
+    Case(name="other parameters", held={"Parameters": {"type": "b"}}, answer={"parameters": "replaced"}),
+    Case(name="parameters to be dropped", desired={"parameters": {}}, answer={"parameters": "kept"}),
+    Case(
+        name="preferred places that is not asked for",
+        held={"RequestedTopologies": REQUEST | {"Preferred": places(HERE)}},
+    ),
+    Case(name="places in another order", desired={"required_topologies": (THERE, HERE)}, held={
+        "RequestedTopologies": REQUEST | {"Required": places(HERE, THERE)}, "Topologies": places(HERE, THERE),
+    }),
+    Case(
+        name="requested places differ, effective ones are equal",
+        held={"RequestedTopologies": REQUEST | {"Required": places(HERE, THERE)}},
+    ),
+    Case(name="effective places without a request", held={"RequestedTopologies": None}),
+    Case(name="one more effective segment", held={"Topologies": places(HERE | {"rack": "1"})}),
+    Case(
+        name="another place",
+        held={"RequestedTopologies": REQUEST | {"Required": places(THERE)}, "Topologies": places(THERE)},
+        answer={"topology_request.required": "replaced"},
+    ),
+    Case(
+        name="registered without a place",
+        held={"RequestedTopologies": None, "Topologies": []},
+        answer={"topology_request.required": "kept"},
+    ),
+    Case(name="capability listed twice", held={"RequestedCapabilities": modes(SHARED, SHARED)}),
+    Case(name="another capability", held={"RequestedCapabilities": modes(READER)}, answer={"capability": "in-place"}),
+    Case(
+        name="capability in use is not desired",
+        desired={"capabilities": (READER,)},
+        answer={"capability": "refused"},
+        is_claimed=True,
+    ),
+    Case(
+        name="another file system",
+        held={"MountOptions": {"FSType": "ext4", "MountFlags": None}},
+        answer={"mount_options.fs_type": "in-place"},
+    ),
+    Case(
+        name="another file system while in use",
+        held={"MountOptions": {"FSType": "ext4", "MountFlags": None}},
+        answer={"mount_options.fs_type": "refused"},
+        is_claimed=True,
+    ),
+    Case(
+        name="mount flags that is not asked for",
+        held={"MountOptions": {"FSType": "nfs4", "MountFlags": ["noatime"]}},
+        answer={"mount_options.mount_flags": "in-place"},
+    ),
+    Case(
+        name="mount flags on both sides",
+        desired={"mount_options": registration.MountOptions(fs_type="nfs4", mount_flags=("tls",))},
+        held={"MountOptions": {"FSType": "nfs4", "MountFlags": ["noatime"]}},
+        hidden=("mount_options.mount_flags",),
+    ),
+    Case(name="secrets", desired={"secrets": {"key": "canary-6d1e"}}, hidden=("secrets",)),
+    Case(name="another context", held={"Context": {"tier": "slow"}}, answer={"context": "in-place"}),
+    Case(name="a context to be dropped", desired={"context": {}}, answer={"context": "kept"}),
+    Case(
+        name="in place and only anew",
+        desired={"context": {}, "capabilities": (READER,)},
+        answer={"capability": "in-place", "context": "kept"},
+    ),
+]  # fmt: skip
+MADE = [
+    Case(name="made, equal", is_made=True),
+    Case(name="made with a context and a name of its plugin's", is_made=True, held={"Name": f"{ID}-1", "Context": {}}),
+    Case(
+        name="made from another snapshot",
+        is_made=True,
+        desired={"snapshot_id": "snap-1"},
+        held={"SnapshotID": "snap-2"},
+        answer={"snapshot_id": "replaced"},
+    ),
+    Case(
+        name="made from a snapshot, and none is asked for",
+        is_made=True,
+        held={"SnapshotID": "snap-2"},
+        answer={"snapshot_id": "replaced"},
+    ),
+    Case(
+        name="made from another volume",
+        is_made=True,
+        desired={"clone_id": "vol-1"},
+        held={"CloneID": "vol-2"},
+        answer={"clone_id": "replaced"},
+    ),
+    Case(
+        name="capacity_min raised",
+        is_made=True,
+        desired=SIZE | {"capacity_min_bytes": 2 * GIB},
+        held=HELD_SIZE,
+        answer={"capacity_min": "in-place"},
+    ),
+    Case(
+        name="capacity_max changed",
+        is_made=True,
+        desired=SIZE | {"capacity_max_bytes": 3 * GIB},
+        held=HELD_SIZE,
+        answer={"capacity_max": "in-place"},
+    ),
+    Case(
+        name="capacity_max below the size that it has",
+        is_made=True,
+        desired={"capacity_max_bytes": GIB, "capacity_min_bytes": GIB},
+        held=HELD_SIZE | {"Capacity": 2 * GIB},
+        answer={"capacity_max": "refused"},
+    ),
+    Case(name="no size is asked for any more", is_made=True, held=HELD_SIZE),
+    Case(
+        name="made in the same place by another key",
+        is_made=True,
+        held={"RequestedTopologies": {"Required": places({"topology": "us-east-1a"}), "Preferred": None}},
+    ),
+    Case(
+        name="made in another place",
+        is_made=True,
+        held={"RequestedTopologies": {"Required": places(THERE), "Preferred": None}, "Topologies": places(THERE)},
+        answer={"topology_request.required": "replaced"},
+    ),
+    Case(
+        name="made with preferred places that is not asked for",
+        is_made=True,
+        held={"RequestedTopologies": REQUEST | {"Preferred": places(HERE)}},
+    ),
+    Case(
+        name="made with parameters, and none are asked for",
+        is_made=True,
+        desired={"parameters": {}},
+        answer={"parameters": "replaced"},
+    ),
+]
+
+
+def names(cases):
+    """Name the parameters by their case."""
+    return pytest.mark.parametrize("case", cases, ids=[case.name for case in cases])
+
+
+@pytest.fixture(scope="module")
+def agent():
+    """An emulated cluster with two healthy plugins, and its client."""
+    with demo.running(2, 1) as (host, serving):
+        connection = nomad.Connection(address=serving.url)
+        with nomad.Nomad(connection) as client:
+            yield host, client
+
+
+@pytest.fixture
+def client(agent, case):
+    """The client of a cluster that holds the volume of *case*."""
+    host, found = agent
+    with host.state.lock:
+        host.state.volumes.clear()
+        crowd_storage.hold(host.state, [volumes.payload(DESIRED)])
+        record = host.state.volumes[KEY]
+        record.spec |= case.held
+        if case.is_claimed:
+            crowd_storage.consume(host.state, demo.CONSUMER, [(ID, next(iter(host.state.nodes)))])
+            for claim in record.claims.values():
+                claim |= {"AccessMode": SHARED.access_mode}
+            record.spec |= {"AccessMode": SHARED.access_mode, "AttachmentMode": SHARED.attachment_mode}
+    return found
+
+
+@pytest.fixture
+def context(client):
+    """What a step of a resource may use."""
+    return resource.Context(connect=lambda: client, cancelled=threading.Event())
+
+
+def plan_of(case):
+    """Return a plan that has the volume of *case* alone, of plugins whose jobs are not asked about."""
+    document = case.document
+    made = model.CreatedVolume(
+        capacity_min_bytes=document.capacity_min_bytes,
+        capacity_max_bytes=document.capacity_max_bytes or None,
+        clone_id=document.clone_id,
+        snapshot_id=document.snapshot_id,
+    )
+    volume_plan = model.VolumePlan(
+        registration=document, source=made if case.is_made else None, protect=True, adopt=False
+    )
+    assert planned.desired_document(volume_plan, {}) == document
+    return dataclasses.replace(storage.plan_document(demo.SPEC), volumes=(volume_plan,))
+
+
+def inputs_of(case):
+    """Return the inputs of the resource for the volume of *case*, as its program has them."""
+    document = case.document
+    own = {
+        "capacityMinBytes": document.capacity_min_bytes,
+        "capacityMaxBytes": document.capacity_max_bytes,
+        "cloneId": document.clone_id,
+        "snapshotId": document.snapshot_id,
+    }
+    given = volume_document.to_inputs(document) | {name: value for name, value in own.items() if value}
+    kind = kind_of(case)
+    values, failures = kind.check({name: value for name, value in given.items() if name in kind.inputs})
+    assert failures == ()
+    return values
+
+
+def kind_of(case):
+    """Return the resource for the volume of *case*."""
+    return created_volume.CreatedVolume() if case.is_made else volume_registration.VolumeRegistration()
+
+
+def properties_of(answer):
+    """Return the properties for the fields of an answer."""
+    return {volume_document.property_path(field).partition(".")[0] for field in answer}
+
+
+@names(REGISTERED + MADE)
+def test_comparison(case, client):
+    """The answer that the others must find, and what cannot be compared."""
+    found = volume.compare_volume(case.document, volumes.get(client, *KEY), made_by_plugin=case.is_made)
+
+    assert {item.field: item.effect for item in found.differences} == case.answer
+    assert found.hidden == case.hidden
+    assert "canary" not in repr(found)
+
+
+@names(REGISTERED + MADE)
+def test_verify_and_report(case, client):
+    """A finding for each field, of severity error."""
+    plan = plan_of(case)
+    expected = sorted(CODES[field] for field in case.answer)
+
+    [verdict] = verification.verify(client, plan).volumes
+    shown = cluster_report.look(client, cluster_report.Question(plan=plan, spec="storage.yaml"))
+    [reported] = shown.volumes
+
+    differing = [item for item in verdict.findings if item.code.endswith("-differs")]
+    assert sorted(item.code for item in differing) == expected
+    assert {item.severity for item in differing} <= {"error"}
+    assert verdict.verdict == reported.verdict == ("differs" if expected else "ok")
+    assert sorted(item.code for item in shown.findings if item.code.endswith("-differs")) == expected
+
+
+@names(REGISTERED + MADE)
+def test_plan(case, client):
+    """The state of the volume, and a remark that begins with the path of each field."""
+    [item] = [item for item in picture.draw(client, plan_of(case), {}).items if item.kind == "volume"]
+
+    assert item.state == case.kind
+    assert [remark.partition(":")[0] for remark in item.remarks if remark.partition(":")[0] in CODES] == [
+        field for field in CODES_IN_ORDER if field in case.answer
+    ]
+
+
+CODES_IN_ORDER = [
+    "name", "external_id", "plugin_id", "clone_id", "snapshot_id", "parameters", "topology_request.required", "capability",
+    "mount_options.fs_type", "mount_options.mount_flags", "context", "capacity_min", "capacity_max",
+]  # fmt: skip
+
+
+@names(REGISTERED)
+def test_register(case, client):
+    """What becomes of the volume; afterwards Nomad has all that it was to change, and nothing else."""
+    [outcome] = batch_register.register(client, [case.document])
+
+    is_sent = case.kind == "changes" or (case.kind == "equal" and case.hidden)
+    assert outcome.status == ("refused" if case.kind == "refused" else "updated" if is_sent else "unchanged")
+    texts = (outcome.reason, *outcome.changes, *outcome.ignored)
+    assert {field for field in CODES if any(f"{field}: " in text for text in texts)} == set(case.answer)
+    after = volume.compare_volume(case.document, volumes.get(client, *KEY))
+    assert {item.field for item in after.differences} == {
+        field for field, effect in case.answer.items() if case.kind == "refused" or effect != "in-place"
+    }
+
+
+@names(REGISTERED + MADE)
+def test_diff_after_a_refresh(case, client, context):
+    """The properties of the fields, and whether the volume is registered anew, or replaced."""
+    kind, news = kind_of(case), inputs_of(case)
+    held = volumes.get(client, *KEY)
+    recorded = news | {"externalId": held.external_id, "topologies": []} if case.is_made else news
+
+    inputs, outputs = kind.read(context, IDENTITY, news, recorded)
+    found = kind.diff(IDENTITY, inputs, outputs, news)
+
+    assert {path.partition(".")[0].partition("[")[0] for path in (*found.updates, *found.replaces)} == properties_of(
+        case.answer
+    )
+    assert bool(found.replaces) == (case.is_made and case.is_anew)
+    assert ("registered again" in found.notice) == (case.is_anew and not case.is_made)
+
+
+@names(REGISTERED + MADE)
+def test_take_over(case, context):
+    """A new resource takes an equal volume over, and refuses one that differs with the properties."""
+    kind = kind_of(case)
+    try:
+        kind.create(context, inputs_of(case))
+        message = ""
+    except errors.RefusedError as refused:
+        message = str(refused)
+
+    paths = {volume_document.property_path(field) for field in CODES}
+    assert {path for path in paths if f" {path}: Nomad has" in message or f" {path}: removed" in message} == {
+        volume_document.property_path(field) for field in case.answer
+    }
+
+
+@names(REGISTERED)
+def test_registration_anew(case, client):
+    """Needed where a field is kept or replaced."""
+    assert registration_anew.is_needed(volumes.get(client, *KEY), inputs_of(case)) == case.is_anew
+
+
+@names([case for case in REGISTERED if not case.is_claimed])
+def test_repair_of_claims(case, client):
+    """What would be registered must be what Nomad is to forget."""
+    order = repair_steps.Order(namespace="default", volume_id=ID, document=case.document, source="data.volume.hcl")
+    claimed = claim_model.VolumeClaims(volume=volumes.get(client, *KEY), claims=(), findings=(), ebs=None)
+    try:
+        claim_replacement.Replacement(client, order).checked(claimed)
+        message = ""
+    except repair_steps.EndError as ended:
+        message = ended.reason
+
+    assert {field for field in CODES if f"{field}: " in message} == set(case.answer)
+
+
+@names([case for case in REGISTERED + MADE if not (case.held or case.is_claimed)])
+def test_inputs_before_and_after(case):
+    """What an update is classified by: the state alone, where what Nomad holds is what was registered."""
+    old = inputs_of(dataclasses.replace(case, desired={}))
+
+    compared = volume_comparison.compare_inputs(old, inputs_of(case), {} if case.is_made else None)
+
+    assert {item.field: item.effect for item in compared.differences} == case.answer

@@ -1,0 +1,60 @@
+"""What forces a replacement of storage never follows from a name that people change or share."""
+
+import pulumi
+import pytest
+
+from nomad_csi import EbsVolume, EfsVolume
+from nomad_csi.plan import replacement
+from nomad_csi_sandbox.aws.provider import ebs, efs, efs_access
+
+EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
+EFS = {
+    "plugin_id": "aws-efs0",
+    "mount_targets": [{"availability_zone": "us-east-1a"}],
+    "clients": {"cidr_blocks": ["10.0.0.0/8"]},
+    "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
+}
+NAMED = {"project": "storage", "stack": "prod", "args": {}}
+RENAMED = [
+    NAMED | {"stack": "live"},
+    NAMED | {"project": "infra"},
+    NAMED | {"args": {"volume_id": "other"}},
+    NAMED | {"args": {"namespace": "team"}},
+    NAMED | {"args": {"name": "Other"}},
+]
+
+
+@pytest.mark.parametrize("kind", [ebs.VOLUME, efs.FILE_SYSTEM, efs_access.ACCESS_POINT], ids=lambda kind: kind.title)
+def test_list_has_every_property_that_forces_a_replacement(kind):
+    """As the emulated provider has them, which was written from the source of the real one."""
+    assert set(replacement.PROPERTIES[kind.token]) == kind.fixed
+
+
+@pytest.mark.parametrize("renamed", RENAMED, ids=["stack", "project", "volume id", "namespace", "name"])
+def test_nothing_on_the_list_changes_with_a_name(cloud, renamed):
+    """What does is ignored once the storage is made."""
+    before, after = declared(cloud, **NAMED), declared(cloud, **renamed)
+
+    for kind, names in replacement.PROPERTIES.items():
+        compared = set(names) - set(replacement.ignored(kind))
+        assert {name: before[kind].get(name) for name in compared} == {name: after[kind].get(name) for name in compared}
+        for name, reason in names.items():
+            assert (name in before[kind]) is (reason != replacement.NEVER_SET and "kms" not in reason), (kind, name)
+
+
+def test_creation_token_is_the_one_property_that_is_ignored():
+    """It has an id in it that changes with the stack's name."""
+    assert [replacement.ignored(kind) for kind in replacement.PROPERTIES] == [[], ["creationToken"], []]
+
+
+def declared(cloud, *, project, stack, args):
+    """Return the inputs of the storage that two components declare, by type."""
+    cloud.recorder.made.clear()
+    pulumi.runtime.set_mocks(cloud.recorder, project=project, stack=stack, preview=False)
+
+    def program():
+        EbsVolume("mysql", EBS | args)
+        EfsVolume("shared", EFS | args)
+
+    cloud.settle(program)
+    return {made.token: made.inputs for made in cloud.recorder.made}

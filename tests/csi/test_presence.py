@@ -1,0 +1,164 @@
+"""Whether a volume exists is asked in a way that its driver can answer, and what it cannot answer is said to be so."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import controller, presence
+
+GONE, CONFIRMED = "NOT_FOUND", "OK"
+CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
+VOLUME = "nas#pool#pvc-4bcbf944"
+
+
+class Driver:
+    """A controller that answers by the volume's id; ``validations`` has other ids under an empty one."""
+
+    def __init__(self, monkeypatch, validations, pages=None, condition=None):
+        self.asked = []
+        self.validations, self.pages, self.condition = validations, pages, condition
+        for name in (
+            "validate_volume_capabilities",
+            "list_volumes",
+            "controller_get_volume",
+            "controller_get_capabilities",
+        ):
+            monkeypatch.setattr(controller, name, getattr(self, name))
+
+    def validate_volume_capabilities(self, _connection, *, volume_id, **_):
+        self.asked.append(("validate", volume_id))
+        code = self.validations.get(volume_id, self.validations.get("", GONE))
+        if code != CONFIRMED:
+            code, _, text = code.partition(": ")
+            raise errors.CsiError("/csi.sock", f"{code}: {text}", code=code)
+
+    def controller_get_capabilities(self, _connection, **_):
+        rpcs = () if self.pages is None else ("LIST_VOLUMES",)
+        return controller.ControllerCapabilities(rpcs=rpcs)
+
+    def list_volumes(self, _connection, *, starting_token, **_):
+        self.asked.append(("list", starting_token))
+        found, token = self.pages[int(starting_token or 0)]
+        return controller.VolumePage(volume_ids=found, next_token=token)
+
+    def controller_get_volume(self, _connection, *, volume_id, **_):
+        self.asked.append(("get", volume_id))
+        if isinstance(self.condition, errors.CsiError):
+            raise self.condition
+        return controller.VolumeCondition(abnormal=bool(self.condition), message=self.condition)
+
+
+def observed(**question):
+    return presence.observe(CONNECTION, presence.Question(volume_id=VOLUME, **question))
+
+
+@pytest.mark.parametrize(
+    ("validations", "pages", "expected"),
+    [
+        ({VOLUME: GONE}, None, "absent"),
+        ({VOLUME: CONFIRMED}, None, "present"),
+        ({"": CONFIRMED}, None, "unobservable"),
+        ({"": CONFIRMED}, [((), "1"), ((VOLUME,), "")], "present"),
+        ({"": CONFIRMED}, [(("other",), "1"), ((), "")], "absent"),
+        ({"": "UNIMPLEMENTED"}, None, "unobservable"),
+        ({"": "UNIMPLEMENTED"}, [((VOLUME,), "")], "present"),
+        ({VOLUME: CONFIRMED, "": "INVALID_ARGUMENT: no such form"}, None, "unobservable"),
+        ({VOLUME: "INTERNAL: backend is down"}, None, "unobservable"),
+    ],
+)
+def test_driver_of_which_nothing_is_known_is_asked_about_an_id_that_cannot_exist(
+    monkeypatch, validations, pages, expected
+):
+    """Who confirms that one as well is asked for a list, where it has one."""
+    Driver(monkeypatch, validations, pages)
+
+    assert observed() == expected
+
+
+@pytest.mark.parametrize(
+    ("known", "validations", "expected"),
+    [
+        ({"absence": "none"}, {"": CONFIRMED}, "unobservable"),
+        ({"absence": "validate"}, {"": CONFIRMED}, "present"),
+        ({"absence": "validate"}, {"": GONE}, "absent"),
+        ({"absence": "validate"}, {"": "INTERNAL: backend is down"}, "present"),
+        (
+            {"absence": "validate", "gone": [r"InvalidVolume\.NotFound"]},
+            {"": "INTERNAL: InvalidVolume.NotFound"},
+            "absent",
+        ),
+        ({"absence": "validate"}, {"": "UNIMPLEMENTED"}, "unobservable"),
+    ],
+)
+def test_what_is_known_of_the_driver_goes_first(monkeypatch, known, validations, expected):
+    """One question, or none; an error about something else is no proof of absence."""
+    driver = Driver(monkeypatch, validations)
+
+    assert observed(**known) == expected
+    assert driver.asked == ([] if known["absence"] == "none" else [("validate", VOLUME)])
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("", "present"),
+        ("Volume ID x not found", "absent"),
+        ("degraded", "present"),
+        (errors.CsiError("/csi.sock", "NOT_FOUND: no", code="NOT_FOUND"), "absent"),
+        (errors.CsiError("/csi.sock", "INTERNAL: no", code="INTERNAL"), "present"),
+    ],
+)
+def test_condition_of_a_volume_tells_where_its_validation_cannot(monkeypatch, condition, expected):
+    """An abnormal condition alone is no absence."""
+    driver = Driver(monkeypatch, {"": GONE}, condition=condition)
+
+    assert observed(absence="get", gone=["not found"]) == expected
+    assert driver.asked == [("get", VOLUME)]
+
+
+def test_driver_without_that_call_is_asked_to_validate(monkeypatch):
+    """An older release of it."""
+    driver = Driver(monkeypatch, {"": GONE}, condition=errors.CsiError("/csi.sock", "", code="UNIMPLEMENTED"))
+
+    assert observed(absence="get") == "absent"
+    assert driver.asked == [("get", VOLUME), ("validate", VOLUME)]
+
+
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "DEADLINE_EXCEEDED"])
+@pytest.mark.parametrize("absence", ["", "validate", "get"])
+def test_no_answer_is_raised(monkeypatch, code, absence):
+    """Out of reach is neither present nor absent."""
+    Driver(monkeypatch, {"": code}, condition=errors.CsiError("/csi.sock", "", code=code))
+
+    with pytest.raises(errors.CsiError):
+        observed(absence=absence)
+
+
+def test_list_without_an_end_is_an_error(monkeypatch):
+    """A driver that hands out the same token for ever."""
+    driver = Driver(monkeypatch, {"": CONFIRMED}, [((), "1"), ((), "1")])
+
+    with pytest.raises(errors.CsiError, match="the token 1 came twice"):
+        observed()
+
+    assert [asked for asked in driver.asked if asked[0] == "list"] == [("list", ""), ("list", "1")]
+
+
+@pytest.mark.parametrize(
+    ("volume_id", "form"),
+    [
+        ("vol-0123456789abcdef0", r"vol-[0-9a-f]{17}"),
+        ("0e7f2c4a-c6c5-11f0-9d5c-0242ac110002", r"0e7f2c4a-c6c5-11f0-9d5c-[0-9a-f]{12}"),
+        ("projects/p/zones/us-central1-a/disks/orders", r"projects/p/zones/us-[a-z]{7}[0-9]-a/disks/orders"),
+        ("123456789012345678", r"[0-9]{18}"),
+        ("media", r"media-[0-9]{16}"),
+    ],
+)
+def test_id_that_cannot_exist_has_the_form_of_the_volumes(volume_id, form):
+    """So that the driver reads it, and looks for it."""
+    found = presence.unknown_id(volume_id)
+
+    assert found != volume_id
+    assert re.fullmatch(form, found), found

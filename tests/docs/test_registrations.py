@@ -1,0 +1,80 @@
+"""The page on changes of registrations says what the code does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nomad_csi.aws import file_systems
+from nomad_csi.deploy import registration_anew, registration_change, volume_properties
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "registrations.md").read_text(encoding="utf-8")
+CODE = Path(registration_anew.__file__).parent
+
+
+OLD = {
+    "volumeId": "v",
+    "namespace": "default",
+    "name": "v",
+    "externalId": "vol-1",
+    "pluginId": "ebs",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "context": {"a": "1"},
+}
+OTHERS = {
+    "name": "w",
+    "externalId": "vol-2",
+    "pluginId": "efs",
+    "capabilities": [{"accessMode": "single-node-reader-only", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4"},
+    "requiredTopologies": [{"segments": {"zone": "a"}}],
+    "parameters": {"a": "1"},
+    "context": {},
+    "secrets": {"a": "1"},
+    "owner": "shop/prod",
+}
+"""Each property but those of the id, changed."""
+
+
+def row(start):
+    """Return the names in the first cell of the row that begins with a name."""
+    [line] = [line for line in PAGE.splitlines() if line.startswith(f"| `{start}`")]
+    return set(re.findall(r"`(\w+)`", line.split("|")[1]))
+
+
+def test_the_table_has_every_property_in_its_row():
+    """By what becomes of a change; how a step is made changes nothing."""
+    in_place, anew, replaced = row("capabilities"), row("externalId"), row("namespace")
+
+    changes = {name: registration_change.classify(OLD, OLD | {name: other}).kind for name, other in OTHERS.items()}
+    assert {name for name, kind in changes.items() if kind == "register-anew"} == anew
+    assert {name for name, kind in changes.items() if kind == "in-place"} == in_place - {
+        "context"
+    }  # there, a changed one
+    assert replaced == set(registration_change.IDENTITY)
+    named = in_place | anew | replaced | volume_properties.NOT_OF_NOMAD | {"ownerId"}
+    assert named == set(volume_properties.INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("registration_anew", "is NOT registered now: "),
+        ("registration_anew", "as before: its successor failed, and the old "),
+        ("successor", "not checked before "),
+        ("volume_ownership", "stays registered: a newer resource of this stack holds it (moved, or replaced)"),
+    ],
+)
+def test_messages_are_those_of_the_code(module, said):
+    """Word for word, so that a search finds the page."""
+    assert said in (CODE / f"{module}.py").read_text(encoding="utf-8")
+    assert said.strip() in PAGE
+
+
+def test_limits_and_rights_are_those_of_the_code():
+    """How long Nomad is asked again, and what AWS must allow."""
+    assert f"for {registration_anew.OUTAGE_S:g} seconds" in PAGE
+    for right in ("DescribeFileSystems", "DescribeAccessPoints"):
+        assert right in file_systems.__doc__
+        assert f"elasticfilesystem:{right}" in PAGE

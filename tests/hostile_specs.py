@@ -1,0 +1,133 @@
+"""Whole specs with hostile texts in any of their places: an own driver and a volume that use every kind of field."""
+
+import copy
+import json
+import os
+import random
+from dataclasses import dataclass
+
+from nomad_csi import errors
+from nomad_csi.plan import model, storage
+from nomad_csi.render import files
+from tests import hostile
+
+COUNT = int(os.environ.get("NOMAD_CSI_HOSTILE_SPECS", "300"))
+"""How many specs a test makes; 6,000 search for longer, and take minutes."""
+
+DRIVER = {
+    "name": "own",
+    "title": "Own storage",
+    "provider": "own.example.com",
+    "image": "registry.example.com/own:1",
+    "version": "1",
+    "roles": {
+        "node": {
+            "job_type": "system",
+            "arguments": ["--endpoint=${CSI_ENDPOINT}", "--config={config_file}", "--zone={zone}", "--x=y"],
+            "environment": {"LEVEL": "info", "ZONE": "{zone}"},
+            "secret_environment": {"TOKEN": "token"},
+            "secret_files": {"key.pem": "key"},
+            "credentials_environment": {"KEY_FILE": "${NOMAD_SECRETS_DIR}/key.pem"},
+            "privileged": True,
+            "network_mode": "host",
+            "ipc_mode": "host",
+            "binds": ["/var/own:/var/own"],
+            "mount_dir": "/csi",
+            "needs": ["a kernel module", "a service"],
+        }
+    },
+    "capabilities": [{"access_mode": "multi-node-multi-writer"}],
+    "config_file": {"name": "own.yaml"},
+    "settings": {"zone": {"text": "the zone", "default": "a"}},
+    "topology_key": "topology.example.com/zone",
+}
+SPEC = {
+    "plugins": [
+        {
+            "id": "own0",
+            "driver": DRIVER,
+            "config": {"server": {"host": "nas", "shares": ["one", "two"], "login": {"from_secret": "login"}}},
+            "credentials": {"vault": {"path": "secret/data/own", "role": "csi"}},
+            "registry_credentials": {"vault": {"path": "secret/data/registry", "role": "csi"}},
+            "environment": {"PROXY": "http://proxy", "EMPTY": "x"},
+            "extra_arguments": {"node": ["--name=value", "--other=thing"]},
+            "constraints": [{"attribute": "${meta.storage}", "operator": "=", "value": "fast"}],
+            "datacenters": ["dc1", "dc2"],
+            "node_pool": "storage",
+            "nomad_region": "global",
+            "image": "mirror.example.com/own:1",
+        }
+    ],
+    "volumes": [
+        {
+            "id": "data",
+            "plugin_id": "own0",
+            "name": "Data",
+            "existing": {"external_id": "nas#data", "availability_zone": "zone-a"},
+            "mount_options": {"fs_type": "ext4", "mount_flags": ["noatime", "nodiratime"]},
+            "topologies": [{"topology.example.com/zone": "a"}, {"topology.example.com/zone": "b"}],
+            "context": {"tier": "slow", "share": "one"},
+            "parameters": {"kind": "thin"},
+            "secrets": {"user": "CANARY"},
+        }
+    ],
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """A hostile spec that passed all rules."""
+
+    document: str
+    """The spec as JSON, for a failure to be repeated."""
+
+    job: model.PluginJob
+    volume: model.VolumePlan
+    job_file: str
+    volume_file: str
+
+
+def accepted(seed, count=COUNT):
+    """Yield those of *count* hostile specs that are accepted."""
+    chance = random.Random(seed)  # noqa: S311  # tests are to be repeated
+    texts = (text for text in hostile.texts(100 * count, seed) if text)
+    for _ in range(count):
+        document = copy.deepcopy(SPEC)
+        for *way, last in chance.sample(PLACES, 1 + chance.randrange(3)):
+            inside = document
+            for step in way:
+                inside = inside[step]
+            text = next(texts)
+            inside[last] = text if chance.randrange(2) else f"{inside[last]}{text}"
+        try:
+            yield _rendered(document)
+        except errors.SpecError:
+            continue
+
+
+def _rendered(document):
+    plan = storage.plan_document(document)
+    [job], [volume] = plan.plugins[0].jobs, plan.volumes
+    texts = files.render_plan(plan, {})
+    return Accepted(
+        document=json.dumps(document),
+        job=job,
+        volume=volume,
+        job_file=texts[job.file_name],
+        volume_file=texts[volume.file_name],
+    )
+
+
+def _places(value, way=()):
+    if isinstance(value, str):
+        yield way
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _places(item, (*way, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _places(item, (*way, index))
+
+
+PLACES = [place for place in _places(SPEC) if place[-1] not in {"plugin_id", "from_secret"} and "secrets" not in place]
+"""Where the texts of `SPEC` stand."""

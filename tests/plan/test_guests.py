@@ -1,0 +1,127 @@
+"""Volumes in the storage of another volume of the spec: found by the ids of what was made, and kept with it."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.components import preflight, recorded
+from nomad_csi.plan import guests, storage
+from nomad_csi.spec import draft
+
+SYSTEM, DISK = "fs-0123456789abcdef0", "vol-0123456789abcdef0"
+PLUGINS = [
+    {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"},
+    {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"},
+]
+SHARED = {
+    "id": "shared",
+    "plugin_id": "aws-efs0",
+    "efs": {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}},
+}
+UPLOADS = {"id": "uploads", "plugin_id": "aws-efs0", "existing": {"external_id": f"{SYSTEM}:/uploads"}}
+STATE = [
+    {
+        "arn": f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}",
+        "tags": {"nomad-csi:volume": "default/shared"},
+    },
+    {"arn": "arn:aws:iam::1:policy/p"},
+    {"stackId": "x"},
+]
+
+
+def read(*volumes):
+    """Return the volumes of a spec, by path."""
+    return draft.read({"plugins": PLUGINS, "volumes": list(volumes)}).volumes
+
+
+@pytest.mark.parametrize(
+    ("external_id", "container"),
+    [
+        (SYSTEM, SYSTEM),
+        (f"{SYSTEM}:/a", SYSTEM),
+        (f"{SYSTEM}::fsap-0123456789abcdef0", SYSTEM),
+        (f"efs:{SYSTEM}:/a", SYSTEM),
+        (DISK, DISK),
+        (f"s3files:{SYSTEM}:/a", ""),
+        ("nas#export", ""),
+        ("", ""),
+    ],
+)
+def test_container_is_what_goes_as_a_whole(external_id, container):
+    """An EBS volume, or a file system of EFS with all that is in it."""
+    assert guests.container(external_id) == container
+
+
+def test_guest_is_known_with_its_owner():
+    """By the id that was made, which only a state, an output or Nomad tells."""
+    plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
+
+    assert list(guests.find(plan.volumes, {"default/shared": f"{SYSTEM}::fsap-0123456789abcdef0"})) == [
+        guests.Guest(key="default/uploads", owner="default/shared", container=SYSTEM)
+    ]
+    assert list(guests.find(plan.volumes, {"default/shared": ""})) == []
+    assert list(guests.find(plan.volumes, {"default/shared": "fs-0fedcba9876543210"})) == []
+
+
+@pytest.fixture
+def state(monkeypatch):
+    """The state of a stack that made the file system of ``default/shared``."""
+    monkeypatch.setattr(recorded, "outputs", lambda: STATE)
+
+
+@pytest.mark.usefixtures("state")
+def test_owner_is_not_removed_while_it_has_a_guest():
+    """The engine would delete the file system, and the data of a volume that is still declared."""
+    with pytest.raises(errors.SpecError) as refused:
+        preflight.refuse_removed_owners(read(UPLOADS))
+
+    assert [str(problem) for problem in refused.value.problems] == [
+        f"volumes[0].existing.external_id: expected volume default/shared in the spec: {SYSTEM} was made for it, and goes "
+        f"with it, got '{SYSTEM}:/uploads'; keep default/shared while default/uploads is in its storage, or move the data "
+        "first"
+    ]
+
+
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize(
+    "volumes",
+    [
+        [SHARED, UPLOADS],
+        [SHARED | {"id": "common", "moved_from": "default/shared"}, UPLOADS],
+        [UPLOADS | {"existing": {"external_id": "fs-0fedcba9876543210:/uploads"}}],
+        [SHARED],
+        [],
+    ],
+    ids=["both", "renamed", "elsewhere", "no guest", "all removed"],
+)
+def test_what_takes_no_data_from_a_guest_is_accepted(volumes):
+    """Its owner stays, by whatever id, or it is no guest."""
+    preflight.refuse_removed_owners(read(*volumes))
+
+
+@pytest.mark.usefixtures("state")
+def test_owner_that_is_only_registered_by_now_is_removed():
+    """What the program made, the engine deletes, also where the same id is registered by hand."""
+    registered = {"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": SYSTEM}}
+
+    with pytest.raises(errors.SpecError, match=f"{SYSTEM} was made for it, and goes with it"):
+        preflight.refuse_removed_owners(read(registered))
+
+
+def test_state_is_not_read_for_other_storage(monkeypatch):
+    """It is a call to the backend."""
+    monkeypatch.setattr(recorded, "outputs", lambda: pytest.fail("the state was read"))
+
+    preflight.refuse_removed_owners(read(SHARED))
+
+
+def test_plan_of_a_guest_has_no_storage_of_its_own():
+    """A volume that Pulumi makes is never a guest."""
+    plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
+    named = [
+        dataclasses.replace(item, registration=dataclasses.replace(item.registration, external_id=SYSTEM))
+        for item in plan.volumes
+    ]
+
+    assert [found.key for found in guests.find(named, {"default/shared": SYSTEM})] == ["default/uploads"]

@@ -1,0 +1,156 @@
+"""Values that a stack's config encrypts, on Pulumi's own engine: secret all the way, or refused before anything is made."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi.nomad import volumes
+
+FLAG, SECRET, CREATED_FLAG = "vers=3.0,password=FLAG-c0ffee", "SECRET-c0ffee", "CREATED-c0ffee"
+STORAGE = {
+    "protect": False,
+    "plugins": [{"id": "nfs0", "driver": "csi-driver-nfs", "verify": {"stable_s": 0.5}}],
+    "volumes": [
+        {
+            "id": "media",
+            "plugin_id": "nfs0",
+            "existing": {"external_id": "nas.example.net#export/media"},
+            "mount_options": {"mount_flags": ["hard"]},
+            "context": {"server": "nas.example.net", "share": "/export/media"},
+        },
+        {
+            "id": "builds",
+            "plugin_id": "nfs0",
+            "create": {"capacity_min_gib": 1},
+            "parameters": {"server": "nas.example.net", "share": "/export"},
+        },
+    ],
+}
+
+
+@pytest.fixture
+def program(stack, world, tmp_path):
+    """The ready stack with `STORAGE` in its config, and a command that encrypts a value: ``program.encrypt(PATH, TEXT)``."""
+    folder = tmp_path / "storage"
+    folder.mkdir()
+    (folder / "__main__.py").write_text("from nomad_csi.components import stack\n\nstack.run()\n")
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "nomad-csi", "runtime": "python"}))
+    made = stack(folder, PATH=world.environment["PATH"])
+    made.command("plugin", "install")
+    path = folder / "Pulumi.dev.yaml"
+    storage = json.loads(json.dumps(STORAGE))
+    storage["plugins"][0]["task_driver"] = world.task_driver | {"arguments": ["--driver", "csi-driver-nfs"]}
+    config = {"nomad-csi:renderTo": "rendered", "nomad-csi:storage": storage}
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"config": config}))
+
+    def encrypt(place, text, *words):
+        made.run("config", "set", "--path", "--secret", f"nomad-csi:storage{place}", text, *words)
+
+    made.encrypt = encrypt
+    return made
+
+
+def everything(program):
+    """Return all texts that are left of a run: the state as it is exported, and every file of project and backend."""
+    found = {"export": program.run("stack", "export")}
+    backend = Path(program.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    for folder in (program.folder, backend):
+        for path in folder.rglob("*"):
+            if path.is_file():
+                found[str(path)] = path.read_bytes().decode(errors="replace")
+    return found
+
+
+def test_encrypted_values_reach_nomad_and_show_nowhere(program, world):
+    """Mount flags and CSI secrets: in no state, file, log, output or preview, and Nomad has them all the same."""
+    program.encrypt(".volumes[0].mount_options.mount_flags[1]", FLAG)
+    program.encrypt(".volumes[0].secrets.token", SECRET)
+    program.encrypt(".volumes[1].mount_options.mount_flags[0]", CREATED_FLAG)
+
+    told = [
+        program.run("preview", "--diff"),
+        program.run("up", "--yes", "--skip-preview", "--debug"),
+        program.run("up", "--yes", "--skip-preview", "--expect-no-changes"),
+        program.run("preview", "--json"),
+        program.run("refresh", "--yes"),
+    ]
+    left = everything(program)
+    with world.nomad() as client:
+        media, builds = (volumes.get(client, "default", name) for name in ("media", "builds"))
+    program.run("destroy", "--yes", "--skip-preview")
+
+    assert [text for text in told if "c0ffee" in text] == []
+    assert [name for name, text in left.items() if "c0ffee" in text] == []
+    assert (media.has_mount_flags, builds.has_mount_flags) == (True, True)
+    files = {Path(name).name: text for name, text in left.items() if name.endswith(".volume.hcl")}
+    assert 'mount_flags = ["hard"]' in files["media.volume.hcl"]
+    assert "mount_flags =" not in files["builds.volume.hcl"]
+    note = "# 1 of its mount flags is encrypted and in no file: only `pulumi up` sends it.\n"
+    assert all(note in text for text in files.values())
+
+
+TO_VARIABLE = "put the value into a Nomad variable or Vault, and name it under credentials"
+TO_CLEAR = "set it again without --secret, or hand it over in `secrets` of the volume"
+ELSEWHERE = {
+    "plugins[0].environment.PROXY": TO_VARIABLE,
+    "plugins[0].extra_arguments.node[0]": TO_VARIABLE,
+    "volumes[0].context.share": TO_CLEAR,
+    "volumes[0].existing.external_id": TO_CLEAR,
+    "volumes[1].parameters.share": TO_CLEAR,
+}
+
+
+def test_encrypted_values_elsewhere_are_refused_before_anything_is_made(program):
+    """All at once, with their paths, and never with their values."""
+    for place in ELSEWHERE:
+        program.encrypt(f".{place}", FLAG)
+
+    told = program.run("up", "--yes", "--skip-preview", code=1)
+
+    assert "nomad-csi:storage: 5 problems\n" in told
+    for place, fix in ELSEWHERE.items():
+        assert re.search(rf"  {re.escape(place)}: expected text in clear.*, got an encrypted value; {fix}\n", told)
+    assert [item["type"] for item in program.resources().values()] == ["pulumi:pulumi:Stack"]
+    assert [name for name, text in ({"told": told} | everything(program)).items() if "c0ffee" in text] == []
+
+
+def test_spec_that_is_encrypted_as_a_whole_is_refused(program):
+    """Nobody can know what of it is secret."""
+    storage = yaml.safe_load((program.folder / "Pulumi.dev.yaml").read_text())["config"]["nomad-csi:storage"]
+    program.run("config", "set", "--secret", "nomad-csi:storage", json.dumps(storage))
+
+    told = program.run("preview", code=1)
+
+    assert "nomad-csi:storage: 1 problem\n" in told
+    assert (
+        "expected the spec in the file of the stack's config, with only its secrets encrypted, got an encrypted" in told
+    )
+
+
+def test_config_of_another_file_is_read_there(program):
+    """As `--config-file` names it, which a program cannot see, and the variable, which it can."""
+    program.encrypt(".volumes[0].context.share", FLAG)
+    (program.folder / "Pulumi.dev.yaml").rename(program.folder / "other.yaml")
+
+    by_option = program.run("preview", "--config-file", "other.yaml", code=1)
+    program.environment["PULUMI_OPTION_CONFIG_FILE"] = "other.yaml"
+    by_variable = program.run("preview", code=1)
+
+    assert "name it by the variable PULUMI_OPTION_CONFIG_FILE instead" in by_option
+    assert "volumes[0].context.share: expected text in clear" in by_variable
+    assert "c0ffee" not in by_option + by_variable
+
+
+def test_other_keys_are_refused_where_they_are_encrypted(program):
+    """They stand in the state in clear."""
+    for key in ("address", "renderTo"):
+        program.run("config", "set", "--secret", key, "http://c0ffee")
+
+    told = program.run("preview", code=1)
+
+    for key in ("address", "renderTo"):
+        assert f"{key}: expected text in clear, got an encrypted value; set it without --secret" in told
+    assert "c0ffee" not in told

@@ -1,0 +1,79 @@
+"""The real agent as the sandbox starts it: ACLs on, with the sandbox's token alone, and no job from a web page."""
+
+import gc
+import os
+import shutil
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.deploy import sandbox
+from nomad_csi.nomad import nodes
+from nomad_csi_sandbox.session import agent, folder
+from tests import cross_site
+from tests.contract import agents
+
+pytestmark = [
+    pytest.mark.real_nomad,
+    pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),  # that of the agent itself
+]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    """The agent's port and the sandbox's token."""
+    if why := agents.obstacle():
+        pytest.skip(why)
+    place = folder.Folder(tmp_path_factory.mktemp("project"))
+    place.make()
+    place.make_token()
+    data_dir = agents.short_folder()
+    folder.claim_data_dir(data_dir, place.project)
+    variables = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
+    process = agent.start(place, data_dir, ("us-east-1a", "i-0123456789abcdef0"), variables)
+    gc.collect()  # the agent outlives the object that started it: here that is no warning, in another file it is one
+    try:
+        yield process.port, place
+    finally:
+        agent.stop(process, place.token)
+        agent.clear(data_dir)
+        shutil.rmtree(data_dir)
+
+
+def test_its_one_token_is_that_of_the_sandbox(started):
+    """It may do everything, the provider knows the agent by it, and it is in no other file, argument or variable."""
+    port, place = started
+    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=place.token)) as client:
+        assert [node.status for node in nodes.list_nodes(client)] == ["ready"]
+        assert sandbox.refuse_real_nomad(client) is True
+    found = [
+        path for path in place.path.rglob("*") if path.is_file() and place.token in path.read_text(errors="replace")
+    ]
+
+    assert found == [place.token_file]
+
+
+@pytest.mark.parametrize("token", ["", "8a2c1f3e-5b7d-4e19-9c60-d41f7a3b2e85"])
+def test_other_tokens_are_refused(started, token):
+    """Also by the provider in the sandbox."""
+    port, _ = started
+    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=token)) as client:
+        with pytest.raises(errors.NomadApiError, match="Permission denied"):
+            nodes.list_nodes(client)
+        with pytest.raises(errors.RefusedError, match="does not know the sandbox's token"):
+            sandbox.refuse_real_nomad(client)
+
+
+@pytest.mark.parametrize("host", ["evil.example.com", "127.0.0.1"])
+def test_a_web_page_runs_no_job(started, tmp_path, host):
+    """Given the cross-site request, by the agent's address and by a name that points to it."""
+    port, place = started
+    headers = cross_site.HEADERS | {"Host": host}
+
+    status, text = cross_site.send(port, "POST", "/v1/jobs", cross_site.job("evil", tmp_path / "came"), headers)
+
+    assert (status, text) == (403, "Permission denied")
+    assert cross_site.send(port, "GET", "/v1/jobs", headers=headers)[0] == 403
+    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=place.token)) as client:
+        assert client.request("GET", "/v1/jobs", query={"namespace": "*"}).data == []
+    assert not (tmp_path / "came").exists()

@@ -1,0 +1,136 @@
+"""Emulated drivers of the table answer about deleted volumes and about snapshots as the real ones do."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, controller, snapshots
+
+USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+NFS = {"server": "nas", "share": "/pool"}
+ZONE = ({"topology.gke.io/zone": "europe-west1-b"},)
+DEMOCRATIC = ("--csi-version=1.5.0", "--csi-name=org.democratic-csi.p")
+
+
+@pytest.fixture
+def nfs(start):
+    """A connection to csi-driver-nfs."""
+    return start("csi-driver-nfs", "--nodeid=n1")
+
+
+@pytest.fixture
+def zfs(start, tmp_path):
+    """A connection to democratic-csi with ZFS."""
+    config = tmp_path / "config.yaml"
+    config.write_text("driver: zfs-generic-nfs\n", encoding="utf-8")
+    return start("democratic-csi", f"--driver-config-file={config}", *DEMOCRATIC)
+
+
+def make(connection, name="v", **fields):
+    wanted = controller.NewVolume(name=name, capabilities=USE, **fields)
+    return controller.create_volume(connection, wanted, timeout_s=30).volume_id
+
+
+def delete(connection, volume_id):
+    controller.delete_volume(connection, volume_id=volume_id, timeout_s=30)
+
+
+def validate(connection, volume_id):
+    return controller.validate_volume_capabilities(
+        connection, volume_id=volume_id, capabilities=USE, timeout_s=30
+    ).confirmed
+
+
+def snapshot(connection, volume_id, name="s", **fields):
+    return snapshots.create_snapshot(
+        connection, source_volume_id=volume_id, name=name, timeout_s=30, **fields
+    ).snapshot_id
+
+
+def refused(call, *given, **named):
+    with pytest.raises(errors.CsiError) as caught:
+        call(*given, **named)
+    return caught.value.code, caught.value.message.partition(": ")[2]
+
+
+def test_nfs_confirms_what_is_gone_and_what_never_was(nfs):
+    """Given a deleted volume: validated all the same; only a snapshot shows that there is no folder."""
+    made = make(nfs, parameters=NFS)
+    delete(nfs, made)
+
+    assert (validate(nfs, made), validate(nfs, "nas#pool#never##")) == (True, True)
+    code, words = refused(snapshot, nfs, made)
+    assert code == "INTERNAL"
+    assert words.startswith("failed to create archive for snapshot: walking source directory: lstat ")
+    assert words.endswith(": no such file or directory")
+
+
+def test_nfs_reads_ids_of_snapshots_of_five_parts_only(nfs):
+    """Given a name with '#': the snapshot is answered, and its id is refused; deleted by that id, it stays."""
+    made = make(nfs, parameters=NFS)
+    good, bad = snapshot(nfs, made, "final-1"), snapshot(nfs, made, f"final-{made}")
+
+    assert good == "nas#pool#final-1#final-1#v"
+    assert refused(make, nfs, "w", parameters=NFS, snapshot_id=bad) == (
+        "NOT_FOUND",
+        "failed to create nfsSnapshot from snapshot ID",
+    )
+    snapshots.delete_snapshot(nfs, snapshot_id=bad, timeout_s=30)
+    assert make(nfs, "w", parameters=NFS, snapshot_id=good) == "nas#pool#w##"
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        (("gce-pd",), {"required_topologies": ZONE}),
+        (("digitalocean", "--token=t"), {}),
+        (("csi-hostpath", "--nodeid=n1"), {}),
+    ],
+)
+def test_deleted_volume_is_not_taken_for_one_that_others_made(start, words, fields):
+    """Given an id of the right form: unknown ones exist, deleted ones do not, those made again do."""
+    connection = start(*words)
+    made = make(connection, **fields)
+
+    delete(connection, made)
+
+    assert refused(validate, connection, made)[0] == "NOT_FOUND"
+    again = make(connection, **fields)
+    assert validate(connection, again)
+
+
+def test_snapshot_of_zfs_goes_with_its_volume_unless_it_is_detached(zfs):
+    """Given both kinds, and the volume deleted: a volume is made from the detached one only."""
+    made = make(zfs)
+    part = snapshot(zfs, made, "one")
+    detached = snapshot(zfs, made, "two", parameters={"detachedSnapshots": "true"})
+
+    delete(zfs, made)
+
+    assert (part, detached) == ("v@one", "v/two")
+    assert refused(make, zfs, "w", snapshot_id=part)[0] == "NOT_FOUND"
+    assert make(zfs, "w", snapshot_id=detached) == "w"
+
+
+@pytest.mark.parametrize("name", ["final-projects/sandbox", "final-a#b"])
+def test_names_of_snapshots_are_refused_as_by_the_storage(start, zfs, name):
+    """Given '/' or '#': by Compute Engine, and by democratic-csi."""
+    gce = start("gce-pd")
+    disk = make(gce, required_topologies=ZONE)
+
+    code, words = refused(snapshot, gce, disk, name)
+    assert (code, "Must be a match of regex" in words) == ("INVALID_ARGUMENT", True)
+    code, words = refused(snapshot, zfs, make(zfs), name)
+    assert (code, "contains invalid characters" in words) == ("INVALID_ARGUMENT", True)
+    assert snapshot(gce, disk, "final-1") == "projects/sandbox/global/snapshots/final-1"
+
+
+def test_volume_that_is_gone_is_abnormal_and_not_listed(start):
+    """Given a deleted volume: no error, and the words of its condition."""
+    connection = start("csi-hostpath", "--nodeid=n1")
+    made = make(connection)
+    delete(connection, made)
+
+    found = controller.controller_get_volume(connection, volume_id=made, timeout_s=30)
+
+    assert (found.abnormal, found.message) == (True, f"volume id {made} does not exist in the volumes list")
+    assert controller.list_volumes(connection, timeout_s=30).volume_ids == ()

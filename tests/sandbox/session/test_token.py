@@ -1,0 +1,54 @@
+"""The token of a sandbox's Nomad: random, one for each sandbox, and readable for its owner alone."""
+
+import os
+import uuid
+
+from nomad_csi.deploy import sandbox
+from nomad_csi_sandbox.session import environment, folder
+
+
+def test_token_is_random_and_made_once(tmp_path):
+    """A UUID, as Nomad's own bootstrap takes it; two sandboxes have two."""
+    tokens = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        place = folder.Folder(tmp_path / name)
+        place.make()
+        assert (place.token, place.make_token(), place.make_token()) == ("", True, False)
+        tokens.append(place.token)
+
+    assert len(set(tokens)) == 2
+    assert [str(uuid.UUID(token)) for token in tokens] == tokens
+
+
+def test_only_its_owner_reads_it(tmp_path):
+    """Whatever the umask."""
+    before = os.umask(0)
+    try:
+        place = folder.Folder(tmp_path)
+        place.make()
+        place.make_token()
+    finally:
+        os.umask(before)
+
+    assert place.token_file.stat().st_mode & 0o777 == 0o600
+    assert place.path.stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in place.path.iterdir()) == ["backend", "home", "logs", "run", "token"]
+
+
+def test_environment_has_the_token_once_nomad_runs(tmp_path):
+    """What starts before it needs none; by its hash the provider tells the sandbox's Nomad from others."""
+    place = folder.Folder(tmp_path)
+    place.make()
+    place.make_token()
+    record = folder.Record(parts={"nomad": "stand-in"})
+
+    before = environment.build(place, record, "us-east-1")
+    record.processes["nomad"] = folder.Process(name="nomad", pid=1, started="1", port=4711)
+    after = environment.build(place, record, "us-east-1")
+
+    assert place.token not in before.values()
+    assert environment.of_nomad(place, record) == {"NOMAD_ADDR": "http://127.0.0.1:4711", "NOMAD_TOKEN": place.token}
+    assert (after["NOMAD_ADDR"], after["NOMAD_TOKEN"]) == ("http://127.0.0.1:4711", place.token)
+    assert place.token not in environment.of_server(place, record).values()
+    assert before[sandbox.TOKEN_HASH] == after[sandbox.TOKEN_HASH] == sandbox.token_hash(place.token)

@@ -1,0 +1,118 @@
+"""Calls at a time: all results, the first error, and nobody who waits for what is not wanted any more."""
+
+import functools
+import threading
+
+import pytest
+
+from nomad_csi import side_by_side
+
+
+def test_every_result_comes_once():
+    """In any order, no more than so many at a time."""
+    running, most, lock = [0], [0], threading.Lock()
+
+    def call(number):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        with lock:
+            running[0] -= 1
+        return number
+
+    found = list(side_by_side.each((functools.partial(call, number) for number in range(50)), workers=3))
+
+    assert sorted(found) == list(range(50))
+    assert most[0] <= 3
+
+
+def test_nothing_to_do_has_no_results():
+    """And starts nothing."""
+    assert list(side_by_side.each((), workers=3)) == []
+
+
+def test_error_is_raised_and_nothing_more_is_begun():
+    """Where the results are taken."""
+    begun = []
+
+    def broken():
+        begun.append(1)
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        list(side_by_side.each([broken] * 1000, workers=1))
+
+    assert len(begun) < 1000
+
+
+def test_call_that_hangs_holds_up_nobody_who_stops_listening():
+    """The other results are there, and the end comes at once."""
+    hanging = threading.Event()
+    results = side_by_side.each([hanging.wait, lambda: "quick"], workers=2)
+
+    first = next(results)
+    results.close()
+
+    assert first == "quick"
+    hanging.set()
+
+
+def test_results_come_in_the_order_of_the_calls():
+    """Whichever ends first; no more than so many at a time."""
+    running, most, lock = [0], [0], threading.Lock()
+
+    def call(number):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        with lock:
+            running[0] -= 1
+        return number
+
+    found = list(side_by_side.in_order((functools.partial(call, number) for number in range(50)), workers=3, ahead=7))
+
+    assert found == list(range(50))
+    assert most[0] <= 3
+
+
+def test_error_is_raised_in_its_place_and_ends_the_calls():
+    """What came before it is there."""
+    begun = []
+
+    def call(number):
+        begun.append(number)
+        if number == 2:
+            raise RuntimeError("broken")
+        return number
+
+    results = side_by_side.in_order((functools.partial(call, number) for number in range(1000)), workers=1, ahead=4)
+
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(RuntimeError, match="broken"):
+        next(results)
+    assert len(begun) < 10
+
+
+def test_so_many_are_begun_before_the_first_result_is_taken():
+    """Results do not pile up where nobody takes them."""
+    begun = []
+    results = side_by_side.in_order(
+        (functools.partial(begun.append, number) for number in range(100)), workers=2, ahead=5
+    )
+
+    next(results)
+
+    assert len(begun) <= 5
+    results.close()
+
+
+def test_call_that_hangs_does_not_hold_up_the_end():
+    """The results before it are there, and closing does not wait."""
+    hanging = threading.Event()
+    results = side_by_side.in_order([lambda: "quick", hanging.wait], workers=2)
+
+    first = next(results)
+    results.close()
+
+    assert first == "quick"
+    hanging.set()

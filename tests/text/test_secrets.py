@@ -1,0 +1,98 @@
+"""What looks like a secret, by name or by form: the same for imports, lint rules, specs and logs."""
+
+import pytest
+
+from nomad_csi.text import secrets
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("password", "x"),
+        ("PGPASSWORD", "x"),
+        ("csi.storage.k8s.io/pw", "x"),
+        ("db_pwd", "x"),
+        ("apiKey", "x"),
+        ("api-key", "x"),
+        ("AWS_SECRET_ACCESS_KEY", "x"),
+        ("userKey", "x"),
+        ("passphrase", "x"),
+        ("credentials", "x"),
+        ("CONNECTION", "postgres://u:hunter2@h/db"),
+        ("CONNECTION", "amqp+ssl://u:p@[::1]:5671"),
+        ("anything", "AKIAIOSFODNN7EXAMPLE"),
+        ("anything", "-----BEGIN RSA PRIVATE KEY-----"),
+        ("anything", "hvs.CAESIJ0123456789abcdef"),
+        ("anything", "dop_v1_0123456789abcdef0123"),
+    ],
+)
+def test_values_that_are_secrets(name, value):
+    """By the word in the name, or by themselves."""
+    assert secrets.is_secret(name, value)
+    assert secrets.keys_of({name: value, "size": "1"}) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("password", ""),
+        ("password", " "),
+        ("password", "${PASSWORD}"),
+        ("password", "{{ with secret }}x{{ end }}"),
+        ("password_file", "/etc/pw"),
+        ("secretName", "x"),
+        ("csi.storage.k8s.io/provisioner-secret-namespace", "default"),
+        ("TOKEN_TTL", "60"),
+        ("AWS_WEB_IDENTITY_TOKEN_FILE", "/x"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/gcp.json"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "${NOMAD_SECRETS_DIR}/gcp.json"),
+        ("signature_version", "s3v4"),
+        ("bypass", "1"),
+        ("CONNECTION", "postgres://u@h/db"),
+        ("CONNECTION", "postgres://u:${PW}@h/db"),
+        ("CONNECTION", "https://h:8443/x@y"),
+        ("kms_key_id", "arn:aws:kms:us-east-1:1:key/a"),
+    ],
+)
+def test_values_that_are_none(name, value):
+    """Empty, filled in elsewhere, or where a secret is."""
+    assert not secrets.is_secret(name, value)
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("password=hunter2", True),
+        ("username=u,password=hunter2", True),
+        ("pass=hunter2", True),
+        ("secret=AQBhunter2==", True),
+        ("url=https://u:hunter2@h", True),
+        ("noatime", False),
+        ("credentials=/etc/cifs-credentials", False),
+        ("secretfile=/etc/ceph/key", False),
+        ("sec=krb5,vers=3.0", False),
+        ("password=", False),
+    ],
+)
+def test_mount_flags(flag, expected):
+    """As mount.cifs and mount.ceph take them."""
+    assert secrets.in_flag(flag) is expected
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("--token=abc", True),
+        ("-o=username=u,password=hunter2", True),
+        ("password=hunter2", True),
+        ("--dsn=postgres://u:hunter2@h", True),
+        ("postgres://u:hunter2@h", True),
+        ("--token=${TOKEN}", False),
+        ("--token-file=/x", False),
+        ("--endpoint=${CSI_ENDPOINT}", False),
+        ("controller", False),
+    ],
+)
+def test_arguments(argument, expected):
+    """With a flag or without."""
+    assert secrets.in_argument(argument) is expected

@@ -1,0 +1,87 @@
+"""Clusters of Nomad in this process, with the plugins of the AWS drivers: their controllers answer, nodes are records."""
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from nomad_csi_sandbox.csi_plugin import arguments
+from nomad_csi_sandbox.csi_plugin import server as csi_server
+from nomad_csi_sandbox.nomad import cluster, crowd, crowd_storage, csi_client, server
+
+EBS, EFS = "aws-ebs0", "aws-efs0"
+NAMESPACES = ("default", "team", "batch")
+
+JOB = """job "plugin-{plugin_id}-{role}" {{
+  type = "{job_type}"
+  group "g" {{
+    task "plugin" {{
+      driver = "raw_exec"
+      csi_plugin {{
+        id   = "{plugin_id}"
+        type = "{role}"
+      }}
+      config {{
+        command = "true"
+      }}
+    }}
+  }}
+}}
+"""
+PROVIDERS = {EBS: ("ebs.csi.aws.com", "v1.64.0"), EFS: ("efs.csi.aws.com", "v3.4.1")}
+
+
+class Cluster:
+    """One cluster with one client, on which the plugins of both drivers run; only the EBS controller is more than a record."""
+
+    def __init__(self, environment):
+        self._folder = tempfile.TemporaryDirectory(prefix="nw", dir="/tmp")
+        folder = Path(self._folder.name)
+        self._cluster = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=[], environment={}))
+        self._server = server.Server(self._cluster)
+        self._ends = contextlib.ExitStack()
+        self.url = self._server.url
+        self._state = self._cluster.state
+        for name in NAMESPACES[1:]:
+            self._state.namespaces[name] = cluster.namespace({"Name": name}, index=1)
+        clients = crowd.Crowd(self._cluster, 1)
+        for plugin_id, (provider, version) in PROVIDERS.items():
+            clients.run(JOB.format(plugin_id=plugin_id, role="node", job_type="system"), provider, version)
+        self._control(folder / "ebs.sock", environment)
+        self._own = {job_id for _, job_id in self._state.jobs}
+
+    def _control(self, path, environment):
+        """Run the controller of the EBS driver in this process, at a socket."""
+        command = arguments.read(["--driver", "aws-ebs", "controller", f"--endpoint=unix://{path}"], environment)
+        self._ends.enter_context(csi_server.served(command, environment))
+        [node_id] = self._state.nodes
+        source = JOB.format(plugin_id=EBS, role="controller", job_type="service")
+        crowd_storage.control(self._state, source, *PROVIDERS[EBS], [node_id])
+        with csi_client.connected(str(path), 60.0) as client:
+            capabilities = client.controller_info()
+        record = self._state.plugins[EBS]
+        record.sockets[node_id] = str(path)
+        record.controllers[node_id] |= {"ControllerInfo": capabilities}
+
+    def empty(self):
+        """Forget all volumes and variables."""
+        with self._state.lock:
+            self._state.volumes.clear()
+            self._state.variables.clear()
+            for key in [key for key in self._state.jobs if key[1] not in self._own]:
+                del self._state.jobs[key]
+            self._state.commit("csi_volumes", "variables", "jobs")
+
+    def jobs(self):
+        """Return namespace and id of the jobs, without those of the plugins."""
+        with self._state.lock:
+            return {key for key in self._state.jobs if key[1] not in self._own}
+
+    def registered(self):
+        """Return the external id of every volume by namespace and id."""
+        with self._state.lock:
+            return {key: record.spec["ExternalID"] for key, record in self._state.volumes.items()}
+
+    def close(self):
+        self._server.close()
+        self._ends.close()
+        self._folder.cleanup()

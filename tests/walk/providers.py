@@ -1,0 +1,229 @@
+"""Both providers in this process, for engines that attach to them; a walk breaks or kills them at a call of its choice."""
+
+import asyncio
+import contextlib
+import faulthandler
+import sys
+import threading
+from concurrent import futures
+from dataclasses import dataclass
+
+import grpc
+import grpc.aio
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from nomad_csi import errors
+from nomad_csi.provider import hosting
+from nomad_csi.provider import servicer as own_servicer
+from nomad_csi_sandbox.aws.provider import servicer as aws_servicer
+
+THREADS = 16
+
+
+@dataclass(kw_only=True)
+class Fault:
+    """What is to go wrong."""
+
+    at: int
+    """At which call that changes something, from 0; for ``kill within`` at which request to Nomad that does."""
+
+    kind: str
+    """``fail``: it is refused. ``kill before``, ``kill after``, ``kill within``: engine and providers end there."""
+
+    call: str = ""
+    """Count calls of this name only, such as ``Create``."""
+
+
+class Killed(BaseException):
+    """
+    The end of a provider; no code of it runs any more but what `finally` has.
+
+    It never leaves a call: gRPC answers no call that ends with such an exception, and the engine would wait for ever.
+    """
+
+
+class Gate:
+    """What every call passes that changes something."""
+
+    def __init__(self):
+        self.kill_engine = lambda: None
+        self._lock = threading.Lock()
+        self.reset(None)
+
+    def reset(self, fault):
+        """Begin an operation, with a *fault* or none."""
+        with self._lock:
+            self.fault = fault
+            self.calls = []
+            self.requests = 0
+            self.is_killed = False
+            self.is_used = False
+
+    def passed(self, call, urn, work):
+        """Do the *work* of a *call* for *urn*, as far as the fault lets it come."""
+        with self._lock:
+            if self.is_killed:
+                raise errors.RefusedError("killed")
+            kind = self._kind(call)
+            self.calls.append((call, urn.rpartition("::")[0].rpartition("$")[2].rpartition("::")[2]))
+        if kind == "fail":
+            self.is_used = True
+            raise errors.RefusedError("refused for the sake of the test")
+        try:
+            if kind == "kill before":
+                self._kill()
+            done = work()
+            if kind == "kill after":
+                self._kill()
+        except Killed:
+            raise errors.RefusedError("killed") from None
+        return done
+
+    def _kind(self, call):
+        """Return what is to happen to the next *call*, if anything."""
+        if self.fault is None or self.fault.call not in {"", call}:
+            return ""
+        passed = sum(self.fault.call in {"", name} for name, _ in self.calls)
+        return self.fault.kind if passed == self.fault.at else ""
+
+    def sending(self, method, _path):
+        """Let a request to Nomad pass, or kill whoever is about to send it."""
+        if method == "GET":
+            return
+        with self._lock:
+            is_here = self.fault is not None and self.fault == Fault(at=self.requests, kind="kill within")
+            self.requests += 1
+        if self.is_killed:
+            raise Killed
+        if is_here:
+            self._kill()
+
+    def _kill(self):
+        self.is_killed = self.is_used = True
+        self.kill_engine()
+        raise Killed
+
+
+def _ended(work, request):
+    """Answer a call; one that is not counted, such as the question for the id of the cluster, may be killed too."""
+    try:
+        return work(request)
+    except Killed:
+        raise errors.RefusedError("killed") from None
+
+
+class Own(own_servicer.Servicer):
+    """Our provider."""
+
+    def __init__(self, gate, environment):
+        super().__init__(hosting.Hosted(), [], "", environment)
+        self._gate = gate
+
+    def _connect(self):
+        client = super()._connect()
+        client._observe = self._gate.sending  # it has no other place, and a client of one's own would need all the rest
+        return client
+
+    async def _answer(self, context, work, request):
+        return await super()._answer(context, lambda request: _ended(work, request), request)
+
+    def _create(self, request):
+        return self._passed("Create", request, super()._create)
+
+    def _update(self, request):
+        return self._passed("Update", request, super()._update)
+
+    def _delete(self, request):
+        return self._gate.passed("Delete", request.urn, lambda: super(Own, self)._delete(request))
+
+    def _passed(self, call, request, work):
+        return work(request) if request.preview else self._gate.passed(call, request.urn, lambda: work(request))
+
+
+class Aws(aws_servicer.Servicer):
+    """The emulator of the ``aws`` provider."""
+
+    def __init__(self, gate, environment):
+        super().__init__(environment["AWS_ENDPOINT_URL"], environment)
+        self._gate = gate
+
+    def Create(self, request, context):  # noqa: N802
+        return self._passed("Create", request, context, super().Create)
+
+    def Update(self, request, context):  # noqa: N802
+        return self._passed("Update", request, context, super().Update)
+
+    def Delete(self, request, context):  # noqa: N802
+        return self._gated("Delete", request, context, super().Delete)
+
+    def _passed(self, call, request, context, work):
+        return work(request, context) if request.preview else self._gated(call, request, context, work)
+
+    def _gated(self, call, request, context, work):
+        try:
+            return self._gate.passed(call, request.urn, lambda: work(request, context))
+        except errors.RefusedError as error:
+            context.abort(grpc.StatusCode.UNKNOWN, str(error))
+
+
+class Providers:
+    """Both, served."""
+
+    def __init__(self, environment):
+        self.gate = Gate()
+        self._ended = threading.Event()
+        self._aws = grpc.server(futures.ThreadPoolExecutor(THREADS))
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Aws(self.gate, environment), self._aws)
+        aws_port = self._aws.add_insecure_port("127.0.0.1:0")
+        self._aws.start()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        own_port = asyncio.run_coroutine_threadsafe(self._serve_own(environment), self._loop).result(60)
+        self.attached = f"nomad-csi:{own_port},aws:{aws_port}"
+
+    async def _serve_own(self, environment):
+        asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
+        self._own = grpc.aio.server()
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Own(self.gate, environment), self._own)
+        port = self._own.add_insecure_port("127.0.0.1:0")
+        await self._own.start()
+        return port
+
+    @contextlib.contextmanager
+    def ended_after(self, deadline_s):
+        """End both servers where the block takes longer: the calls that it waits for fail then, and so does the test."""
+        late = threading.Event()
+
+        def end():
+            late.set()
+            faulthandler.dump_traceback(sys.__stderr__)
+            self.close()
+
+        timer = threading.Timer(deadline_s, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+        assert not late.is_set(), f"an operation took longer than {deadline_s} s: {self.gate.calls}"
+
+    def close(self):
+        """End both; done once, it has no further effect."""
+        if not self._loop.is_running():
+            return
+        asyncio.run_coroutine_threadsafe(self._own.stop(1.0), self._loop).result(60)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._aws.stop(1.0).wait()
+
+
+@contextlib.contextmanager
+def served(environment):
+    """Serve both for as long as the block runs."""
+    made = Providers(environment)
+    try:
+        yield made
+    finally:
+        made.close()

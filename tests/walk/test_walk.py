@@ -1,0 +1,51 @@
+"""
+Whatever people do to stacks in whatever order, data stays where it was written until its loss is named and confirmed.
+
+``make test`` takes the same walks each time, ``make soak`` others: the seed is printed with a failure, and
+``WALK_SEED=7 pytest tests/walk`` takes the same again. The steps of the shortest walk that goes wrong are printed too,
+as they stand in `KNOWN`.
+"""
+
+import os
+
+import pytest
+
+from tests.walk import tracks
+
+WALKS = int(os.environ.get("SOAK_WALKS", "50"))
+"""Walks that are taken; ``make soak`` takes more."""
+
+SEED = int(os.environ.get("WALK_SEED", "1"))
+"""``make soak`` gives another one each time."""
+
+LONGEST = 5
+"""Steps of a walk at most."""
+
+KNOWN = {
+    "a move that was killed after the new resource took over, and taken back": (
+        ("legacy",),
+        [("wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0), ("destroy", 0, 0, 0)],
+    ),
+    "such a move of what the plugin makes": (
+        ("scratch",),
+        [("unprotect and wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0)],
+    ),
+}
+"""
+Walks that went wrong once. The first of these deregistered a volume that the program declared, the second refused
+whatever came after it.
+"""
+
+
+@pytest.mark.timeout(600 + 20 * WALKS)
+def test_no_walk_loses_data(track):
+    """Nothing written is deleted, shared, exchanged or left unregistered, on walks of any order."""
+    happened = track.explore(WALKS, SEED, longest=LONGEST)
+
+    assert tracks.missing(happened) == set()
+
+
+@pytest.mark.parametrize(("slots", "steps"), KNOWN.values(), ids=KNOWN)
+def test_walk_that_went_wrong_once(track, slots, steps):
+    """It does no more."""
+    track.assert_safe(slots, steps)

@@ -1,0 +1,59 @@
+"""AWS, two clusters and both providers in this process, shared by all walks of a run and emptied between them."""
+
+import contextlib
+import functools
+from unittest import mock
+
+from nomad_csi.aws import asking
+from nomad_csi.deploy import batch_coalesce
+from tests.walk import clusters, ledger, providers
+from tests.walk.cloud import Cloud
+
+CLUSTERS = ("east", "west")
+
+
+class World:
+    """Everything that is not a state."""
+
+    def __init__(self):
+        with contextlib.ExitStack() as made:
+            self.cloud = Cloud()
+            made.callback(self.cloud.close)
+            self.environment = self.cloud.environment
+            self.clusters = {name: clusters.Cluster(self.environment) for name in CLUSTERS}
+            for each in self.clusters.values():
+                made.callback(each.close)
+            self.providers = made.enter_context(providers.served(self.environment))
+            # a client of the SDK costs a third of a second of reading descriptions of services
+            self._client = functools.cache(asking.client)
+            self._ends = made.pop_all()
+
+    @contextlib.contextmanager
+    def quick(self):
+        """Ask AWS by clients that are kept, and Nomad without waiting for others; of a test, and of no other."""
+        with mock.patch.object(asking, "client", self._client), mock.patch.object(batch_coalesce, "GATHERINGS", 0):
+            yield
+
+    def close(self):
+        self._ends.close()
+
+    def empty(self):
+        """Forget everything."""
+        self.cloud.empty()
+        for each in self.clusters.values():
+            each.empty()
+
+    def objects(self):
+        """Return the ids, as a stack has them, of all that is in AWS and in the clusters."""
+        in_clusters = [key for each in self.clusters.values() for key in (*each.registered(), *each.jobs())]
+        return self.cloud.objects() | {"/".join(key) for key in in_clusters}
+
+    def facts(self):
+        """Return what there is."""
+        storage, folders = self.cloud.storage()
+        volumes = {
+            (name, *key): ledger.data_of(external_id, folders)
+            for name, each in self.clusters.items()
+            for key, external_id in each.registered().items()
+        }
+        return ledger.Facts(storage=frozenset(storage), volumes=volumes)
