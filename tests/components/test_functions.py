@@ -1,6 +1,7 @@
 """Functions of the engine and of the provider: asked again while the state is written, refused in one line."""
 
 import asyncio
+import contextlib
 from types import SimpleNamespace
 
 import pulumi
@@ -35,7 +36,8 @@ def ask(request, monkeypatch):
         monkeypatch.setattr(pulumi.runtime, "invoke_async", attempt_async)
         if request.param == "at once":
             return functions.answer("a:b:c", {}), len(made)
-        return asyncio.run(functions._awaited("a:b:c", {}, None)), len(made)
+        with contextlib.closing(asyncio.new_event_loop()) as loop:  # asyncio.run() takes the thread's own loop away
+            return loop.run_until_complete(functions._awaited("a:b:c", {}, None)), len(made)
 
     return asked
 

@@ -1,7 +1,6 @@
 """Processes of a sandbox: started, watched, ended."""
 
 import os
-import signal
 import subprocess
 import sys
 
@@ -21,6 +20,22 @@ def place(tmp_path):
     made = folder.Folder(tmp_path)
     made.make()
     return made
+
+
+@pytest.fixture
+def wait_for_ever():
+    """Start processes with these variables that wait; all are ended after the test: ``wait_for_ever({"A": "1"})``."""
+    started = []
+
+    def run(variables):
+        process = subprocess.Popen([sys.executable, "-c", WAIT], env=variables)
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
 
 
 def test_program_that_ends_at_once_is_told_with_the_end_of_its_log(place):
@@ -48,10 +63,10 @@ def test_program_is_ended_when_the_wait_for_it_is_interrupted(place):
         os.kill(int(str(raised.value)), 0)
 
 
-def test_what_carries_a_mark_is_ended_with_all_that_it_started(tmp_path):
+def test_what_carries_a_mark_is_ended_with_all_that_it_started(tmp_path, wait_for_ever):
     """Its child has another environment and is found by its parent; a process with another mark stays."""
     mine = subprocess.Popen([sys.executable, "-c", PARENT], env={VARIABLE: str(tmp_path)}, start_new_session=True)
-    other = subprocess.Popen([sys.executable, "-c", WAIT], env={VARIABLE: f"{tmp_path}2"})
+    other = wait_for_ever({VARIABLE: f"{tmp_path}2"})
     while len(processes._marked(VARIABLE, str(tmp_path))) < 2:
         assert mine.poll() is None
 
@@ -61,27 +76,21 @@ def test_what_carries_a_mark_is_ended_with_all_that_it_started(tmp_path):
     mine.wait()
     assert not any(processes._start_time(pid) for pid in marked)
     assert other.poll() is None
-    other.kill()
-    other.wait()
 
 
-def test_what_outlived_the_command_that_ran_it_is_ended(tmp_path):
+def test_what_outlived_the_command_that_ran_it_is_ended(tmp_path, wait_for_ever):
     """As the providers of a pulumi that was killed; what still has its command, as a shell, stays."""
     own = {VARIABLE: str(tmp_path)}
-    ended = subprocess.Popen([sys.executable, "-c", WAIT])
+    ended = wait_for_ever({})
     gone = {processes.GUARD: f"{ended.pid} {processes._start_time(ended.pid)}"}
-    orphan = subprocess.Popen([sys.executable, "-c", WAIT], env=own | gone)
+    orphan = wait_for_ever(own | gone)
     kept = [
-        subprocess.Popen([sys.executable, "-c", WAIT], env=variables)
-        for variables in (own | processes.guarded(), own, {VARIABLE: f"{tmp_path}2"} | gone)
+        wait_for_ever(variables) for variables in (own | processes.guarded(), own, {VARIABLE: f"{tmp_path}2"} | gone)
     ]
     ended.kill()
     ended.wait()
 
     processes.end_orphans(VARIABLE, str(tmp_path))
 
-    assert orphan.wait() == -signal.SIGKILL
+    assert not processes.runs(orphan.pid)  # who collected its exit status, Popen or end_orphans(), is a race
     assert [process.poll() for process in kept] == [None, None, None]
-    for process in kept:
-        process.kill()
-        process.wait()
