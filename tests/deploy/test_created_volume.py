@@ -630,6 +630,7 @@ def test_a_preview_of_a_change_in_place_asks_nothing(context, scripted, news):
 
 def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
     """A warning: its job may be made in the same run."""
+    scripted.reply("GET", PATH, 404, "volume not found")
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
 
     VOLUME.preflight(context, {}, OTHER_PLUGIN)

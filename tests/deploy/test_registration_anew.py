@@ -390,6 +390,7 @@ def test_a_preview_leaves_out_what_is_not_known_yet(context, scripted, wrote, he
 
 def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
     """A warning: its job may be made in the same run, by what this package does not see. Nomad is asked once."""
+    scripted.reply("GET", PATH, 404, "volume not found")
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
 
     for plugin_id in ("aws-esb0", "aws-ebs0", resource.UNKNOWN):
@@ -407,7 +408,8 @@ def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, 
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
     scripted.reply("GET", "/v1/plugin/csi/gone", 404, "plugin not found")
-    moved = OLD | {"namespace": "other", "pluginId": "gone"}
+    scripted.reply("GET", "/v1/volume/csi/moved", 404, "volume not found")
+    moved = OLD | {"volumeId": "moved", "pluginId": "gone"}
     context.operation.declare(VOLUME.token, "", moved)
 
     with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):

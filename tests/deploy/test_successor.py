@@ -255,6 +255,39 @@ def test_file_system_and_access_point_are_looked_up(systems):
     ]
 
 
+def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
+    """Look at the storage of a new volume that the program made before, or did not."""
+    scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
+    wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
+    successor.refuse_gone_storage(context, context.connect(), wanted)
+
+
+def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context, heard):
+    """The state was copied, or kept: what AWS does not know may be another account's, so it is a warning."""
+    one, _, point = systems
+
+    preview_of_a_new_volume(scripted, context, f"{one}::{point}")
+    preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM, owned=False)
+    preview_of_a_new_volume(scripted, context, properties.UNKNOWN)
+    assert heard["warn"] == []
+
+    preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM)
+    preview_of_a_new_volume(scripted, context, ABSENT_VOLUME)
+    assert heard["warn"] == [
+        f"volume default/v would be registered for storage that was not found: {gone} in AWS (these credentials do not "
+        "see it in us-east-1); where it was deleted, run `pulumi refresh` first"
+        for gone in (ABSENT_SYSTEM, ABSENT_VOLUME)
+    ]
+
+
+def test_new_registration_for_an_access_point_that_is_gone_is_refused(systems, scripted, context):
+    """EFS knows the file system, and so would know the point."""
+    one, _, _ = systems
+
+    with pytest.raises(errors.RefusedError, match="volume default/v would be registered for unusable storage: ext"):
+        preview_of_a_new_volume(scripted, context, f"{one}::fsap-0aaaaaaaaaaaaaaaa")
+
+
 def test_file_system_of_another_account_is_not_called_wrong(systems):
     """``crossaccount`` says that these credentials do not see it."""
     one, _, _ = systems

@@ -411,6 +411,75 @@ def test_created_volume_is_not_made_for_another(ours):
     assert ours.wrote() == []
 
 
+def without_storage(news):
+    """Return the inputs of a `CreatedVolume` like the registration *news*."""
+    return {name: value for name, value in news.items() if name not in {"externalId", "context", "storage"}}
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    ("kind", "news"),
+    [
+        (RESOURCE, OF_OTHER),
+        (RESOURCE, OF_OTHER | {"externalId": resource.UNKNOWN, "ownerId": resource.UNKNOWN}),
+        (created_volume.CreatedVolume(), without_storage(OF_OTHER)),
+    ],
+    ids=["registration", "registration of storage to be made", "created volume"],
+)
+def test_preview_refuses_another_stacks_volume(ours, kind, news):
+    """Before `up` makes storage that it could not register; the program that says so takes it over."""
+    with pytest.raises(errors.RefusedError, match="volume default/mysql belongs to stack shop/prod; nothing was"):
+        kind.preflight(ours.context, {}, news)
+    RESOURCE.preflight(ours.context, {}, OF_OTHER | {"adopt": True})
+
+    assert ours.wrote() == []
+
+
+@pytest.mark.usefixtures("held")
+def test_preview_refuses_storage_to_be_made_for_a_registered_volume(ours):
+    """As where a resource was moved in the program without an alias: Nomad never changes the external id."""
+    made = NEWS | {"externalId": resource.UNKNOWN, "adopt": True}
+
+    with pytest.raises(errors.RefusedError) as caught:
+        RESOURCE.preflight(ours.context, {}, made | {"storage": {"owned": True}})
+    RESOURCE.preflight(ours.context, {}, made)
+
+    assert str(caught.value) == (
+        "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "
+        "alias where the resource was renamed or moved in the program, or choose another id"
+    )
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize("kind", [RESOURCE, created_volume.CreatedVolume()], ids=["registration", "created volume"])
+def test_preview_refuses_a_registration_that_differs(ours, kind):
+    """As `up` does; what is not known yet does not differ."""
+    wanted = NEWS if kind is RESOURCE else without_storage(NEWS)
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack as it is now: "):
+        kind.preflight(ours.context, {}, wanted | {"pluginId": "other"})
+    kind.preflight(ours.context, {}, wanted | {"pluginId": resource.UNKNOWN})
+
+
+@pytest.mark.parametrize("when", ["preview", "up"])
+@pytest.mark.parametrize("kind", [RESOURCE, created_volume.CreatedVolume()], ids=["registration", "created volume"])
+def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when):
+    """A replacement deregisters first: so the new id is looked at before that."""
+    moved = {"volumeId": "moved", "name": "moved"}
+    wanted = (OF_OTHER if kind is RESOURCE else without_storage(OF_OTHER)) | moved
+    RESOURCE.create(ours.context, NEWS | moved | {"externalId": "fs-2"})
+    recorded = held | {"owner": OTHER, "nonce": ""}
+    ours.context.operation.declare(kind.token, "", wanted)
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod; nothing was"):
+        kind.preflight(ours.context, recorded, wanted) if when == "preview" else kind.delete(
+            ours.context, IDENTITY, recorded
+        )
+
+    assert ours.wrote() == []
+
+
 def document(name, **fields):
     """Return a registration."""
     return volume_document.from_inputs(NEWS | {"volumeId": name, "name": name} | fields)

@@ -30,10 +30,14 @@ KNOWN = {
         ("scratch",),
         [("unprotect and wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0)],
     ),
+    "a deletion by the stack that took a volume over, after an up of the one that lost it": (
+        ("scratch",),
+        [("copy rewritten", 0, 1, 0), ("unprotect and remove", 1, 1, 1)],
+    ),
 }
 """
 Walks that went wrong once. The first of these deregistered a volume that the program declared, the second refused
-whatever came after it.
+whatever came after it. In the third it was the walk that took a volume for another stack's.
 """
 
 

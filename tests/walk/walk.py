@@ -16,6 +16,9 @@ LABELS = (("shop", "prod"), ("shop", "second"), ("shop", "third"))
 TAKEN_OVER = "takes its volumes and jobs over"
 """Of a preview that names the stack from which everything is taken."""
 
+LOST = "volume {} belongs to stack "
+"""Of an `up` that succeeds and says that another stack has taken a volume over."""
+
 
 class Walk:
     """One walk."""
@@ -115,7 +118,7 @@ class Walk:
         self.log.append(f"  {operation} of {stack.place.label}: {outcome}")
         self._judge(stack, before, preview, owned)
         if done.is_done and operation == "up":
-            self._judge_declared(stack, before)
+            self._judge_declared(stack, before, preview.text, done.text)
         return done.is_done
 
     def _preview(self, stack, operation):
@@ -155,29 +158,36 @@ class Walk:
             what = f"{ledger.named(key)}, which {holder.place.label} registered"
             self.wrong.append(f"{what}, was {was} and is {now} after what {stack.place.label} did")
 
-    def _judge_declared(self, stack, before):
+    def _judge_declared(self, stack, before, previewed, text):
         """
         After a success everything that is declared is registered, with the data that it had.
 
-        Storage that was gone before is in the state of a stack that was copied; only a refresh would look at it.
+        What the *text* of it says is another stack's by now, stays that one's.
+
+        Storage that was gone before is in the state of a stack that was copied; only a refresh would look at it, and
+        what was *previewed* names it where it is registered again.
         """
-        volumes = self.world.facts().volumes
+        now = self.world.facts()
         wanted = {stack.key(each): each for each in stack.volumes.values()}
         for key in [key for key, holder in self.held.items() if holder is stack and key not in wanted]:
             del self.held[key]
         for key, volume in wanted.items():
-            data = volumes.get(key)
+            data = now.volumes.get(key)
             if data is None:
                 self.wrong.append(f"{ledger.named(key)} is not registered after a successful `up`")
             elif ledger.storage_of(data) in self.ledger.given_up & before.storage:
                 self.wrong.append(f"{ledger.named(key)} stands for {data}, which is gone, after a successful `up`")
+            elif key not in before.volumes and ledger.storage_of(data) not in {*before.storage, *now.storage}:
+                if ledger.storage_of(data) not in previewed:
+                    self.wrong.append(f"{ledger.named(key)} is registered for {data}, which was gone, without a word")
             elif volume.data not in {"", data, *self._allowed}:
                 self.wrong.append(
                     f"{ledger.named(key)} stood for {volume.data} as {volume.slot}, and stands for {data}"
                 )
             volume.data = data or volume.data
-            self.held[key] = stack
-        stack.is_well = True
+            if LOST.format(volume.key) not in text:
+                self.held[key] = stack
+        stack.is_well = all(self.held.get(key) is stack for key in wanted)
 
     def _is_confirmed(self, stack, data, preview, owned):
         """Whether the loss of *data* was named in the preview, and confirmed by giving up its protection."""

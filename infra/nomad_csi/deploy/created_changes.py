@@ -12,9 +12,11 @@ from nomad_csi.deploy import (
     created_properties,
     deletion_guards,
     mark_upkeep,
+    properties,
     registration_marks,
     registration_ownership,
     resource,
+    secret_safety,
     stack_identity,
     volume_comparison,
     volume_document,
@@ -125,6 +127,20 @@ def take_over(
     if compared.differences or compared.hidden:
         change(context, client, found, news)
     return created_document.outputs_of(found)
+
+
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
+
+    Nothing is compared while a value is not known.
+    """
+    volume_ownership.refuse_others(client, news, {})
+    secret_safety.refuse(client, _name(news), news)
+    found = volumes.get(client, news["namespace"], news["volumeId"])
+    known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
+    if found is not None and not properties.has_unknown(known):
+        volume_comparison.refuse_foreign(found, news, compare(found, news))
 
 
 def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:

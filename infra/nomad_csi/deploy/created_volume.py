@@ -97,6 +97,7 @@ class CreatedVolume:
             if old_outputs:
                 successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
             else:
+                created_changes.refuse_taken(client, news)
                 volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
 

@@ -108,6 +108,13 @@ def with_unknown_parts(declared: Property, value: Any) -> Any:
             return value
 
 
+def has_unknown(value: Any) -> bool:
+    """Return whether *value*, or a part of it, is not known yet."""
+    if isinstance(value, Mapping):
+        return any(map(has_unknown, value.values()))
+    return any(map(has_unknown, value)) if isinstance(value, list) else value == UNKNOWN
+
+
 def check(
     declared: Mapping[str, Property], given: Mapping[str, Any], path: str = ""
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:

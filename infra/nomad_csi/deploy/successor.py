@@ -1,8 +1,8 @@
 """
 What is to take the place of something that works, checked before that is taken away.
 
-Three are asked: Nomad for its plugin, AWS for its storage, and the plugin's controller where its socket can be reached
-from here.
+Three are asked: Nomad for its plugin and its id, AWS for its storage, and the plugin's controller where its socket can
+be reached from here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,11 +11,13 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
+    created_changes,
     plugin_health,
     resource,
     successor_controller,
     successor_plugin,
     successor_storage,
+    volume_changes,
 )
 from nomad_csi.nomad import plugins
 
@@ -34,6 +36,11 @@ class Successor:
         """Namespace and id of what is to be taken away."""
         return f"{self.recorded['namespace']}/{self.recorded['volumeId']}"
 
+    @property
+    def has_other_id(self) -> bool:
+        """Whether it has another namespace or id, which another volume may have already."""
+        return any(self.news[name] != self.recorded[name] for name in ("namespace", "volumeId"))
+
 
 def refuse(context: resource.Context, client: nomad.Nomad, wanted: Successor, *, in_preview: bool = False) -> None:
     """
@@ -42,6 +49,8 @@ def refuse(context: resource.Context, client: nomad.Nomad, wanted: Successor, *,
     In a preview values that are not known yet are left out, and so is a plugin that this run brings first. Raises
     `errors.NomadApiError` where Nomad does not answer.
     """
+    if wanted.has_other_id:
+        (created_changes if wanted.is_created else volume_changes).refuse_taken(client, wanted.news)
     unchecked: list[str] = []
     problems = tuple(_problems(context, client, wanted, unchecked, in_preview=in_preview))
     if problems:
@@ -59,6 +68,27 @@ def warn_of_missing_plugin(context: resource.Context, client: nomad.Nomad, news:
     known = context.operation.once("plugin ids", lambda: plugins.list_ids(client))
     if plugin_id not in known:
         context.warn(f"{successor_plugin.missing(plugin_id, known)}; `up` fails unless this run starts it first")
+
+
+def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Look in a preview for the storage of the new volume *news*, where the program made it before.
+
+    A state that was copied, or kept, can be older than the end of its storage. What AWS knows to be unusable is
+    refused; what it does not know may be another account's, and is a warning.
+    """
+    if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
+        return
+    unchecked: list[str] = []
+    found = tuple(successor_storage.problems(plugins.get(client, news["pluginId"]), news, {}, unchecked))
+    name = f"volume {news['namespace']}/{news['volumeId']}"
+    if found:
+        raise errors.RefusedError(f"{name} would be registered for unusable storage: {'; '.join(map(str, found))}")
+    if unchecked:
+        context.warn(
+            f"{name} would be registered for storage that was not found: {'; '.join(unchecked)}; where it was deleted, "
+            "run `pulumi refresh` first"
+        )
 
 
 def is_brought(context: resource.Context, plugin_id: str) -> bool:

@@ -7,6 +7,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.deploy import (
     batch_coalesce,
+    properties,
     resource,
     secret_safety,
     volume_comparison,
@@ -37,6 +38,31 @@ def take_over(
         register(context, client, news, held, is_new=False, found=found)
     else:
         volume_ownership.mark(context, client, news, {}, held)
+
+
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
+
+    Storage that the program has yet to make is never what is registered. Other values that are not known yet are not
+    compared.
+    """
+    volume_ownership.refuse_others(client, news, {})
+    name = f"{news['namespace']}/{news['volumeId']}"
+    secret_safety.refuse(client, name, news)
+    found = volumes.get(client, news["namespace"], news["volumeId"])
+    if found is None:
+        return
+    if news["externalId"] == resource.UNKNOWN and news.get("storage", {}).get("owned"):
+        raise errors.RefusedError(
+            f"volume {name} is registered already, for {found.external_id}, and this resource would make new storage "
+            "for it: add an alias where the resource was renamed or moved in the program, or choose another id"
+        )
+    known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
+    if not properties.has_unknown(known):
+        compared = compare(found, news)
+        volume_comparison.refuse_foreign(found, news, compared)
+        refuse_impossible(compared, news)
 
 
 def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) -> None:
