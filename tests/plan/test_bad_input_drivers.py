@@ -213,3 +213,23 @@ def test_rejects_external_ids_that_are_not_the_driver_s(plugin, volumes, lines):
 def test_rejects_places_that_bind_a_volume_to_nothing(plugin, volumes, lines):
     """Nomad would place jobs where the volume is not."""
     assert problems(plugin, *volumes) == lines
+
+
+OWN = {
+    "name": "own",
+    "provider": "own.example.com",
+    "image": "registry.example.com/own:1",
+    "roles": {"node": {"job_type": "system"}},
+    "capabilities": [{"access_mode": "single-node-writer"}],
+    "secrets": {"values": {"mode": ["a"]}, "required_with": {"kind": {"canary-kind": ["key"]}}},
+}
+
+
+def test_problems_of_secrets_show_no_value():
+    """Neither one that is wrong, nor one that calls for another key."""
+    volume = existing("v", secrets={"mode": "canary-mode", "kind": "canary-kind"})
+
+    assert problems({"id": "p", "driver": OWN}, volume) == [
+        "volumes[0].secrets.mode: expected one of a for own, got [secret]",
+        "volumes[0].secrets.key: expected a value, which kind calls for, got nothing; add key",
+    ]

@@ -4,6 +4,9 @@ How AWS is asked: with the SDK's own credentials and end points, with a deadline
 A call that AWS throttles is sent again, and each time said so (`throttled`). No other is.
 """
 
+import os
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,14 +21,33 @@ from nomad_csi.aws import throttled
 DEADLINE_S = 20
 """Seconds to connect, and again to read, before AWS counts as not answering."""
 
+SESSION_S = 60
+"""Seconds after which a new session reads the SDK's files again: others renew the credentials that stand there."""
+
+_LOCK = threading.Lock()  # clients may be shared by threads, and sessions not. Source: boto3 guide, "Session", 2026-11
+_SESSIONS: dict[tuple[object, ...], tuple[float, Any]] = {}
+"""When each session was made, and itself, by region, profile and the environment that it was made in."""
+
 
 def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     """Return a client of *service*. Credentials and end points are those of the AWS SDK's usual places."""
-    session = boto3.session.Session(region_name=aws_region, profile_name=profile)
     config = botocore.config.Config(
         connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
     )
-    return throttled.asked_again(session.client(service, config=config), aws_region)
+    with _LOCK:
+        made = _session(aws_region, profile).client(service, config=config)
+    return throttled.asked_again(made, aws_region)
+
+
+def _session(aws_region: str, profile: str | None) -> Any:
+    """Return the session of this minute: to make one takes fifteen times as long as a client of it."""
+    environment = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
+    key, now = (aws_region, profile, environment), time.monotonic()
+    for old in [old for old, (made_at, _) in _SESSIONS.items() if now - made_at > SESSION_S]:
+        del _SESSIONS[old]
+    if key not in _SESSIONS:
+        _SESSIONS[key] = now, boto3.session.Session(region_name=aws_region, profile_name=profile)
+    return _SESSIONS[key][1]
 
 
 @contextmanager

@@ -10,8 +10,10 @@ MAP_LIMIT_BYTES = 4096
 """Bytes of all keys and values of one map in a CSI call. Source: CSI specification 1.12, "Size Limits"."""
 
 
-def check(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*."""
+def check(
+    values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool = False
+) -> Iterator[Problem]:
+    """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*; a secret is not shown."""
     for key, value in values.items():
         where = f"{path}.{key}"
         fix = keys.entry(keys.refused, key)
@@ -23,8 +25,8 @@ def check(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str
             yield Problem(path=where, got=f"the key {key!r}", allowed=allowed)
         elif known is not None and value not in known and value != encrypted.PLACEHOLDER:
             allowed = f"one of {', '.join(sorted(known))} for {driver}"
-            yield Problem(path=where, got=repr(value), allowed=allowed)
-    yield from _missing(values, keys, driver, path)
+            yield Problem(path=where, got="[secret]" if is_secret else repr(value), allowed=allowed)
+    yield from _missing(values, keys, driver, path, is_secret=is_secret)
 
 
 def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
@@ -34,9 +36,11 @@ def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
         yield Problem(path=path, got=f"{size} bytes", allowed=f"at most {MAP_LIMIT_BYTES} bytes of keys and values")
 
 
-def _missing(values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str) -> Iterator[Problem]:
+def _missing(
+    values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool
+) -> Iterator[Problem]:
     for key, cause in keys.missing(values).items():
         allowed = f"a value, without which {driver} cannot use the volume"
         if cause:
-            allowed = f"a value, which {cause} {values[cause]!r} calls for"
+            allowed = f"a value, which {cause}{'' if is_secret else f' {values[cause]!r}'} calls for"
         yield Problem(path=f"{path}.{key}", got="nothing", allowed=allowed, fix=f"add {key.replace('|', ' or ')}")

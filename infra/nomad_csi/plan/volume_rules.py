@@ -45,8 +45,7 @@ def check_volume(
     if volume.parameters or driver.parameters.required:
         yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
     if secrets or driver.secrets.required:
-        for problem in key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets"):
-            yield Problem(path=problem.path, got="[secret]", allowed=problem.allowed, fix=problem.fix)
+        yield from key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets", is_secret=True)
     for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
         if values:
             yield from key_rules.check_size(values, f"{path}.{name}")

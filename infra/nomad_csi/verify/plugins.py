@@ -69,8 +69,9 @@ class PluginVerdict:
         """
         The plugin in a word.
 
-        ``healthy``; ``partial``, where some instances that must be there are healthy and some are not; else the
-        gravest of `states.State`; ``unproven``; or the code of a finding about the cluster, ``no-eligible-node``.
+        ``healthy``, never where `ok` is false; ``partial``, where some instances that must be there are healthy and
+        some are not, or a zone has fewer clients than its minimum; else the gravest of `states.State`; ``unproven``;
+        or the code of a finding about the cluster, ``no-eligible-node``.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
         of_cluster = [item.code for item in findings.errors_of(self.findings) if item.code in eligibility.CODES]
@@ -84,8 +85,10 @@ class PluginVerdict:
             return gravest
         if is_short and self.healthy_nodes:
             return states.PARTIAL
+        if gravest != HEALTHY:
+            return gravest
         unproven = any(item.code in _UNPROVEN for item in findings.errors_of(self.findings))
-        return states.UNPROVEN if unproven and gravest == HEALTHY else gravest
+        return states.UNPROVEN if unproven else states.PARTIAL
 
     @property
     def proven_by(self) -> ProvenBy:
