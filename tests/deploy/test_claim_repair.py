@@ -334,6 +334,32 @@ def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2):
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 
+def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster, monkeypatch):
+    """EC2 is asked again after the yes."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    def look(_external_ids, _aws_region, **_):
+        asked = repair.said["asked"]
+        return attachments.Seen(volumes={ID: ATTACHED if asked and asked[-1].startswith("step 4") else AVAILABLE})
+
+    monkeypatch.setattr(attachments, "look", look)
+
+    assert repair(**ALL).status == "refused"
+    assert written(cluster) == [f"PUT {GC}?namespace=default"]
+
+
+def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
+    """Nothing listens any more: no further step is asked for or sent."""
+    cluster.reply("GET", PATH, 200, STUCK)
+    cluster.replies[("PUT", GC)] = [(429, "too many requests")]
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        repair(**ALL)
+
+    assert failed.value.kind == "retry"
+    assert written(cluster) == [f"PUT {GC}?namespace=default"]
+
+
 def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
     """Nomad would not register it again."""
     cluster.replies[("GET", "/v1/plugin/csi/aws-ebs0")] = [(200, PLUGIN | {"Controllers": {}})]

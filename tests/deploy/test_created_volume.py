@@ -574,6 +574,17 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, sc
     assert len(scripted.sent("PUT")) == 1
 
 
+def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted):
+    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"secrets": {"key": PASSWORD}})
+
+    assert (failed.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
+
+
 OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
 WELL = {"AllocID": "x", "Healthy": True}
 

@@ -418,6 +418,19 @@ def test_storage_of_another_cluster_is_kept(run, running, elsewhere, made, ec2, 
     assert (exists(ec2, external_id), elsewhere.holds("mysql"), running.holds("mysql")) == (True, True, True)
 
 
+def test_storage_of_a_named_cluster_is_kept_where_this_ones_id_cannot_be_read(run, running, made, ec2, monkeypatch):
+    """A token without the right knows no cluster: then none is shown to be this one."""
+    external_id = made(of="another")
+    running.register("mysql", external_id)
+    monkeypatch.setattr(cluster_identity, "of", lambda *_: "")
+    running.sent.clear()
+
+    status, _ = run(with_snapshot=False)
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert {method for method, _ in running.sent} == {"GET"}
+
+
 def test_storage_without_a_cluster_tag_that_is_not_held_here_wants_two_words(run, elsewhere, made, ec2):
     """It may be another cluster's, which nobody can ask."""
     external_id = made(of="")
@@ -518,12 +531,17 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     assert [outcome.status for outcome in found] == ["claimed"] * 3
 
 
-def test_attached_volume_keeps_registration_and_data(run, running, made, ec2):
+@pytest.fixture
+def instance(ec2):
+    """A machine that volumes can be attached to."""
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    return ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"][0]
+
+
+def test_attached_volume_keeps_registration_and_data(run, running, made, ec2, instance):
     """A freed claim does not mean detached."""
     external_id = made()
     running.register("mysql", external_id)
-    placed = {"Placement": {"AvailabilityZone": ZONE}}
-    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
     ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
 
     status, reason = run()
@@ -564,12 +582,47 @@ def test_storage_registered_again_after_the_deregistration_is_kept(run, running,
     assert exists(ec2, external_id)
 
 
-def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, monkeypatch):
+def test_storage_attached_during_its_last_snapshot_is_not_ordered_to_go(run, running, made, ec2, monkeypatch, instance):
+    """EC2 is asked again after the wait, and no deletion is sent."""
+    external_id = made()
+    running.register("mysql", external_id)
+    taken, ordered = deletion_ways.Cloud.snapshot, []
+
+    def snapshot(self, *arguments):
+        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+    monkeypatch.setattr(aws_deletion, "delete", lambda *arguments, **_: ordered.append(arguments))
+
+    status, reason = run()
+
+    assert (status, f"{external_id} is in-use: attached to {instance['InstanceId']}" in reason) == ("kept", True)
+    assert ordered == []
+
+
+def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, ec2, monkeypatch):
+    """Its owner record is another's after the deregistration."""
+    external_id = made()
+    running.register("mysql", external_id)
+    deregister = deletion.deregistration.deregister
+
+    def then_taken(*arguments, **options):
+        done = deregister(*arguments, **options)
+        adopting = registration_ownership.Claimant(owner="bank/prod", adopts=True)
+        registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+        return done
+
+    monkeypatch.setattr(deletion.deregistration, "deregister", then_taken)
+
+    assert run(with_snapshot=False) == ("kept", "volume default/mysql belongs to stack bank/prod by now")
+    assert exists(ec2, external_id)
+
+
+def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, monkeypatch, instance):
     """EC2 itself refuses, after all looks."""
     external_id = made()
     running.register("mysql", external_id)
-    placed = {"Placement": {"AvailabilityZone": ZONE}}
-    [instance] = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"]
     ordered = aws_deletion.delete
 
     def delete(*arguments, last_look):

@@ -174,6 +174,24 @@ def test_short_outage_is_waited_out(context, heard, plugin_cluster, expectation)
     assert line.startswith(f"{plugin_cluster.scripted.address} is not reachable, asking again: ")
 
 
+def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster, expectation):
+    """Nobody saw what restarted meanwhile."""
+    path, scripted = "/v1/plugin/csi/aws-ebs0", plugin_cluster.scripted
+
+    def looks():
+        return sum(asked.startswith(path) for asked, _ in scripted.sent("GET"))
+
+    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=looks))
+    plugin_cluster.plugin()
+    scripted.reply("GET", path, 500, "No cluster leader")
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    wait(context, dataclasses.replace(expectation, stable_s=3, timeout_s=1000), plugin_cluster)
+
+    assert looks() == 6
+
+
 def test_long_outage_is_an_error(context, monkeypatch, plugin_cluster, expectation):
     """A cluster that stays away is not waited for until the plugin's own timeout."""
     monkeypatch.setattr(gate, "OUTAGE_S", -1.0)

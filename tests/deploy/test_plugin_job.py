@@ -256,6 +256,17 @@ def test_create_goes_on_after_an_answer_that_was_lost(context, cluster):
     assert len(registered(cluster)) == 1
 
 
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cluster):
+    """The old version runs on: that is no success, and nothing is sent again unseen."""
+    answers(cluster, job=RUNNING, planned=plan("Edited"), register=(0, None))
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
+
+    assert failed.value.kind == "ambiguous"
+    assert len(registered(cluster)) == 1
+
+
 def test_create_seen_no_more_keeps_its_id(context, cluster):
     """A failure after the registration must not lose the job."""
     answers(cluster, job=None, planned=plan("Added", 0))
@@ -358,13 +369,26 @@ def test_delete_stops_waits_and_purges(context, cluster, heard):
     assert heard["status"] == ["1 task is stopping"]
 
 
-def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted):
+def test_delete_waits_for_a_task_on_a_client_that_is_away(context, cluster):
+    """It may run on there, and a purge would leave it behind unseen."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "unknown"}])
+
+    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(unknown\)"):
+        JOB.delete(resource.Context(connect=context.connect, timeout_s=0.001), IDENTITY, NEWS)
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
+
+
+@pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])
+def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted, claims):
     """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
     task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
     scripted.reply("POST", PARSE, 200, PARSED | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
     scripted.reply("GET", GET, 200, RUNNING)
-    held = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 1}
-    volumes = [held | {"ID": "mysql"}, held | {"ID": "x", "CurrentWriters": 0}, held | {"ID": "y", "PluginID": "other"}]
+    free = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 0}
+    held = free | claims
+    volumes = [held | {"ID": "mysql"}, free | {"ID": "x"}, held | {"ID": "y", "PluginID": "other"}]
     scripted.reply("GET", "/v1/volumes", 200, volumes)
 
     with pytest.raises(errors.RefusedError, match="would stay mounted and attached without it: prod/mysql;"):

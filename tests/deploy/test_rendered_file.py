@@ -209,3 +209,14 @@ def test_delete_leaves_an_edited_file_and_warns(context, heard):
 
     assert (context.root / "a.hcl").read_text() == OURS + "edited"
     assert heard["warn"] == ["a.hcl was edited after it was written, and stays"]
+
+
+def test_delete_leaves_an_edited_file_that_a_refresh_has_seen(context):
+    """The work is thrown away as little as before."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+    _, seen = FILE.read(context, "a.hcl", {}, outputs)
+
+    FILE.delete(context, "a.hcl", seen)
+
+    assert (context.root / "a.hcl").read_text() == OURS + "edited"

@@ -270,6 +270,17 @@ def test_lost_mark_is_drift(clusters, side):
     assert ours.owner() == OWNED
 
 
+def test_mark_that_was_never_written_is_no_drift(ours):
+    """The token may not write marks: the owner would be set again and again."""
+    held = RESOURCE.create(ours.context, NEWS)[1]
+    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+    unmarked = {name: value for name, value in held.items() if name != "marked"}
+
+    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, unmarked)
+
+    assert RESOURCE.diff(IDENTITY, inputs, unmarked, NEWS).updates == ()
+
+
 def test_refresh_tells_of_another_owner(clusters, side):
     """It was adopted meanwhile."""
     serving = clusters("a")
@@ -695,6 +706,25 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
     [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
 
     assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
+
+
+def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts(ours, monkeypatch):
+    """To adopt was meant for the owner of before, not for one that came after it."""
+    send = batch_send.send
+
+    def steal(*arguments, **options):
+        registration_ownership.of(ours.client).take(
+            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+        )
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", steal)
+
+    [outcome] = batch_register.register(
+        ours.client, [document("v")], claimant=dataclasses.replace(CLAIMANT, adopts=True)
+    )
+
+    assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
 
 
 @pytest.mark.parametrize("way", ["resource", "batch"])

@@ -400,6 +400,18 @@ def test_update_sends_the_whole_registration(context, scripted, writes):
     assert outputs["controllerRequired"] is True
 
 
+def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted, writes):
+    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 0)
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        VOLUME.update(context, IDENTITY, {}, NEWS | {"secrets": {"password": PASSWORD}})
+
+    assert failed.value.kind == "ambiguous"
+    assert len(writes()) == 1
+
+
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
     """Other flags than those that Nomad hides are its own to refuse: its sentence is shown, with advice."""
     scripted.reply("GET", PATH, 200, HELD | CLAIM)
@@ -459,7 +471,7 @@ def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted
     assert scripted.sent("DELETE") == []
 
 
-@pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}])
+@pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}, {"DesiredStatus": "evict"}])
 def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, monkeypatch, state):
     """A job that was stopped a moment ago needs a moment."""
     monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
@@ -473,6 +485,19 @@ def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, 
 
     assert heard["status"] == ["waiting for allocations that end to let go"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripted, monkeypatch):
+    """Somebody else's storage stands under the id when the claims are gone."""
+    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
+    [allocation] = CLAIM["Allocations"]
+    for _ in range(3):
+        scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"DesiredStatus": "stop"}]})
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
 
 
 def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):

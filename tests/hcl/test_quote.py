@@ -149,6 +149,21 @@ def test_config_string_rejects_other_templates(text):
         quote.config_string(text)
 
 
+def test_config_string_quotes_the_halves_of_no_template_around_a_variable():
+    """``%`` in front of it and ``{`` behind it: the variable stands between them."""
+    text = "%${CSI_ENDPOINT}{x}"
+
+    assert read.read_job(f"v = {quote.config_string(text)}\n") == {"v": text}
+
+
+@pytest.mark.parametrize("text", ["a\nEOT\nb", "EOT", "  EOT\nEOT1\nEOT2", 'x = "EOT"\n}'])
+def test_heredoc_is_not_ended_by_its_text(text):
+    """Lines that look like its mark are text, and what stands behind it is read."""
+    document = read.read_job(f'first = {quote.heredoc(text)}\nlast = "kept"\n')
+
+    assert document == {"first": f"{text}\n", "last": "kept"}
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [

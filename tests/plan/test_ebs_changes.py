@@ -16,6 +16,7 @@ PRESENT = ebs_changes.Present(
     throughput_mib_per_s=125,
 )
 OPTIMIZING = ebs_changes.Modification(state="optimizing", progress_percent=41, started="2026-11-21 16:44")
+MODIFYING = dataclasses.replace(OPTIMIZING, state="modifying")
 
 
 def wanted(**changes):
@@ -65,6 +66,13 @@ def test_rejects_a_change_while_another_is_under_way(changes, said):
         f"16:44 UTC), got {said} while vol-0123456789abcdef0 is optimizing; wait and run again; EC2 takes up to 4 "
         "modifications of a volume in any 24 hours, one after the other"
     ]
+
+
+def test_rejects_a_change_while_ec2_is_modifying_the_volume():
+    """Before it is optimizing."""
+    [line] = lines(wanted(size_gib=60), MODIFYING)
+
+    assert "got size_gib 40 to 60 while vol-0123456789abcdef0 is modifying; wait and run again" in line
 
 
 def test_a_volume_that_is_optimizing_may_stay_as_it_is():

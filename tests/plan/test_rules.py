@@ -28,6 +28,23 @@ def test_the_tutorial_has_no_problem(document):
     assert problems(document) == []
 
 
+def test_a_key_is_for_an_encrypted_volume(document):
+    """EC2 refuses it, and nobody should believe that the volume is encrypted."""
+    document["volumes"][0]["ebs"] |= {"encrypted": False, "kms_key_arn": "arn:aws:kms:us-east-1:123456789012:key/1"}
+
+    assert problems(document) == [
+        "volumes[0].ebs.kms_key_arn: expected no key for a volume that is not encrypted, got a key; remove encrypted: "
+        "false, or the key"
+    ]
+
+
+def test_a_small_volume_may_name_the_iops_of_its_type(document):
+    """Of gp3, 3,000 come with any size."""
+    document["volumes"][0]["ebs"] |= {"size_gib": 1, "iops": 3_000}
+
+    assert problems(document) == []
+
+
 @pytest.mark.parametrize(
     ("path", "value", "line"),
     [

@@ -216,6 +216,7 @@ TO_VAULT = "put the value into a Nomad variable or Vault, and name it under cred
         ({"driver": "a", "x": ["${y}"]}, f"config.x[0]: expected {EVALUATED}"),
         ({"driver": "a", "x": "a\x01"}, "config.x: expected text without control characters, got [not shown]"),
         ({"driver": "a", "login": {"password": "p"}}, f"config.login.password: expected {{from_secret: ITEM}}: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"),
+        ({"driver": "a", "password": ["p"]}, f"config.password[0]: expected {{from_secret: ITEM}}: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"),
         ({"driver": "a", "apiKey": "p"}, f"config.apiKey: expected {{from_secret: ITEM}}: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"),
         ({"driver": "a", "x": {"from_secret": "a", "b": 1}}, "config.x: expected {from_secret: ITEM} and nothing beside it, got [not shown]"),
         ({"driver": "a", "x": {"from_secret": 1}}, "config.x: expected {from_secret: ITEM} and nothing beside it, got [not shown]"),

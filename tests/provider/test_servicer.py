@@ -48,6 +48,18 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
     assert asked == [("http://127.0.0.1:4646", make)]
 
 
+def test_a_provider_that_is_configured_again_talks_to_the_new_address(plugin, monkeypatch):
+    """The client of the old one is not used again."""
+    asked = []
+    monkeypatch.setattr(cluster_identity, "of", lambda client, *, make: asked.append(client.connection.address) or "")
+
+    for port in (4646, 4747):
+        plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))
+        plugin.Invoke(provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": False})))
+
+    assert asked == ["http://127.0.0.1:4646", "http://127.0.0.1:4747"]
+
+
 def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
     """Nothing is made in a preview; what an update makes is to have its tag."""
     plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": "http://127.0.0.1:9"})))
@@ -157,6 +169,18 @@ def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
     request.ignoreChanges.extend(["name", "labels"])
 
     assert list(plugin.Diff(request).detailedDiff) == ["size"]
+
+
+def test_a_notice_of_what_the_program_ignores_is_not_shown(plugin, scripted, urn, engine):
+    """Nothing happens of what it says."""
+    scripted.notice = "drops a first"
+    new = wire.dump(NEWS | {"name": "b"})
+    request = provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=wire.dump(NEWS), olds=wire.dump(NEWS), news=new)
+    request.ignoreChanges.append("name")
+
+    plugin.Diff(request)
+
+    assert engine.lines == []
 
 
 def test_create_preview_returns_the_id(plugin, scripted, urn):
@@ -365,6 +389,15 @@ def test_update_gets_what_was_recorded(plugin, scripted, urn):
     assert wire.load(answer.properties)[0] == NEWS | {"size": 2, "state": "changed"}
     assert scripted.seen == [("update", NEWS | {"state": "made"}, NEWS | {"size": 2})]
     assert answer.refresh_before_update
+
+
+def test_what_was_secret_is_secret_after_an_update(plugin, scripted, urn):
+    """Also where the program does not mark it any more."""
+    olds, news = wire.dump(NEWS | {"state": "made"}, secrets={"labels"}), wire.dump(NEWS)
+
+    answer = plugin.Update(provider_pb2.UpdateRequest(urn=urn, id="a", olds=olds, news=news))
+
+    assert wire.load(answer.properties)[1] == {"labels"}
 
 
 def test_delete_gets_what_was_recorded(plugin, scripted, urn):
@@ -618,6 +651,22 @@ def test_errors_notices_and_status_lines_hold_no_control_characters(plugin, engi
     told = [line for _, line, *_ in engine.lines]
     assert r"warned \u001b[2J" in told
     assert not [line for line in told if not line.isprintable()]
+
+
+def test_warnings_and_status_lines_hold_no_secret(plugin, engine, scripted, urn, monkeypatch):
+    """The engine keeps them in its log."""
+
+    def create(context, news):
+        context.warn(f"sent {PASSWORD}")
+        context.status(f"sending {PASSWORD}")
+        return "a", dict(news)
+
+    monkeypatch.setattr(scripted, "create", create)
+    properties = wire.dump(NEWS | {"password": {"key": PASSWORD}})
+
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties))
+
+    assert [line for _, line, _ in engine.lines] == ["sent [secret]", "sending [secret]"]
 
 
 def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):

@@ -83,6 +83,7 @@ def test_mount_flags(flag, expected):
     ("argument", "expected"),
     [
         ("--token=abc", True),
+        ("--password=x${Y}", True),
         ("-o=username=u,password=hunter2", True),
         ("password=hunter2", True),
         ("--dsn=postgres://u:hunter2@h", True),

@@ -196,3 +196,25 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
         ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
         ("capacity-differs", "capacity min 2147483648", "1073741824"),
     ]
+
+
+def test_unschedulable_volume_that_differs_differs(held):
+    """A healthy plugin would not make it the one that is planned."""
+    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, schedulable=False, fs_type="xfs"))
+
+    assert verdict.verdict == "differs"
+    assert [finding.code for finding in verdict.findings] == ["fs-type-differs", "volume-unschedulable"]
+
+
+def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expected, node, instance, seen):
+    """A place is all its segments together."""
+    place = {ZONE: "eu-west-1a", "rack": "1"}
+    near = instance("node", "a", segments=place | {"rack": "2"})
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
+    wanted = dataclasses.replace(WANTED, required_topologies=(place,))
+
+    verdict = verdicts.judge_volume(
+        wanted, dataclasses.replace(held, topologies=(place,), requested_topologies=(place,)), served_by
+    )
+
+    assert [finding.code for finding in verdict.findings] == ["volume-out-of-reach"]
