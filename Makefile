@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down lint test soak bench proto format clean
+.PHONY: help install install-dev up preview env down lint check test test-all test-real soak bench proto format clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -45,9 +45,15 @@ lint: install-dev                    ## style, types, layers
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-test: lint                           ## lint, then every test, on every core
+check: lint                          ## before a commit: lint, then the tests of what is pure
+	$(BIN)/python -m pytest --numprocesses auto --tier check
+test: lint                           ## lint, then all tests that are worth it in some minutes: what CI runs
+	$(BIN)/python -m pytest --numprocesses auto --tier test
+test-all: lint                       ## lint, then every test
 	$(BIN)/python -m tests.csi_sanity
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --tier all
+test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
+	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 2 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py

@@ -2,12 +2,21 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from xdist.scheduler import loadscope
 
-REAL = ("real", "contract")
-"""Folders of tests that a real agent serves; one is started for all of them, so one worker runs them all."""
+from tests import programs, slowest, tiers
+
+SHARED = {
+    "tests/contract": "real agent",
+    "tests/real": "real agent",
+    "tests/real/engines": "",
+    "tests/real/program": "programs",
+    "tests/real/walk": "walks",
+}
+"""Folders whose tests share what is started once, like a real agent, so that one worker runs them all; the nearest counts."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 
@@ -18,14 +27,60 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 class ByFile(loadscope.LoadScopeScheduling):
     """
-    Keeps the tests of one file on one worker, with what they share, and all that a real agent serves on the same one.
+    Keeps the tests of one file on one worker, with what they share, and those of `SHARED` on one, too.
 
     The marks of ``--dist loadgroup`` are without effect in pytest-xdist 3.8.0 with pytest 9.2.0 (tried 2026-11-22).
     """
 
     def _split_scope(self, nodeid):
         file = nodeid.partition("::")[0]
-        return "real agent" if file.split("/")[1] in REAL else file
+        return next((SHARED[str(each)] for each in Path(file).parents if str(each) in SHARED), "") or file
+
+
+def pytest_addoption(parser):
+    """Let the targets of the Makefile say which tests they mean."""
+    parser.addoption(
+        "--tier", choices=[*tiers.TIERS, tiers.REAL], help="run these tests only; tests/tiers.py has the table"
+    )
+
+
+def pytest_configure(config):
+    """Have files timed. Paths on the command line are run whatever their tier."""
+    config.pluginmanager.register(slowest.Slowest())
+    if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
+        config.option.tier = None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the files of later tiers before they are imported."""
+    if config.option.tier not in tiers.TIERS or not collection_path.name.startswith("test_"):
+        return None
+    return True if not tiers.runs(config.option.tier, collection_path.relative_to(tiers.PROJECT)) else None
+
+
+def pytest_collection_modifyitems(items, config):
+    """Keep what needs a real program, where that is asked for."""
+    if config.option.tier == tiers.REAL:
+        others = [item for item in items if not tiers.needs_program(item)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if tiers.needs_program(item)]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say what did not run, and which real programs there were."""
+    if config.option.tier in tiers.TIERS and (line := tiers.left_out(config.option.tier)):
+        terminalreporter.line(line)
+    if config.option.tier == tiers.REAL:
+        terminalreporter.line(programs.told())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Have a skip fail where none is wanted: a test that is always skipped proves nothing."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and programs.unwanted(report.longrepr[2]):
+        report.outcome, report.longrepr = "failed", f"{programs.WITHOUT} does not name it: {report.longrepr[2]}"
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -29,7 +29,7 @@ _PROGRAMS = {
 }
 
 
-@pytest.fixture(params=[PLAYED, ITSELF])
+@pytest.fixture(params=[PLAYED, pytest.param(ITSELF, marks=pytest.mark.real_driver)])
 def plugin_id(request, world, job):
     """The id of a healthy monolith, started once on each agent."""
     program, words = _PROGRAMS[request.param]

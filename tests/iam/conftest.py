@@ -88,14 +88,14 @@ def _put(client, user, actions):
     client.put_user_policy(UserName=user, PolicyName="only", PolicyDocument=json.dumps(document))
 
 
-@pytest.fixture(scope="session", params=["stand-in", "real"])
+@pytest.fixture(scope="session", params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
 def ebs(request, judging):
     """A controller as a process of its own: our stand-in, and the driver itself when it is on PATH."""
     with _running(request.param, judging) as driver:
         yield driver
 
 
-@pytest.fixture(params=["stand-in", "real"])
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
 def fresh_ebs(request, judging):
     """The same, for one test."""
     with _running(request.param, judging) as driver:

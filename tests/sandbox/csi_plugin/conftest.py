@@ -90,7 +90,7 @@ def start(folder, environment):
         yield run
 
 
-@pytest.fixture(params=["stand-in", "real"])
+@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
 def ebs_controller(request, folder, environment):
     """A connection to an EBS controller: our stand-in, and the driver itself when it is on PATH."""
     path = folder / "controller.sock"

@@ -1,0 +1,121 @@
+"""Tiers: which tests a target of the Makefile runs, what it says of the others, and what a skip is worth."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import programs, slowest, tiers
+
+SKIPPED = """
+import pytest
+
+@pytest.mark.real_nomad
+@pytest.mark.skip(reason="no `nomad` on PATH")
+def test_agent(): pass
+
+@pytest.mark.real_pulumi
+@pytest.mark.skip(reason="not on PATH: pulumi")
+def test_engine(): pass
+
+def test_pure(): pass
+"""
+
+
+def run(*words, folder=tiers.PROJECT, **environment):
+    """Run pytest in *folder* with our conftest, and return its lines."""
+    environment["PYTHONPATH"] = str(tiers.PROJECT)
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-n0", *map(str, words)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    return (done.stdout + done.stderr).splitlines()
+
+
+@pytest.fixture(name="skipped")
+def _skipped(tmp_path):
+    """Return a function that runs those tests as a tier, in a project of their own."""
+    (tmp_path / "test_skipped.py").write_text(SKIPPED)
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\naddopts = -p tests.conftest\ntestpaths = .\nmarkers =\n  real_nomad\n  real_pulumi\n"
+    )
+    return lambda tier, **environment: run("--tier", tier, folder=tmp_path, PATH="", **environment)
+
+
+def test_table_names_what_is_there():
+    """Each path of the table exists, and each folder of tests that starts programs is in it."""
+    assert [path for path in tiers.FIRST if not (tiers.PROJECT / path).exists()] == []
+    assert set(tiers.FIRST.values()) == set(tiers.TIERS)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/plan/test_ebs.py", ["check", "test", "all"]),
+        ("tests/deploy/test_gate.py", ["test", "all"]),
+        ("tests/e2e/test_main_job.py", ["test", "all"]),
+        ("tests/e2e/test_canary.py", ["all"]),
+    ],
+)
+def test_file_runs_in_its_tier_and_the_later_ones(path, expected):
+    """The longest path of the table that fits decides."""
+    assert [tier for tier in tiers.TIERS if tiers.runs(tier, Path(path))] == expected
+
+
+def test_tier_says_in_a_line_what_it_leaves_out():
+    """Folders with their numbers of test functions; the tier of all leaves out nothing."""
+    line = tiers.left_out("test")
+
+    assert line.startswith("tier test leaves out ")
+    assert " in tests/e2e, " in line
+    assert " in tests/plan" not in line
+    assert tiers.left_out("all") == ""
+
+
+def test_file_of_a_later_tier_that_is_named_runs():
+    """Given a path on the command line, the tier decides nothing, and nothing is said to be left out."""
+    told = run("--collect-only", "-q", "--tier", "check", "tests/e2e/test_zones.py")
+
+    assert [line.partition("::")[0] for line in told if "::" in line] == ["tests/e2e/test_zones.py"] * 2
+    assert not [line for line in told if "leaves out" in line]
+
+
+def test_tier_of_real_programs_keeps_what_is_marked(skipped):
+    """The others are counted as deselected, and the programs that were looked for are named."""
+    told = skipped("real")
+
+    assert "= 2 skipped, 1 deselected in " in told[-1]
+    assert [line for line in told if "not on PATH: nomad, pulumi, " in line]
+
+
+def test_skip_that_no_word_names_is_an_error(skipped):
+    """Where TEST_WITHOUT is set, what it names may be absent, and nothing else."""
+    told = skipped("real", TEST_WITHOUT="docker pulumi")
+
+    assert [line for line in told if line.startswith("E ") or "TEST_WITHOUT does not name it" in line]
+    assert " 1 skipped, 1 deselected, 1 error in " in told[-1]
+
+
+def test_what_only_soaks_is_skipped_everywhere_else(monkeypatch):
+    """It does not want for a program."""
+    monkeypatch.setenv("TEST_WITHOUT", "")
+
+    assert programs.unwanted("Skipped: no `nomad` on PATH")
+    assert not programs.unwanted("Skipped: a part of `make soak`; another file has a smaller one")
+
+
+def test_slowest_files_come_before_the_summary(tmp_path):
+    """Given more files than are shown, the slowest is first, with its tests counted, and pytest's line is the last."""
+    for number in range(slowest.SHOWN + 1):
+        sleep = "time.sleep(0.2)" if number == 3 else "pass"
+        (tmp_path / f"test_{number}.py").write_text(f"import time\n\ndef test_it():\n    {sleep}\n")
+
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p tests.conftest\n")
+
+    told = run(folder=tmp_path)
+
+    at = next(number for number, line in enumerate(told) if "slowest 10 files of 11" in line)
+    assert told[at + 2].split()[2:] == ["1", "test_3.py"]
+    assert len(told[at + 2 :]) == slowest.SHOWN + 2
+    assert "= 11 passed in " in told[-1]

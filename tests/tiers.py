@@ -1,0 +1,70 @@
+"""
+Which tests run when. ``pytest --tier check``, ``test``, ``all`` and ``real`` are behind the targets of the Makefile.
+
+A file runs in the first tier that names it, or the nearest folder above it, and in each later one. Files and folders
+that are given on the command line are run, whatever their tier.
+"""
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+PROJECT = TESTS.parent
+
+TIERS = ("check", "test", "all")
+
+FIRST = {
+    "tests": "check",
+    "tests/aws": "test",
+    "tests/cli": "test",
+    "tests/components": "test",
+    "tests/contract": "test",
+    "tests/deploy": "test",
+    "tests/docs": "test",
+    "tests/e2e": "all",
+    "tests/e2e/test_main_job.py": "test",
+    "tests/faults": "test",
+    "tests/iam": "test",
+    "tests/packaging": "test",
+    "tests/provider": "test",
+    "tests/races": "test",
+    "tests/real": "all",
+    "tests/sandbox": "all",
+    "tests/soak": "all",
+    "tests/upgrade": "all",
+    "tests/walk": "test",
+}
+"""The first tier that runs the files below a path; the longest path that fits decides."""
+
+REAL = "real"
+"""The tier of what needs a real program: all below ``tests/real``, and what has one of these marks."""
+
+MARKS = ("real_driver", "real_nomad", "real_pulumi")
+
+FUNCTION = re.compile(r"^def test_", re.MULTILINE)
+
+
+def first(path):
+    """Return the first tier that runs the file *path*, below the project."""
+    return next(FIRST[str(each)] for each in (path, *path.parents) if str(each) in FIRST)
+
+
+def runs(tier, path):
+    """Return whether *tier* runs the file *path*, below the project."""
+    return TIERS.index(first(path)) <= TIERS.index(tier)
+
+
+def left_out(tier):
+    """Say what *tier* leaves out, in one line; empty where that is nothing."""
+    found = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        if not runs(tier, path.relative_to(PROJECT)):
+            folder = "/".join(path.relative_to(PROJECT).parts[:2])
+            found[folder] = found.get(folder, 0) + len(FUNCTION.findall(path.read_text(encoding="utf-8")))
+    named = ", ".join(f"{count} in {folder}" for folder, count in found.items())
+    return f"tier {tier} leaves out {sum(found.values())} test functions: {named}" if found else ""
+
+
+def needs_program(item):
+    """Return whether a collected test is of the tier `REAL`."""
+    return TESTS / "real" in item.path.parents or any(item.get_closest_marker(mark) for mark in MARKS)
