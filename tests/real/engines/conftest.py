@@ -51,6 +51,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skipif(bool(ABSENT), reason=f"not on PATH: {', '.join(ABSENT)}"))
 
 
+def without_random(text):
+    """Return *text* with a name in place of each value that is made up."""
+    for pattern, name in RANDOM:
+        text = pattern.sub(name, text)
+    return text
+
+
 # --- states
 def normal(resources):
     """Return *resources* by URN and deletion mark, without what the two engines cannot have in common."""
@@ -128,9 +135,9 @@ class Run:
         return re.findall(r"^Resources:\n((?: {4}.*\n)+)", self.text, re.MULTILINE)
 
     def diagnostics(self):
-        """Return the lines under ``Diagnostics:``, of the preview and of what was done, without indent and order."""
+        """Return the lines under ``Diagnostics:``, of the preview and of what was done, without indent, order and random ids."""
         found = re.findall(r"^Diagnostics:\n((?:(?: .*)?\n)+)", self.text, re.MULTILINE)
-        return {line.strip() for block in found for line in block.splitlines()} - {""}
+        return {without_random(line.strip()) for block in found for line in block.splitlines()} - {""}
 
 
 class Engine:
@@ -194,9 +201,7 @@ class Engine:
         for each in found:
             if each["type"].startswith("aws:") and each.get("id"):
                 text = text.replace(json.dumps(each["id"])[1:-1], f"<id of {each['urn'].rpartition('$')[2]}>")
-        for pattern, name in RANDOM:
-            text = pattern.sub(name, text)
-        return json.loads(text.replace(f"engine:{self.kind}", "engine:ENGINE"))
+        return json.loads(without_random(text).replace(f"engine:{self.kind}", "engine:ENGINE"))
 
 
 @pytest.fixture
