@@ -40,7 +40,7 @@ def test_odd_values_end_in_words(path):
         except errors.SpecError:
             continue
         read += 1
-        assert all(verdict.line >= 1 for verdict in judge.verdicts(found))
+        assert all(verdict.line >= 1 for verdict in judge.judge(found))
         with contextlib.suppress(errors.SpecError):
             assert adopt.adopt(found).remarks
     assert read > 0

@@ -231,5 +231,5 @@ def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, caps
 
     [_answer, finding] = capsys.readouterr().out.splitlines()
     assert finding.startswith("error: ")
-    assert "wrong-name" in finding
+    assert "provider-differs" in finding
     assert f"efs.csi.aws.com behind {short_folder}/csi.sock" in finding

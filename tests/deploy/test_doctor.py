@@ -194,9 +194,7 @@ def test_role_without_actions(world):
     [told] = world.examine().findings
 
     assert told.code == "role-lacks-actions"
-    assert told.evidence.startswith(
-        f"policies of role {world.role} (ebs): not allowed: ec2:DescribeAvailabilityZones, "
-    )
+    assert told.found.startswith(f"policies of role {world.role} (ebs): not allowed: ec2:DescribeAvailabilityZones, ")
 
 
 def test_privileges_and_driver(world):
@@ -230,7 +228,7 @@ def test_zone_of_storage(world):
     """Registered in another zone than it is in."""
     world.register("mysql", world.ebs(zone="us-east-1b"))
 
-    assert world.codes() == {"zone-differs"}
+    assert world.codes() == {"storage-zone-differs"}
 
 
 def test_zone_of_the_spec_without_a_client(world):
@@ -240,8 +238,8 @@ def test_zone_of_the_spec_without_a_client(world):
 
     [told] = world.examine().findings
 
-    assert (told.code, told.evidence) == (
-        "zone-without-client",
+    assert (told.code, told.found) == (
+        "volume-out-of-reach",
         "the spec: us-east-1c of default/new; /v1/node: clients in us-east-1a",
     )
 
@@ -286,7 +284,7 @@ def test_what_is_left_over_on_either_side(world):
     world.efs.delete_file_system(FileSystemId=system)
 
     assert [(item.code, item.subject) for item in found] == [
-        ("storage-absent", "volume default/gone"),
+        ("storage-missing", "volume default/gone"),
         ("storage-not-registered", f"storage {lost}"),
         ("storage-not-registered", f"storage {system}"),
     ]
@@ -300,7 +298,7 @@ def test_plugin_that_is_gone_and_one_that_nobody_uses(world):
     jobs.stop(world.nomad, "default", "plugin", purge=True)
 
     assert unused == {"plugin-unused"}
-    assert world.codes() == {"plugin-absent"}
+    assert world.codes() == {"plugin-missing"}
 
 
 def test_claimed_while_no_controller_is_healthy(world):
@@ -308,7 +306,7 @@ def test_claimed_while_no_controller_is_healthy(world):
     world.register("mysql", world.ebs())
     world.cluster.state.volumes["default", "mysql"].claims["alloc"] = {"Mode": "write", "NodeID": "n"}
 
-    assert world.codes() == {"claimed-without-controller"}
+    assert world.codes() == {"claim-without-controller"}
 
 
 def test_mark_of_a_volume_that_is_not_there(world):
@@ -326,7 +324,7 @@ def test_instance_that_is_gone(world):
     instance = world.node["Attributes"]["unique.platform.aws.instance-id"]
     world.ec2.terminate_instances(InstanceIds=[instance])
 
-    assert "instance-absent" in world.codes()
+    assert "ec2-instance-missing" in world.codes()
 
 
 def test_account_without_credentials_is_said(world, monkeypatch):

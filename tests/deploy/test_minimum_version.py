@@ -42,10 +42,10 @@ def test_one_server_is_too_old(context, scripted, plan):
     [found] = minimum_version.findings_of(context.connect(), plan.plugins)
 
     assert str(found) == (
-        "nomad-too-old: plugin ebs: expected Nomad 1.9.4 or later on the servers, for driver aws-ebs, found s1 with "
+        "nomad-too-old-for-driver: plugin ebs: expected Nomad 1.9.4 or later on the servers, for driver aws-ebs, found s1 with "
         "1.9.3; upgrade Nomad; `nomad-csi doctor` says what else older versions do"
     )
-    with pytest.raises(errors.RefusedError, match="nomad-too-old: plugin ebs"):
+    with pytest.raises(errors.RefusedError, match="nomad-too-old-for-driver: plugin ebs"):
         minimum_version.refuse_older(context.connect(), plan.plugins)
 
 

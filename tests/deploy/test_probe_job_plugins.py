@@ -75,7 +75,7 @@ def test_the_own_word_of_a_client_proves(cluster, look):
         ({"verdict": "silent", "detail": "late"}, "hung", "silent", ["instance-hung", "nomad-disagrees"]),
         ({"verdict": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed", "nomad-disagrees"]),
         ({"name": "efs.csi.aws.com"}, "wrong-identity", "wrong-name", ["provider-differs"]),
-        ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["capability-missing"]),
+        ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["instance-capability-missing"]),
         ({"vendor_version": "v1.1.1"}, "wrong-identity", "ready", ["version-differs"]),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi.verify import claim_findings, claim_model
+from nomad_csi.verify import claim_model
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.nomad import cluster, nodes
 from nomad_csi_sandbox.nomad import server as agent
@@ -83,14 +83,11 @@ def test_commands_run_as_written(client, capsys):
     assert volumes.get(client, "default", "mysql") is None
 
 
-def test_every_verdict_and_finding_is_explained():
+def test_every_verdict_is_explained():
     """A new one needs a line."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
-    codes = set(re.findall(r'code="([a-z-]+)"', Path(claim_findings.__file__).read_text()))
-    codes.add(claim_findings.WITHOUT_CONTROLLER)
 
-    assert {*typing.get_args(claim_model.Verdict), *codes} <= told
-    assert len(codes) == 7
+    assert set(typing.get_args(claim_model.Verdict)) <= told
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))

@@ -116,17 +116,6 @@ def test_every_verdict_is_explained():
     assert {*typing.get_args(report.Verdict), probed.NO_ANSWER} <= told
 
 
-def test_every_finding_is_explained():
-    """As the code has them."""
-    told = set(re.findall(r"`([a-z-]+)`", PAGE))
-    files = ("verify/probed_needs.py", "verify/volume_answers.py", "deploy/probe_deep.py")
-    sources = "".join((ROOT / "infra/nomad_csi" / name).read_text() for name in files)
-    codes = {word for line in re.findall(r"code=(.*)", sources) for word in re.findall(r'"([a-z]+-[a-z-]+)"', line)}
-
-    assert len(codes) == 13
-    assert codes <= told
-
-
 def test_the_commands_beside_csc_exist():
     """Each name in the right column is a command of its service."""
     [table] = re.findall(r"^\| csc \|.*?(?=\Z)", PAGE, re.MULTILINE | re.DOTALL)

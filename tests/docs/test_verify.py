@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli
+from nomad_csi import cli, findings
 from nomad_csi.cli import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.nomad import changes
 from nomad_csi.plan import storage
-from nomad_csi.verify import findings, found, instances, plugins, prometheus, report, socket_findings, states, volumes
+from nomad_csi.verify import found, instances, plugins, prometheus, report, socket_findings, states, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verify.md").read_text()
 ASKED = found.Probed(reached=True, verdict="ready")
-FINDING = findings.Finding(code="c", subject="volume n/v", severity="error", expected="x", found="y")
+FINDING = findings.finding("volume-missing", "volume n/v", expected="x", found="y")
 
 
 def test_every_verdict_is_explained():

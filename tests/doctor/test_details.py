@@ -104,7 +104,7 @@ def test_secrets_that_may_be_there_make_a_warning(make):
     plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
     planned = codes_of(make.found(servers=old, clients=newer, plan=plan))
 
-    assert [(item.severity, "does not show" in item.evidence) for item in without] == [("warning", True)]
+    assert [(item.severity, "does not show" in item.found) for item in without] == [("warning", True)]
     assert "nomad-erases-secrets" not in planned
 
 
@@ -125,8 +125,8 @@ def test_minimum_of_a_driver_in_the_spec_counts(make):
 
     [told] = [item for item in judge.judge(found).findings if item.code == "nomad-too-old-for-driver"]
 
-    assert told.evidence.endswith("servers s with 1.9.3; clients client-1 with 1.9.3")
-    assert told.fix == "upgrade Nomad to 1.9.4 or later"
+    assert told.found.endswith("servers s with 1.9.3; clients client-1 with 1.9.3")
+    assert told.advice == "upgrade Nomad to 1.9.4 or later"
 
 
 def test_privileges_are_asked_of_docker_for_tasks_that_want_them(make):
@@ -244,7 +244,7 @@ def test_many_names_are_a_number(make):
         if item.code == "privileged-refused"
     ]
 
-    assert told.evidence.endswith("client-00, client-01, client-02, client-03, client-04 and 995 more")
+    assert told.found.endswith("client-00, client-01, client-02, client-03, client-04 and 995 more")
 
 
 @pytest.mark.parametrize("change", [{"host_network": True}, {"own_credentials": True, "role": "controller"}])
@@ -284,12 +284,12 @@ def test_zone_of_storage_to_be_made_needs_a_client(make):
     plan = plan_of(make, ebs={"availability_zone": "us-east-1c", "size_gib": 1})
     found = make.found(volumes=(volume,), plugins={}, plan=plan)
 
-    [told] = [item for item in judge.judge(found).findings if item.code == "zone-without-client"]
+    [told] = [item for item in judge.judge(found).findings if item.code == "volume-out-of-reach"]
     silent = make.replace(found, clients=(make.node(attributes={}),))
 
-    assert told.evidence == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
+    assert told.found == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
     assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
-    assert "zone-without-client" not in codes_of(silent)
+    assert "volume-out-of-reach" not in codes_of(silent)
 
 
 def test_zone_is_not_called_empty_where_only_nomad_can_judge(make):
@@ -300,7 +300,7 @@ def test_zone_is_not_called_empty_where_only_nomad_can_judge(make):
 
     found = make.found(volumes=(volume,), plugins={}, plan=plan, tasks=(make.task(constraints=(odd,)),))
 
-    assert "zone-without-client" not in codes_of(found)
+    assert "volume-out-of-reach" not in codes_of(found)
     assert "clients of plugin ebs (node)" in unchecked_of(found)
 
 
@@ -363,9 +363,9 @@ def test_file_systems_are_looked_at_as_well(make):
     whole = {POINT: EFS}
 
     assert codes_of(efs(make, systems=[system()], points=whole)) == set()
-    assert codes_of(efs(make, systems=[], points=whole)) == {"storage-absent"}
-    assert codes_of(efs(make, systems=[system(state="deleting")], points=whole)) == {"storage-absent"}
-    assert codes_of(efs(make, systems=[system()], points={})) == {"storage-absent"}
+    assert codes_of(efs(make, systems=[], points=whole)) == {"storage-missing"}
+    assert codes_of(efs(make, systems=[system(state="deleting")], points=whole)) == {"storage-missing"}
+    assert codes_of(efs(make, systems=[system()], points={})) == {"storage-missing"}
     assert codes_of(efs(make, systems=[system(encrypted=False)], points=whole)) == {"not-encrypted"}
 
 
@@ -376,7 +376,7 @@ def test_file_system_of_ours_without_a_registration(make):
     [told] = judge.judge(make.found(account=make.account(file_systems=seen))).findings
 
     assert (told.code, told.subject) == ("storage-not-registered", f"storage {EFS}")
-    assert told.evidence.startswith(f"EFS DescribeFileSystems: {EFS} has nomad-csi:owner=shop/prod; ")
+    assert told.found.startswith(f"EFS DescribeFileSystems: {EFS} has nomad-csi:owner=shop/prod; ")
 
 
 def test_token_that_reads_is_told_what_it_cannot(make):

@@ -71,5 +71,5 @@ def known_drivers(monkeypatch):
 
 @pytest.fixture
 def judged():
-    """Return a function that gives the verdicts on texts by their file names."""
-    return lambda texts: judge.verdicts([files.parse(text, name) for name, text in texts.items()])
+    """Return a function that gives the findings in texts by their file names."""
+    return lambda texts: judge.judge([files.parse(text, name) for name, text in texts.items()])

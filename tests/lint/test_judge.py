@@ -142,4 +142,4 @@ def test_old_versions_of_nomad_that_a_constraint_lets_in(judged, constraint, fir
         '        type = "controller"\n      }\n    }\n  }\n}\n'
     )
 
-    assert ("nomad-too-old" in {verdict.code for verdict in judged({"file": text})}) is fires
+    assert ("nomad-constraint-too-low" in {verdict.code for verdict in judged({"file": text})}) is fires

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.lint import table
+from nomad_csi.findings import registry
 
 RIGHT = {path.name: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "right").iterdir()}
 """Files with which nothing is wrong, by name."""
@@ -50,7 +50,7 @@ WRONG = [
     # volume files
     wrong("type-missing", VOLUME, 'type        = "csi"\n', "", 1),
     wrong("legacy-modes", VOLUME, CAPABILITY, 'access_mode = "single-node-writer"\nattachment_mode = "file-system"', 6),
-    wrong("capability-missing", VOLUME, CAPABILITY, "", 1),
+    wrong("capability-block-missing", VOLUME, CAPABILITY, "", 1),
     wrong("block-map", VOLUME, "context = {", "context {", 22),
     wrong("name-unknown", VOLUME, 'type        = "csi"', 'type        = "csi"\nsize = 3', 2),
     wrong("block-twice", VOLUME, "mount_options {", "mount_options {}\nmount_options {", 11),
@@ -192,7 +192,7 @@ WRONG = [
     wrong("node-not-everywhere", NODE, 'type = "system"', 'type = "service"', 2),
     wrong("stage-folder-missing", RAW, '        stage_publish_base_dir = "/opt/nomad/client/csi/node/raw0"\n', "", 13),
     wrong(
-        "nomad-too-old",
+        "nomad-constraint-too-low",
         CONTROLLER,
         "    constraint {",
         '    constraint {\n      attribute = "${attr.nomad.version}"\n      operator  = "version"\n      value     = ">= 1.7"\n    }\n    constraint {',
@@ -258,4 +258,6 @@ def test_rule_fires_on_one_change_and_says_the_line(judged, example):
 
 def test_every_rule_has_an_example():
     """A rule without one would be a rule that nobody saw firing."""
-    assert {example.code for example in WRONG} == set(table.RULES)
+    assert {example.code for example in WRONG} == {
+        code for code, row in registry.codes().items() if "lint" in row.commands
+    }

@@ -42,7 +42,7 @@ def test_wrong_zone_against_the_clients_own(cluster):
     assert told(seen) == [
         (
             "error",
-            "zone-differs: node instance of plugin astray on c1: expected the zone of its client, found it reports zone "
+            "instance-zone-differs: node instance of plugin astray on c1: expected the zone of its client, found it reports zone "
             "us-east-1b, its client is in us-east-1a; correct where the driver takes its zone from: instance metadata, "
             "or an argument",
         )

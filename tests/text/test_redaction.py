@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nomad_csi.text import redaction
-from nomad_csi.verify import causes, findings
+from nomad_csi.text import foreign, redaction
+from nomad_csi.verify import causes
 
 AWS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2
@@ -54,8 +54,8 @@ BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2
 )
 def test_secrets_are_taken_out(text, shown):
     """The name stays, and what stands around; a text that was cleaned stays as it is."""
-    assert findings.foreign(text) == shown
-    assert findings.foreign(shown) == shown
+    assert foreign.clean(text) == shown
+    assert foreign.clean(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_secrets_are_taken_out(text, shown):
 )
 def test_what_is_no_secret_stays(text):
     """The cause of a failure is worth most."""
-    assert findings.foreign(text) == text
+    assert foreign.clean(text) == text
 
 
 def test_private_key_in_a_log_goes_with_all_its_lines():
@@ -133,21 +133,21 @@ def test_text_that_is_far_too_long_is_cut_first():
     text = f"first token=hunter2 {'secret.' * 1_000_000} password=hunter2 last"
 
     begun = time.thread_time()
-    shown = findings.foreign(text)
+    shown = foreign.clean(text)
 
     assert time.thread_time() - begun < 3
     assert shown.startswith("first token=[secret] ")
     assert shown.endswith("password=[secret] last")
-    assert len(shown) <= findings.TEXT_LIMIT
+    assert len(shown) <= foreign.LIMIT
 
 
-@pytest.mark.parametrize("size", range(findings.WINDOW - 40, findings.WINDOW + 40, 3))
+@pytest.mark.parametrize("size", range(foreign.WINDOW - 40, foreign.WINDOW + 40, 3))
 def test_no_part_of_a_secret_is_left_where_a_text_is_cut(size):
     """Wherever it stands: everything else is taken out, so that the cut would be seen."""
     secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
     filler = "token="
     text = f"{filler}{'x' * (size - len(filler))} {secret} {'y ' * 20_000}{secret} {filler}{'x' * (size - len(filler))}"
 
-    shown = findings.foreign(text)
+    shown = foreign.clean(text)
 
     assert not [end for end in range(4, 40) if secret[:end] in shown or secret[-end:] in shown]

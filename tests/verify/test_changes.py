@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.verify import changes, claim_findings, findings, plugins, report, volumes
+from nomad_csi import findings
+from nomad_csi.verify import changes, claim_findings, plugins, report, volumes
 
 OK = volumes.VolumeVerdict(
     namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", verdict="ok", findings=()
@@ -12,7 +13,7 @@ OK = volumes.VolumeVerdict(
 
 
 def finding(code, subject="volume default/mysql", found="this", severity="error"):
-    return findings.Finding(code=code, subject=subject, severity=severity, expected="that", found=found)
+    return findings.finding(code, subject, severity=severity, expected="that", found=found)
 
 
 @pytest.fixture
@@ -70,10 +71,10 @@ def test_volume_is_told_with_what_is_wrong(look):
 def test_findings_come_and_go(look):
     """Those that no verdict tells."""
     held = dataclasses.replace(OK, findings=(finding(claim_findings.WITHOUT_CONTROLLER, found="none healthy"),))
-    old = finding("nomad-too-old", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
+    old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
 
     assert told(look("a", "b", extra=[old]), look("a", "b", volume=held)) == [
-        "plugin aws-ebs0: nomad-too-old -> -",
+        "plugin aws-ebs0: nomad-too-old-for-driver -> -",
         "volume default/mysql: - -> claim-without-controller (none healthy)",
     ]
 

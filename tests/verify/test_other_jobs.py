@@ -93,7 +93,7 @@ def test_job_that_cannot_be_read_is_told(judge):
         (
             "warning",
             "job-unread: plugin aws-ebs0: expected to see where job old runs it, found GET /v1/job/old: status 403: "
-            "Permission denied",
+            "Permission denied; use a token that may read jobs in its namespace",
         )
     ]
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from nomad_csi import findings
 from nomad_csi.csi import report
-from nomad_csi.verify import findings, probed
+from nomad_csi.verify import probed
 
 NAMES = {"id-a": "a", "id-b": "b", "id-c": "c"}
 READY = report.ProbeReport(
@@ -71,13 +72,20 @@ def test_a_problem_of_a_client_does_not_hide_what_it_answered(picture):
 @pytest.mark.parametrize(("severity", "expected"), [("error", False), ("warning", True)])
 def test_an_error_besides_is_a_no(picture, severity, expected):
     """What answers have against the volumes counts; a warning is told."""
-    told = findings.Finding(code="x", subject="y", severity=severity, expected="this", found="that")
+    told = findings.finding("node-missing", "y", severity=severity, expected="this", found="that", advice="do")
     answers = {"id-a": answer("controller-a", "node-a"), "id-b": answer("node-b"), "id-c": answer("node-c")}
 
     found = picture(answers, (told,))
 
     assert found.ok is expected
-    assert f"{severity}: x: y: expected this, found that" in found.as_table()
+    assert f"{severity}: node-missing: y: expected this, found that; do" in found.as_table()
     assert found.as_json()["findings"] == [
-        {"code": "x", "subject": "y", "severity": severity, "expected": "this", "found": "that", "advice": ""}
+        {
+            "code": "node-missing",
+            "subject": "y",
+            "severity": severity,
+            "expected": "this",
+            "found": "that",
+            "advice": "do",
+        }
     ]

@@ -182,4 +182,4 @@ def test_instances_that_can_different_things_are_told(row):
 
     [found] = probed_needs.judge("aws-ebs0", rows, [])
 
-    assert (found.code, found.found) == ("capabilities-differ", "CREATE_DELETE_VOLUME | GET_CAPACITY")
+    assert (found.code, found.found) == ("instance-capabilities-differ", "CREATE_DELETE_VOLUME | GET_CAPACITY")

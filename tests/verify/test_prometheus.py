@@ -4,14 +4,15 @@ import re
 
 import pytest
 
+from nomad_csi import findings
 from nomad_csi.plan import registration
-from nomad_csi.verify import claim_findings, findings, plugins, prometheus, report, volumes
+from nomad_csi.verify import claim_findings, plugins, prometheus, report, volumes
 
 WANTED = registration.VolumeRegistration(
     volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
 )
-ALARM = findings.Finding(
-    code=claim_findings.WITHOUT_CONTROLLER, subject="volume default/mysql", severity="error", expected="x", found="y"
+ALARM = findings.finding(
+    claim_findings.WITHOUT_CONTROLLER, "volume default/mysql", severity="error", expected="x", found="y"
 )
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')

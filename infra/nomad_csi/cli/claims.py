@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, erasing, inputs, usage, waits
+from nomad_csi.cli import codes, confirm, documents, erasing, inputs, usage, waits
 from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
 from nomad_csi.plan import registration
 
@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plugin", default="", metavar="ID", help="only volumes of this plugin")
     add_aws(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    codes.add(parser, "all findings about claims, the end of docs/claims.md")
     _add_repair(parser.add_argument_group("repair"))
     parser.set_defaults(run=run)
 
@@ -44,7 +45,9 @@ def _add_repair(group: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, and print who holds what; or repair one volume."""
+    """Look, and print who holds what; or repair one volume, or explain a finding."""
+    if codes.explain(arguments, "claims"):
+        return 0
     _check(arguments)
     if arguments.repair:
         return _repair(arguments)

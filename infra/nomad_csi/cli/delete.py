@@ -10,7 +10,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli import claims, confirm, documents, inputs, usage, waits
 from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 QUESTION = (
     "delete deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "

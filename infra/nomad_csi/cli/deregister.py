@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from nomad_csi import errors
 from nomad_csi.cli import claims, confirm, inputs, owners, waits
 from nomad_csi.deploy import deregistration, deregistration_outcome
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 FORCE = (
     "--force makes Nomad forget volumes together with the claims on them. It does not unmount them, does not detach "

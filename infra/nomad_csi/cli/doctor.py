@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nomad_csi.cli import codes, confirm, inputs, pages, strict
+from nomad_csi.cli import codes, confirm, inputs, strict
 from nomad_csi.deploy import doctor
-from nomad_csi.doctor import describe, report, table
-from nomad_csi.lint import describe as rules
+from nomad_csi.doctor import report
 from nomad_csi.plan import iam
 
 
@@ -25,9 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
     parser.add_argument("--fix", action="store_true", help=text)
     parser.add_argument("--yes", action="store_true", help="do not ask before a fix")
-    known = codes.one_of(table.RULES, "nomad-csi doctor --docs")
-    parser.add_argument("--explain", type=known, metavar="CODE", help="explain one finding")
-    pages.add(parser, "all findings there are, the end of docs/doctor.md")
+    codes.add(parser, "all findings of the doctor, the end of docs/doctor.md")
     parser.set_defaults(run=run)
 
 
@@ -40,11 +37,7 @@ def _add_aws(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, and print what would hurt; fix what can be, after asking; or explain."""
-    if arguments.docs:
-        print(describe.codes(), end="")
-        return 0
-    if arguments.explain:
-        print(rules.as_text(table.RULES[arguments.explain]), end="")
+    if codes.explain(arguments, "doctor"):
         return 0
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):

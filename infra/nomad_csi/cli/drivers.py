@@ -5,7 +5,7 @@ import json
 
 from nomad_csi.cli import pages
 from nomad_csi.drivers import catalogue, describe
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

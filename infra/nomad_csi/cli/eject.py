@@ -10,7 +10,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli import confirm, import_stack
 from nomad_csi.deploy import ejecting, stack_cli
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 WIDTH = 120
 ABOUT = """\

@@ -14,8 +14,9 @@ import yaml
 from nomad_csi import errors
 from nomad_csi.adoption import adopt, model, terraform
 from nomad_csi.cli import import_stack, inputs, lint
+from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
-from nomad_csi.lint import describe, judge
+from nomad_csi.lint import judge
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
@@ -62,10 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         read += live.files
         providers = live.providers
     adoption = adopt.adopt(read, aws_region=arguments.aws_region, remarks=remarks, providers=providers)
-    verdicts = judge.verdicts(read)
+    verdicts = judge.judge(read)
     if arguments.json:
         shown = [dataclasses.asdict(remark) for remark in adoption.remarks]
-        found = {"spec": adoption.document, "remarks": shown, "findings": describe.as_json(verdicts)["findings"]}
+        found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(verdicts, printing.LINTED)}
         print(json.dumps(found, indent=2))
     else:
         if adoption.document:
@@ -96,10 +97,14 @@ def _nothing(arguments: argparse.Namespace) -> str:
     return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
-def _tell(remarks: Sequence[model.Remark], verdicts: Sequence[object]) -> None:
+def _tell(remarks: Sequence[model.Remark], verdicts: Sequence[Finding]) -> None:
     """Print what is to be said, last what keeps the spec from being used, and how much that is."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
-    for said in (*(remark for remark in remarks if remark.kind not in model.OPEN), *verdicts, *open_):
+    for said in (
+        *(remark for remark in remarks if remark.kind not in model.OPEN),
+        *map(printing.as_line, verdicts),
+        *open_,
+    ):
         print(said, file=sys.stderr)
     counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
     if counts:

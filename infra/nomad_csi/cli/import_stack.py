@@ -9,7 +9,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import inputs
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 WIDTH = 120
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import codes, file_errors, pages, strict
+from nomad_csi.cli import codes, file_errors, strict
+from nomad_csi.findings import errors_of, printing
 from nomad_csi.hcl import files
-from nomad_csi.lint import describe, judge, table
+from nomad_csi.lint import judge
 
 YAML = frozenset({".yaml", ".yml"})
 
@@ -19,37 +20,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     text = "a job file, a volume file or an IAM policy; a folder stands for all *.hcl below it"
     what.add_argument("files", type=Path, nargs="*", default=[], metavar="FILE", help=text)
-    known = codes.one_of(table.RULES, "nomad-csi lint --docs")
-    what.add_argument("--explain", type=known, metavar="CODE", help="explain one verdict")
-    pages.add(what, "docs/lint.md")
+    codes.add(what, "docs/lint.md")
     parser.add_argument("--json", action="store_true", help="print JSON")
     strict.add(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the verdicts; or explain one."""
-    if arguments.docs:
-        print(describe.page(), end="")
-        return 0
-    if arguments.explain:
-        rule = table.RULES[arguments.explain]
-        print(json.dumps(describe.rule_as_json(rule), indent=2) if arguments.json else describe.as_text(rule).rstrip())
+    """Print the findings; or explain one."""
+    if codes.explain(arguments, "lint"):
         return 0
     read, broken = load(arguments.files)
-    verdicts = judge.verdicts(read)
+    found = judge.judge(read)
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     if arguments.json:
-        print(json.dumps(describe.as_json(verdicts), indent=2))
+        shown = printing.as_json(found, printing.LINTED)
+        print(json.dumps({"ok": not errors_of(found), "findings": shown}, indent=2))
     else:
-        for verdict in verdicts:
-            print(verdict)
-        _sum_up(len(verdicts), len(read))
+        for item in found:
+            print(printing.as_line(item))
+        _sum_up(len(found), len(read))
     if broken:
         return errors.EXIT_ERROR
-    code = errors.EXIT_CHANGES if any(verdict.severity == "error" for verdict in verdicts) else 0
-    return strict.exit_code(arguments, code, verdicts)
+    return strict.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
 
 
 def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, inputs, probe_on_nodes, strict, usage, waits
+from nomad_csi.cli import argument_secrets, codes, inputs, probe_on_nodes, strict, usage, waits
 from nomad_csi.csi import forward, on_node, probe, report, validation
+from nomad_csi.findings import errors_of, printing
 
 TIMEOUT_S = 5.0
 """For all questions to one plugin, where nobody says otherwise."""
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
     text = "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
     what.add_argument("--on-nodes", metavar="PLUGIN", help=text)
+    codes.add(what, "all findings of a probe, the end of docs/csi.md")
     waits.add(parser, "probe-timeout", default=TIMEOUT_S)
     parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
     parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
@@ -40,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, and print the answers."""
+    """Ask, and print the answers; or explain a finding."""
+    if codes.explain(arguments, "probe"):
+        return 0
     _check(arguments)
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
@@ -81,10 +85,10 @@ def _one(arguments: argparse.Namespace) -> int:
         found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
         compared = _compared(arguments, found, reached.local) if arguments.plugin else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
-    told = "".join(f"\n{item.severity}: {item}" for item in compared.findings) if compared else ""
+    told = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
     print(json.dumps(document, indent=2, ensure_ascii=False) if arguments.json else f"{found.as_line()}{told}")
     findings = compared.findings if compared else ()
-    is_good = found.ready and all(item.severity != "error" for item in findings)
+    is_good = found.ready and not errors_of(findings)
     return strict.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli import documents, erasing, inputs, owners, waits
 from nomad_csi.deploy import batch_outcome, batch_register, batch_secrets, minimum_version, secret_safety
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 WIDTH = 120
 """Columns of the table."""

@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.cli import claims, inputs, waits
 from nomad_csi.deploy import sandbox, smoke, smoke_outcome
 from nomad_csi.plan import smoke as plan
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 WIDTH = 120
 

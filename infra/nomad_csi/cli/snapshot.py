@@ -10,7 +10,7 @@ from nomad_csi import errors
 from nomad_csi.cli import confirm, documents, inputs, waits
 from nomad_csi.deploy import volume_snapshots
 from nomad_csi.nomad import snapshots
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 WIDTH = 120
 GIB = 2**30

@@ -5,13 +5,17 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import erasing, inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
+from nomad_csi.cli import codes, erasing, inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
 from nomad_csi.deploy import gather, metrics_file, rounds, verification
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    inputs.add_spec(parser)
+    what = parser.add_mutually_exclusive_group(required=True)
+    text = "a spec, or a Pulumi stack config that holds one"
+    what.add_argument("spec", type=Path, nargs="?", metavar="SPEC", help=text)
+    codes.add(what, "all findings of the verification, the end of docs/verify.md")
+    inputs.add_stack_output(parser)
     inputs.add_nomad(parser)
     strict.add(parser)
     waits.add(parser, "stable", told="0, one look", default=0.0)
@@ -31,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, and print the report; once, round after round, or never where only the job is printed."""
+    """Compare, and print the report, once or round after round; or print the job, or explain a finding."""
+    if codes.explain(arguments, "verify"):
+        return 0
     _check(arguments)
     if arguments.print_job:
         return verify_job.run(arguments)

@@ -14,8 +14,7 @@ from typing import TextIO
 
 from nomad_csi.deploy import rounds
 from nomad_csi.nomad import changes
-from nomad_csi.text import visible
-from nomad_csi.verify import table
+from nomad_csi.text import table, visible
 
 CHANGES_MAX = 8
 """So many of the last changes are shown."""

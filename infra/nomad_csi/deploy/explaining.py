@@ -102,6 +102,6 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
 def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
     """Yield what lint itself sees in the jobs, beyond the driver's traps."""
     known = {trap.rule for trap in driver.traps} if driver else set()
-    for verdict in judge.verdicts(running):
+    for verdict in judge.judge(running):
         if verdict.severity == "error" and verdict.code not in known:
             yield causes.Cause(kind="job", where=f"({verdict.file}, {verdict.code})", text=verdict.found)

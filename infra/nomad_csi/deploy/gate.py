@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.deploy import asking, explaining, looking, probe_job_plugins, resource
 from nomad_csi.plan import model
-from nomad_csi.verify import causes, findings, plugins, stability
+from nomad_csi.text import foreign
+from nomad_csi.verify import causes, plugins, stability
 
 _Result = TypeVar("_Result")
 
@@ -228,4 +229,4 @@ def _cause(verdict: plugins.PluginVerdict) -> str:
     """Return the first reason that is known, cut: of an instance, or of a task that never became one."""
     rows = (f"{row.node_name}: {row.detail}" for row in verdict.instances if row.code and row.detail)
     tasks = map(str, verdict.explanations)
-    return findings.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
+    return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)

@@ -5,11 +5,11 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nomad_csi import nomad
+from nomad_csi import findings, nomad
 from nomad_csi.deploy import clients, gather, probe_job_plugins, probe_job_volumes
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, findings, found, instances, plugins, zones
+from nomad_csi.verify import eligibility, found, instances, plugins, zones
 
 NONE = probe_job_volumes.Needs()
 

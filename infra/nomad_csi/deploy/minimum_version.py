@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.nomad import gates, servers
 from nomad_csi.plan import model
-from nomad_csi.verify import findings
 
 
 def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
@@ -73,10 +72,9 @@ def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> fin
     old = _older(found, plugin.minimum_nomad)
     if not old:
         return None
-    return findings.Finding(
-        code="nomad-too-old",
-        subject=f"plugin {plugin.plugin_id}",
-        severity="error",
+    return findings.finding(
+        "nomad-too-old-for-driver",
+        f"plugin {plugin.plugin_id}",
         expected=f"Nomad {plugin.minimum_nomad} or later on the servers, for driver {plugin.driver}",
         found=", ".join(old),
         advice="upgrade Nomad; `nomad-csi doctor` says what else older versions do",
@@ -85,11 +83,9 @@ def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> fin
 
 def _unseen(wanted: Mapping[str, model.PluginPlan], why: str) -> findings.Finding:
     least = " and ".join(sorted({item.minimum_nomad for item in wanted.values()}))
-    return findings.Finding(
-        code="nomad-version-unseen",
-        subject="servers",
-        severity="warning",
+    return findings.finding(
+        "nomad-version-unseen",
+        "servers",
         expected=f"Nomad {least} or later on the servers",
         found=why,
-        advice="look at the version yourself, or use a token that may see it",
     )

@@ -19,7 +19,7 @@ from nomad_csi.deploy import (
 from nomad_csi.nomad import jobs, namespaces
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents, files
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 Kind = Literal["job", "volume", "file"]
 

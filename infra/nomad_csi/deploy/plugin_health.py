@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, findings
 from nomad_csi.deploy import asking, compare, gate, properties, resource
 from nomad_csi.deploy import plugin_health_properties as declared
-from nomad_csi.verify import findings, plugins
+from nomad_csi.verify import plugins
 
 _SETTINGS = frozenset({"timeoutS", "stableS"})
 """How the step is made, not what is proven."""

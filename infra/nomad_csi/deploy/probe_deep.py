@@ -5,12 +5,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.deploy import probe_job, probe_job_volumes
 from nomad_csi.nomad import nodes, plugins, volume_reads, volumes
 from nomad_csi.plan import probe_job as plan_probe_job
-from nomad_csi.verify import findings, probed, probed_needs, volume_answers
+from nomad_csi.verify import probed, probed_needs, volume_answers
 
 Secrets = Mapping[str, Mapping[str, str]]
 """Secrets of volumes by ``namespace/volume_id``; Nomad does not show them."""
@@ -98,24 +98,20 @@ def of_endpoint(
 
 
 def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:
-    return findings.Finding(
-        code="wrong-name",
-        subject=f"plugin {plugin.plugin_id}",
-        severity="error",
+    return findings.finding(
+        "provider-differs",
+        f"plugin {plugin.plugin_id}",
         expected=f"driver {plugin.provider}, as Nomad knows the plugin",
         found=f"{answer.name} behind {answer.endpoint}",
-        advice="this is the socket of another plugin; nothing else was compared",
     )
 
 
 def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
-    return findings.Finding(
-        code="instance-unknown",
-        subject=f"plugin {plugin_id}",
-        severity="warning",
+    return findings.finding(
+        "instance-unknown",
+        f"plugin {plugin_id}",
         expected="the path of a socket with the id of one of its allocations",
         found=answer.endpoint,
-        advice="its place, limit and claims were not compared; name the socket below the client's csi/plugins for that",
     )
 
 
@@ -132,10 +128,9 @@ def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, .
 
 
 def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
-    return findings.Finding(
-        code="volumes-unread",
-        subject=f"plugin {plugin_id}",
-        severity="warning",
+    return findings.finding(
+        "volumes-unread",
+        f"plugin {plugin_id}",
         expected="a token that may list and read its volumes",
         found=what,
         advice=advice,

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.deploy import probe_job_run, probe_job_volumes
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, probe_job
-from nomad_csi.verify import findings, found, instances, probed, probed_needs, volume_answers
+from nomad_csi.verify import found, instances, probed, probed_needs, volume_answers
 
 Told = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 

@@ -5,9 +5,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, findings
 from nomad_csi.deploy import verification
-from nomad_csi.verify import changes, findings, prometheus, report
+from nomad_csi.verify import changes, prometheus, report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,14 +6,14 @@ Their list shows no secrets and erases none, and a registration reads nothing th
 
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
+from nomad_csi.findings import registry
 from nomad_csi.nomad import gates, servers, volumes
 from nomad_csi.plan import registration
 
-_GATE = next(gate for gate in gates.GATES if gate.code == "nomad-erases-secrets")
 _SHOWN = 5
 
 _LOCK = threading.Lock()
@@ -27,7 +27,8 @@ def risk(client: nomad.Nomad) -> str:
     Asked once for each client. Empty also where the servers cannot be seen, which `nomad-csi doctor` says.
     """
     old = [f"{item.name} with {item.version}" for item in _servers(client) if _is_old(item)]
-    return f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {_GATE.fix}" if old else ""
+    fix = registry.codes()[gates.ERASES_SECRETS].fix
+    return f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {fix}" if old else ""
 
 
 def is_excluded(client: nomad.Nomad) -> bool:
@@ -52,10 +53,7 @@ def _servers(client: nomad.Nomad) -> tuple[servers.Server, ...]:
 
 
 def _is_old(server: servers.Server) -> bool:
-    return _GATE in gates.met("servers", server.version, _USED)
-
-
-_USED: Collection[gates.Feature] = frozenset({"secrets"})
+    return any(fault.code == gates.ERASES_SECRETS for fault in gates.met("servers", server.version, {"secrets"}))
 
 
 def refuse_registered(

@@ -7,7 +7,7 @@ from nomad_csi import errors
 from nomad_csi.csi import endpoint, validation
 from nomad_csi.deploy import gather, plugin_health, properties, resource, volume_document
 from nomad_csi.nomad import plugins
-from nomad_csi.verify import findings
+from nomad_csi.text import foreign
 
 TIMEOUT_S = 10.0
 
@@ -37,7 +37,7 @@ def problems(
         parameters=document.parameters,
     )
     answer = validation.ask(socket, [question], secrets={key: document.secrets}, timeout_s=TIMEOUT_S)[key]
-    said = findings.foreign(answer.message or "no reason given")
+    said = foreign.clean(answer.message or "no reason given")
     if answer.code in _LATER:
         unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {said})")
     elif answer.code:

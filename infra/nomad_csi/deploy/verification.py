@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.deploy import (
     explaining,
     gather,
@@ -21,7 +21,7 @@ from nomad_csi.nomad import changes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.verify import claim_findings, findings, plugins, report
+from nomad_csi.verify import claim_findings, plugins, report
 from nomad_csi.verify import volumes as volume_verdicts
 
 _NONE: Mapping[str, str] = {}

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 from nomad_csi.nomad.records import nodes, plugin_tasks
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import plugin_jobs
@@ -33,7 +33,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         yield from _folders(task, places)
         if _lacks_privileges(found, task):
             job = f"job {task.namespace}/{task.job_id}"
-            yield finding("privilege-missing", _subject(task), f"{job} has no privileged = true")
+            yield finding("privilege-missing", _subject(task), found=f"{job} has no privileged = true")
     yield from _mounts(found, tasks, clients)
 
 
@@ -109,7 +109,7 @@ def _driver(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> It
         f" ({model.named(words)})"
     )
     code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
-    yield finding(code, _subject(task), evidence)
+    yield finding(code, _subject(task), found=evidence)
 
 
 def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
@@ -120,7 +120,7 @@ def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -
         yield finding(
             "privileged-refused",
             _subject(task),
-            f"job {task.namespace}/{task.job_id} wants privileged = true; /v1/nodes: {PRIVILEGED} is not set on "
+            found=f"job {task.namespace}/{task.job_id} wants privileged = true; /v1/nodes: {PRIVILEGED} is not set on "
             f"{model.named(refusing)}",
         )
 
@@ -131,8 +131,8 @@ def _folders(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> I
         yield finding(
             "folders-refused",
             _subject(task),
-            f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not set "
-            f"on {model.named(refusing)}",
+            found=f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not "
+            f"set on {model.named(refusing)}",
         )
 
 
@@ -171,7 +171,7 @@ def _mounts(
         private = [node.name for node in places if seen.get(node.node_id) == "private"]
         if private:
             evidence = f"/proc/self/mountinfo: the mount of data_dir is not shared on {model.named(private)}"
-            yield finding("mount-not-shared", _subject(task), evidence)
+            yield finding("mount-not-shared", _subject(task), found=evidence)
         running = _running(found, task.plugin_id)
         hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
         if hidden:

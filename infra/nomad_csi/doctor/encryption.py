@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nomad_csi.aws.records import ebs_volumes, file_systems, keys
 from nomad_csi.doctor import machines, model, permissions
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 
 Pairs = list[tuple[model.Volume, ebs_volumes.EbsVolume]]
 
@@ -28,7 +28,7 @@ def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
         if plain:
             evidence = f"EC2 DescribeVolumes: Encrypted is false of {model.named(plain)}"
             told = f"{evidence}; the spec has them encrypted" if is_wanted else evidence
-            yield finding("not-encrypted", f"{len(plain)} volumes", told, severity="error" if is_wanted else None)
+            yield finding("not-encrypted", f"{len(plain)} volumes", found=told, severity="error" if is_wanted else None)
 
 
 def _keys(found: model.Found, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
@@ -43,7 +43,7 @@ def _keys(found: model.Found, account: model.Account, pairs: Pairs) -> Iterator[
             yield model.Unchecked(check=f"key {arn} of {told}", reason=key.reason)
             continue
         if key.state != "Enabled":
-            yield finding("key-unusable", f"key {arn}", f"KMS DescribeKey: {key.state}; it encrypts {told}")
+            yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {told}")
         if key.is_customers:
             for plugin_id in sorted({volume.plugin_id for volume in volumes}):
                 yield from _grants(found, account, key, plugin_id, told)
@@ -63,7 +63,7 @@ def _grants(
             evidence = (
                 f"{machines.how(role)}, and KMS GetKeyPolicy: no {', '.join(permissions.ON_KEYS)}; it encrypts {told}"
             )
-            yield finding("key-not-granted", f"key {key.arn}", evidence)
+            yield finding("key-not-granted", f"key {key.arn}", found=evidence)
         elif may is None:
             reason = f"{machines.how(role)}: conditions on what is not known here"
             yield model.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
@@ -81,4 +81,4 @@ def _efs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[
     if plain:
         evidence = f"EFS DescribeFileSystems: Encrypted is false of {model.named(plain)}"
         fix = "copy the data into a file system that is made with encryption"
-        yield finding("not-encrypted", f"{len(plain)} volumes", evidence, fix=fix)
+        yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)

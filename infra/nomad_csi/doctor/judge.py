@@ -15,13 +15,14 @@ from nomad_csi.doctor import (
     token,
     versions,
 )
+from nomad_csi.findings import Finding
 
 
 def judge(found: model.Found) -> report.Report:
     """Return what would hurt, and what could not be looked at, each once."""
     outcomes = tuple(dict.fromkeys(_outcomes(found)))
     return report.Report(
-        findings=tuple(item for item in outcomes if isinstance(item, model.Finding)),
+        findings=tuple(item for item in outcomes if isinstance(item, Finding)),
         unchecked=tuple(item for item in outcomes if isinstance(item, model.Unchecked)),
     )
 

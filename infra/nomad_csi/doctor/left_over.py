@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi.aws.records import file_systems
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import volumes as tags
 
 
@@ -30,10 +30,10 @@ def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]
                 yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
 
 
-def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> model.Finding:
+def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
     told = ", ".join(f"{key}={found[key]}" for key in (tags.OWNER_TAG, tags.VOLUME_TAG) if key in found)
     evidence = f"{where}: {external_id} has {told}; /v1/volumes: no volume with that external id"
-    return finding("storage-not-registered", f"storage {external_id}", evidence)
+    return finding("storage-not-registered", f"storage {external_id}", found=evidence)
 
 
 def _ebs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[model.Outcome]:
@@ -44,7 +44,7 @@ def _ebs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[
             evidence = (
                 f"{volume.place}: external id {volume.external_id}; EC2 DescribeVolumes in {account.region}: none"
             )
-            yield finding("storage-absent", volume.subject, evidence)
+            yield finding("storage-missing", volume.subject, found=evidence)
 
 
 def _efs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[model.Outcome]:
@@ -60,10 +60,10 @@ def _efs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[
             state = system.state if system else "none"
             where = f"EFS DescribeFileSystems in {account.region}"
             evidence = f"{volume.place}: external id {volume.external_id}; {where}: {state}"
-            yield finding("storage-absent", volume.subject, evidence)
+            yield finding("storage-missing", volume.subject, found=evidence)
         elif point_id and seen.access_points.get(point_id) != system_id:
             evidence = (
                 f"{volume.place}: external id {volume.external_id}; EFS DescribeAccessPoints in {account.region}: "
                 f"{point_id} is not of {system_id}"
             )
-            yield finding("storage-absent", volume.subject, evidence)
+            yield finding("storage-missing", volume.subject, found=evidence)

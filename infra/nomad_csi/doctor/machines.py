@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.aws.records import instances, policies
 from nomad_csi.doctor import clients, model, permissions
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 from nomad_csi.nomad.records import nodes, plugin_tasks
 
 EBS = "ebs.csi.aws.com"
@@ -73,7 +73,9 @@ def _absent(
         if state in _GONE or instance_id not in seen:
             gone.append(f"{node.name} ({instance_id} is {state})")
     if gone:
-        yield finding("instance-absent", "clients", f"/v1/nodes: ready; EC2 DescribeInstances: {model.named(gone)}")
+        yield finding(
+            "ec2-instance-missing", "clients", found=f"/v1/nodes: ready; EC2 DescribeInstances: {model.named(gone)}"
+        )
 
 
 def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instance]) -> Iterator[model.Outcome]:
@@ -82,7 +84,7 @@ def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instan
     off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
     if off and needs_metadata:
         evidence = f"EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on {model.named(off)}"
-        yield finding("metadata-disabled", subject, evidence)
+        yield finding("metadata-disabled", subject, found=evidence)
     low = [
         f"{name} ({item.instance_id}: {item.hop_limit})"
         for name, item in seen.items()
@@ -93,7 +95,7 @@ def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instan
             f"job {task.namespace}/{task.job_id} is not on the host's network; EC2 DescribeInstances: "
             f"MetadataOptions.HttpPutResponseHopLimit below {HOPS} on {model.named(low)}"
         )
-        yield finding("hop-limit-low", subject, evidence)
+        yield finding("hop-limit-low", subject, found=evidence)
 
 
 def _roles(
@@ -109,7 +111,7 @@ def _roles(
         by_profile[item.profile_arn].append(item.instance_id)
     if "" in by_profile:
         evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {model.named(by_profile.pop(''))}"
-        yield finding("instance-without-role", subject, evidence)
+        yield finding("instance-without-role", subject, found=evidence)
     for profile, ids in sorted(by_profile.items()):
         role = account.roles.get(profile) or model.Unknown(reason="it was not asked for")
         if isinstance(role, model.Unknown):
@@ -123,7 +125,9 @@ def _role(account: model.Account, role: policies.Role, subject: str) -> Iterator
     lacking, unclear = permissions.lacking(role, needed)
     if lacking:
         yield finding(
-            "role-lacks-actions", f"role {role.name} of {subject}", f"{how(role)}: not allowed: {', '.join(lacking)}"
+            "role-lacks-actions",
+            f"role {role.name} of {subject}",
+            found=f"{how(role)}: not allowed: {', '.join(lacking)}",
         )
     if unclear:
         reason = f"{how(role)}: conditions on what is not known here, of {', '.join(unclear)}"

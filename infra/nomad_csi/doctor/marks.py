@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 
 
 def check(found: model.Found) -> Iterator[model.Outcome]:
@@ -20,4 +20,4 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
             left[owner].append(key)
     for owner, keys in sorted(left.items()):
         evidence = f"/v1/var/nomad-csi/volumes: {owner} has {model.named(keys)}; /v1/volumes: not registered"
-        yield finding("mark-without-volume", f"stack {owner}", evidence)
+        yield finding("mark-without-volume", f"stack {owner}", found=evidence)

@@ -1,39 +1,16 @@
-"""What a finding is, what could not be checked, and everything that was asked. Plain data."""
+"""What could not be checked, and everything that was asked. Plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nomad_csi.aws.records import attachments, ebs_volumes, file_systems, instances, keys, policies
-from nomad_csi.lint.model import Severity
+from nomad_csi.findings import Finding
 from nomad_csi.nomad.records import nodes, plugin_tasks, plugins, servers, tokens
 from nomad_csi.plan import model
 
 NAMES_SHOWN = 5
 """Names in a finding; of many the rest is a number."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A rule that fired."""
-
-    code: str
-    severity: Severity
-    """``error``: it hurts, or will at the next step. ``warning``: worth knowing, and no reason to fail."""
-
-    subject: str
-    """What it is about, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
-
-    evidence: str
-    """What was read, and where."""
-
-    fix: str
-    external_ids: tuple[str, ...] = ()
-    """Storage that a fix by this package would change; empty: it has none."""
-
-    def __str__(self) -> str:
-        """Return ``error: hop-limit-low: plugin aws-ebs0: EC2 says ...; allow 2 hops``."""
-        return f"{self.severity}: {self.code}: {self.subject}: {self.evidence}; {self.fix}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.doctor import clients, machines, model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 
 ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
 
@@ -31,10 +31,10 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
             nowhere[volume.plugin_id, told].append(volume.key)
     for (plugin_id, keys_), volumes in sorted(unknown.items()):
         evidence = f"/v1/volumes: {keys_} on {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client reports it"
-        yield finding("topology-key-unknown", f"plugin {plugin_id}", evidence)
+        yield finding("topology-key-unknown", f"plugin {plugin_id}", found=evidence)
     for (plugin_id, told), volumes in sorted(nowhere.items()):
         evidence = f"/v1/volumes: {told} of {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client there"
-        yield finding("zone-without-client", f"plugin {plugin_id}", evidence)
+        yield finding("volume-out-of-reach", f"plugin {plugin_id}", found=evidence, about=_subjects(volumes))
     yield from _planned(found)
 
 
@@ -58,11 +58,15 @@ def _planned(found: model.Found) -> Iterator[model.Outcome]:
             evidence = (
                 f"the spec: {zone} of {model.named(volumes)}; /v1/node: clients in {zone_names(set(zones.values()))}"
             )
-            yield finding("zone-without-client", f"plugin {plugin_id}", evidence)
+            yield finding("volume-out-of-reach", f"plugin {plugin_id}", found=evidence, about=_subjects(volumes))
         elif zone not in zones.values():
             silent = [name for name, own in zones.items() if not own]
             reason = f"{model.named(silent)} have no attribute {ZONE_ATTRIBUTE}, and the plugin does not run there yet"
             yield model.Unchecked(check=f"whether a client of plugin {plugin_id} is in {zone}", reason=reason)
+
+
+def _subjects(keys: list[str]) -> tuple[str, ...]:
+    return tuple(f"volume {key}" for key in keys)
 
 
 def zone_names(zones: set[str]) -> str:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 
 OWNER_META = "nomad-csi.owner"
 
@@ -25,7 +25,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         if plugin_id not in plugins and registered:
             keys = model.named([volume.key for volume in registered])
             evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
-            yield finding("plugin-absent", f"plugin {plugin_id}", evidence)
+            yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence)
         yield from _claimed(found, plugin_id, registered)
     yield from _unused(found, frozenset(by_plugin))
 
@@ -43,7 +43,12 @@ def _claimed(found: model.Found, plugin_id: str, registered: list[model.Volume])
             f"/v1/plugin/csi/{plugin_id}: {len(plugin.controllers)} controllers, none healthy; /v1/volumes: "
             f"{len(claimed)} claimed ({model.named(claimed)})"
         )
-        yield finding("claimed-without-controller", f"plugin {plugin_id}", evidence)
+        yield finding(
+            "claim-without-controller",
+            f"plugin {plugin_id}",
+            found=evidence,
+            about=tuple(f"volume {key}" for key in claimed),
+        )
 
 
 def _unused(found: model.Found, used: frozenset[str]) -> Iterator[model.Outcome]:
@@ -56,4 +61,4 @@ def _unused(found: model.Found, used: frozenset[str]) -> Iterator[model.Outcome]
     for plugin_id, jobs in sorted(ours.items()):
         if plugin_id not in used and plugin_id not in planned:
             evidence = f"/v1/job: {model.named(sorted(set(jobs)))}; /v1/volumes: none with plugin {plugin_id}"
-            yield finding("plugin-unused", f"plugin {plugin_id}", evidence)
+            yield finding("plugin-unused", f"plugin {plugin_id}", found=evidence)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.doctor.model import Finding, Unchecked
-from nomad_csi.verify import table
+from nomad_csi.doctor.model import Unchecked
+from nomad_csi.findings import Finding, errors_of, printing
+from nomad_csi.text import table
 
 WIDTH = 100
 
@@ -29,7 +30,7 @@ class Report:
     @property
     def exit_code(self) -> int:
         """0: nothing hurts. 1: an error was found. 2: none was, and something could not be found out."""
-        if any(item.severity == "error" for item in self.findings):
+        if errors_of(self.findings):
             return errors.EXIT_CHANGES
         return errors.EXIT_ERROR if any(not item.is_expected for item in self.unchecked) else 0
 
@@ -47,32 +48,24 @@ class Report:
         """
         return {
             "ok": self.ok,
-            "findings": [
-                dataclasses.asdict(item) | {"external_ids": list(item.external_ids)} for item in self.findings
-            ],
+            "findings": printing.as_json(self.findings, printing.EXAMINED),
             "not_checked": [dataclasses.asdict(item) for item in self.unchecked],
         }
 
     def as_table(self, width: int = WIDTH, *, colour: bool = False) -> str:
         """Return the report as text of at most *width* columns where that can be, ending in a newline."""
-        parts = ["\n".join(_finding(item, width, colour=colour)) for item in self.findings]
+        parts = [printing.as_text(self.findings, width, colour=colour)] if self.findings else []
         parts += ["\n".join(_unchecked(item, width)) for item in self.unchecked]
         return "\n".join([*parts, self._total()]) + "\n"
 
     def _total(self) -> str:
-        bad = sum(item.severity == "error" for item in self.findings)
+        bad = len(errors_of(self.findings))
         counts = f"{bad} {_noun(bad, 'error')}, {len(self.findings) - bad} {_noun(len(self.findings) - bad, 'warning')}"
         return f"{counts}, {len(self.unchecked)} not checked"
 
 
 def _noun(count: int, word: str) -> str:
     return word if count == 1 else f"{word}s"
-
-
-def _finding(item: Finding, width: int, *, colour: bool) -> Iterator[str]:
-    yield f"{table.painted(item.severity, colour=colour)}  {item.code}  {item.subject}"
-    yield from table.wrapped("  evidence  ", item.evidence, width)
-    yield from table.wrapped("  fix       ", item.fix, width)
 
 
 def _unchecked(item: Unchecked, width: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nomad_csi.aws.records import ebs_volumes, policies
 from nomad_csi.doctor import encryption, machines, model, permissions, places
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 from nomad_csi.plan import iam
 
 ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
@@ -37,7 +37,7 @@ def _zones(found: model.Found, pairs: list[tuple[model.Volume, ebs_volumes.EbsVo
                 f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
                 f"in {ebs.zone}"
             )
-            yield finding("zone-differs", volume.subject, evidence)
+            yield finding("storage-zone-differs", volume.subject, found=evidence)
         elif not volume.segments:
             zones = {
                 segments[key]
@@ -49,7 +49,7 @@ def _zones(found: model.Found, pairs: list[tuple[model.Volume, ebs_volumes.EbsVo
                 loose[volume.plugin_id, places.zone_names(zones)].append(f"{volume.key} (in {ebs.zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):
         evidence = f"/v1/volumes: no topology of {model.named(keys)}; /v1/plugin/csi/{plugin_id}: clients in {zones_}"
-        yield finding("zone-not-registered", f"plugin {plugin_id}", evidence)
+        yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
 
 
 def _tags(
@@ -90,7 +90,7 @@ def _refused(
             f"EC2 DescribeVolumes: no {iam.CLUSTER_TAG}=true on {keys}; {machines.how(role)}: ec2:AttachVolume is not "
             "allowed without"
         )
-        yield finding("policy-tag-missing", f"plugin {plugin_id}", evidence, external_ids=tuple(refused))
+        yield finding("policy-tag-missing", f"plugin {plugin_id}", found=evidence, external_ids=tuple(refused))
     unclear = [item.key for item, _ in untagged if may[item.external_id] is None]
     if unclear:
         reason = f"{machines.how(role)}: conditions on what is not known here"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
+from nomad_csi.findings import finding
 from nomad_csi.nomad import permissions
 from nomad_csi.nomad.records import tokens
 
@@ -68,7 +68,9 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         return
     subject = f"token {token.name}"
     for policy in token.missing:
-        yield finding("token-policy-missing", subject, f"/v1/acl/token/self names policy {policy}; /v1/acl/policy: 404")
+        yield finding(
+            "token-policy-missing", subject, found=f"/v1/acl/token/self names policy {policy}; /v1/acl/policy: 404"
+        )
     if token.unread:
         reason = f"Nomad does not show the rules of {model.named(list(token.unread))}"
         yield model.Unchecked(check=f"what {subject} may do", reason=reason)
@@ -76,7 +78,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
     writers = [name for name, rules in token.policies.items() if rules.plugin == "write"]
     if writers:
         evidence = f'/v1/acl/policy: plugin {{ policy = "write" }} in {model.named(writers)}'
-        yield finding("plugin-write-grants-nothing", subject, evidence)
+        yield finding("plugin-write-grants-nothing", subject, found=evidence)
     for operation in OPERATIONS:
         yield from _lacking(found, token, operation)
 
@@ -91,7 +93,7 @@ def _lacking(found: model.Found, token: tokens.Token, operation: _Operation) -> 
     if lacking:
         told = "; ".join(dict.fromkeys(lacking))
         evidence = f"/v1/acl/policy ({model.named(list(token.policies)) or 'it has none'}): not allowed: {told}"
-        yield finding("token-cannot", f"token {token.name}: {operation.name}", evidence)
+        yield finding("token-cannot", f"token {token.name}: {operation.name}", found=evidence)
 
 
 def _in_namespaces(token: tokens.Token, namespaces: Iterable[str], needed: tuple[frozenset[str], ...]) -> Iterator[str]:

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.doctor import model
-from nomad_csi.doctor.table import finding
 from nomad_csi.drivers import catalogue
+from nomad_csi.findings import finding
+from nomad_csi.findings.registry import Feature, Side
 from nomad_csi.nomad import gates
 from nomad_csi.plan import versions
 
@@ -27,12 +28,12 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
     yield from _newer(on_servers, on_clients)
     failed = [item.name for item in servers or () if item.status == "failed"]
     if failed:
-        yield finding("server-failed", "servers", f"/v1/agent/members: failed: {model.named(failed)}")
+        yield finding("server-failed", "servers", found=f"/v1/agent/members: failed: {model.named(failed)}")
 
 
-def used(found: model.Found) -> frozenset[gates.Feature]:
+def used(found: model.Found) -> frozenset[Feature]:
     """Return what of Nomad is used: by the plugins and volumes that are there, and by the spec."""
-    features: set[gates.Feature] = set()
+    features: set[Feature] = set()
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
     planned = found.plan.volumes if found.plan else ()
@@ -58,23 +59,22 @@ def _by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _gates(
-    side: gates.Side, found: Mapping[str, list[str]], features: frozenset[gates.Feature], *, knows_secrets: bool
+    side: Side, found: Mapping[str, list[str]], features: frozenset[Feature], *, knows_secrets: bool
 ) -> Iterator[model.Outcome]:
     for version in sorted(found):
         if versions.parse(version) is None:
             reason = f"Nomad names {version!r} as the version of {model.named(found[version])}"
             yield model.Unchecked(check=f"version gates of {side}", reason=reason)
     met: dict[str, list[str]] = defaultdict(list)
-    by_code = {gate.code: gate for gate in gates.GATES}
     for version, names in sorted(found.items()):
-        for gate in gates.met(side, version, features):
-            met[gate.code].append(f"Nomad {version} on {model.named(names)}")
+        for fault in gates.met(side, version, features):
+            met[fault.code].append(f"Nomad {version} on {model.named(names)}")
     for code, told in met.items():
-        is_guess = "secrets" in by_code[code].features and not knows_secrets
+        is_guess = code == gates.ERASES_SECRETS and not knows_secrets
         hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
         where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
         evidence = f"{where}: {'; '.join(told)}{hidden}"
-        yield finding(code, side, evidence, severity="warning" if is_guess else None)
+        yield finding(code, side, found=evidence, severity="warning" if is_guess else None)
 
 
 def _of_drivers(
@@ -90,7 +90,7 @@ def _of_drivers(
         if old:
             evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
             fix = f"upgrade Nomad to {least} or later"
-            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", evidence, fix=fix)
+            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)
 
 
 def wanted(found: model.Found) -> dict[str, tuple[str, str]]:
@@ -125,4 +125,4 @@ def _newer(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[st
     ]
     if newer:
         evidence = f"/v1/agent/members: servers with {newest}; /v1/nodes: {'; '.join(newer)}"
-        yield finding("nomad-client-newer", "clients", evidence)
+        yield finding("nomad-client-newer", "clients", found=evidence)

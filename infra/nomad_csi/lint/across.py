@@ -3,25 +3,26 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
+from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
-from nomad_csi.lint.model import Hit, Plugin, Volume
+from nomad_csi.lint.model import Plugin, Volume, at_line
 from nomad_csi.plan import shared_storage
 
 _HALVES = ("controller", "node")
 
 
-def check_plugins(plugins: Sequence[Plugin]) -> Iterator[tuple[Plugin, Hit]]:
+def check_plugins(plugins: Sequence[Plugin]) -> Iterator[tuple[Plugin, Finding]]:
     """Yield the plugin and what is wrong with it beside the others."""
     for first, second in itertools.combinations(plugins, 2):
         line = second.plugin.body.at("id")
         if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
             found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
-            yield second, Hit(code="plugin-twice", line=line, found=found)
+            yield second, at_line("plugin-twice", line, found)
     for plugin in plugins:
         other = _half_elsewhere(plugin, plugins)
         if other is not None:
             found = f"the {other.plugin.type} of {other.file} has the id {other.plugin.id}"
-            yield plugin, Hit(code="plugin-id-mismatch", line=plugin.plugin.body.at("id"), found=found)
+            yield plugin, at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
 
 
 def _half_elsewhere(plugin: Plugin, plugins: Sequence[Plugin]) -> Plugin | None:
@@ -37,21 +38,21 @@ def _has_half(plugin: Plugin, plugins: Sequence[Plugin]) -> bool:
     return any(other.plugin.type == wanted and other.plugin.id == plugin.plugin.id for other in plugins)
 
 
-def check_volumes(volumes: Sequence[Volume], plugins: Sequence[Plugin]) -> Iterator[tuple[Volume, Hit]]:
+def check_volumes(volumes: Sequence[Volume], plugins: Sequence[Plugin]) -> Iterator[tuple[Volume, Finding]]:
     """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
     for first, second in itertools.combinations(volumes, 2):
         if (first.namespace, first.id) == (second.namespace, second.id):
             found = f"{first.file} has it too"
-            yield second, Hit(code="volume-twice", line=second.content.at("id"), found=found)
+            yield second, at_line("volume-twice", second.content.at("id"), found)
         elif _is_one(first, second):
             found = f"volume {first.id} of {first.file} has the same external id"
-            yield second, Hit(code="external-id-shared", line=second.content.at("external_id"), found=found)
+            yield second, at_line("external-id-shared", second.content.at("external_id"), found)
     known = {plugin.plugin.id for plugin in plugins}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
         if plugins and plugin_id not in known:
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
-            yield volume, Hit(code="volume-plugin-unknown", line=volume.content.at("plugin_id"), found=found)
+            yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
 
 def _is_one(first: Volume, second: Volume) -> bool:

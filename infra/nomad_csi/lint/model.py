@@ -1,67 +1,18 @@
-"""What a rule is, what it finds, and what is looked at: the plugins, volumes, consumers and policies of the files."""
+"""What is looked at: the plugins, volumes, consumers and policies of the files."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from nomad_csi.drivers import model as drivers
+from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 
-Severity = Literal["error", "warning"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One thing that is looked for, in files by the linter or in a cluster by the doctor."""
-
-    code: str
-    """Kept once released."""
-
-    severity: Severity
-    """``error``: it does not work, or loses something; ``warning``: it works until something else happens."""
-
-    explanation: str
-    """What is wrong and what comes of it, as sentences."""
-
-    fix: str
-    """What to do, as an imperative phrase."""
-
-    source: str
-    """Where this is known from: a file and symbol, or a page or run and its date."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hit:
-    """A rule that fired, as the check saw it."""
-
-    code: str
-    line: int
-    found: str
-    """What is there, as a phrase. Never the value of a secret."""
-
-    fix: str = ""
-    """A fix better than the rule's own; empty: the rule's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """A rule that fired, for people and programs."""
-
-    code: str
-    severity: Severity
-    file: str
-    line: int
-    subject: str
-    """Such as ``plugin aws-ebs0 (controller)`` or ``volume mysql``."""
-
-    found: str
-    fix: str
-
-    def __str__(self) -> str:
-        """Return ``FILE:LINE: severity: CODE: subject: found; fix``."""
-        where = f"{self.file}:{self.line}" if self.line else self.file  # what a server says has no lines
-        return f"{where}: {self.severity}: {self.code}: {self.subject}: {self.found}; {self.fix}"
+def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
+    """Return what is found at *line* of a file; file and subject are added by `judge`."""
+    return dataclasses.replace(finding(code, "", found=found, advice=advice), line=line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,5 +102,5 @@ class Policy:
         return "IAM policy"
 
 
-PluginCheck = Callable[[Plugin], Iterator[Hit]]
-VolumeCheck = Callable[[Volume], Iterator[Hit]]
+PluginCheck = Callable[[Plugin], Iterator[Finding]]
+VolumeCheck = Callable[[Volume], Iterator[Finding]]

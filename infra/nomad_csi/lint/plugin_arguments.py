@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
-from nomad_csi.lint.model import Hit, Plugin
+from nomad_csi.findings import Finding
+from nomad_csi.lint.model import Plugin, at_line
 from nomad_csi.text import secrets
 
 _DEFAULT_MOUNT_DIR = "/csi"
 
 
-def check(plugin: Plugin) -> Iterator[Hit]:
+def check(plugin: Plugin) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of *plugin*."""
     yield from _secrets(plugin)
     yield from _endpoint(plugin)
@@ -19,14 +20,14 @@ def check(plugin: Plugin) -> Iterator[Hit]:
         yield from _flags(plugin, plugin.driver)
 
 
-def _secrets(plugin: Plugin) -> Iterator[Hit]:
+def _secrets(plugin: Plugin) -> Iterator[Finding]:
     for index, argument in enumerate(plugin.task.arguments):
         if secrets.in_argument(argument):
             found = f"what looks like one in --{arguments.flag(argument)}" if argument.startswith("-") else "one"
-            yield Hit(code="secret-in-argument", line=plugin.line_of_argument(index), found=found)
+            yield at_line("secret-in-argument", plugin.line_of_argument(index), found)
 
 
-def _endpoint(plugin: Plugin) -> Iterator[Hit]:
+def _endpoint(plugin: Plugin) -> Iterator[Finding]:
     mount_dir = plugin.plugin.mount_dir or _DEFAULT_MOUNT_DIR
     wanted = f"{mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.arguments):
@@ -37,12 +38,12 @@ def _endpoint(plugin: Plugin) -> Iterator[Hit]:
         path = "/" + value.removeprefix("unix:").lstrip("/")
         if path != wanted and plugin.task.driver != "raw_exec":
             found = f"the socket at {path}, which Nomad looks for at {wanted}"
-            yield Hit(code="endpoint-elsewhere", line=line, found=found)
+            yield at_line("endpoint-elsewhere", line, found)
         else:
-            yield Hit(code="endpoint-written-out", line=line, found=f"the socket as {value}")
+            yield at_line("endpoint-written-out", line, f"the socket as {value}")
 
 
-def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
+def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Finding]:
     modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_word(role.arguments[:1])}
     given = plugin.task.arguments
     words = [(index, argument) for index, argument in enumerate(given) if _is_word((argument,))]
@@ -54,27 +55,27 @@ def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
     line = plugin.line_of_argument(0)
     if first and first not in known:
         fix = f"use {' or '.join(sorted(known))}"
-        yield Hit(code="mode-word-unknown", line=line, found=f"{first!a} with {driver.called}", fix=fix)
+        yield at_line("mode-word-unknown", line, f"{first!a} with {driver.called}", fix)
     elif known.get(first, "monolith") != plugin.plugin.type:
         found = f"{first!a}, and csi_plugin type {plugin.plugin.type!a}" if first else "no mode word"
-        yield Hit(code="mode-word-differs", line=line, found=found)
+        yield at_line("mode-word-differs", line, found)
 
 
-def _no_words(plugin: Plugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Hit]:
+def _no_words(plugin: Plugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
     if all(role.flags is None for role in driver.roles.values()):
         return
     for index, word in words:
         before = plugin.task.arguments[index - 1] if index else ""
         if before.startswith("-") and "=" not in before:
             continue  # the value of the flag in front
-        yield Hit(code="positional-word", line=plugin.line_of_argument(index), found=f"{word!a} with {driver.called}")
+        yield at_line("positional-word", plugin.line_of_argument(index), f"{word!a} with {driver.called}")
 
 
 def _is_word(given: tuple[str, ...] | list[str]) -> bool:
     return bool(given) and arguments.is_word(given[0])
 
 
-def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
+def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Finding]:
     role = plugin.role
     if role is None or role.flags is None:
         return
@@ -86,10 +87,10 @@ def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
         if not name:
             continue
         if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
-            yield Hit(code="flag-without-effect", line=line, found=f"--{name} with {driver.called}")
+            yield at_line("flag-without-effect", line, f"--{name} with {driver.called}")
         elif name in role.unfit_flags:
             why = role.unfit_flags[name]
-            yield Hit(code="flag-unfit", line=line, found=f"--{name} with {driver.called}: {why}")
+            yield at_line("flag-unfit", line, f"--{name} with {driver.called}: {why}")
         elif name not in known:
             yield _strange(name, line, driver, others)
     given = arguments.flags(plugin.task.arguments)
@@ -97,11 +98,11 @@ def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Hit]:
         both = sorted(names & given)
         if len(both) > 1:
             found = " and ".join(f"--{name}" for name in both)
-            yield Hit(code="flags-exclusive", line=plugin.task.config.at("args"), found=found)
+            yield at_line("flags-exclusive", plugin.task.config.at("args"), found)
 
 
-def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> Hit:
+def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> Finding:
     found = f"--{name} with {driver.called}"
     if name in others:
-        return Hit(code="flag-of-other-part", line=line, found=found)
-    return Hit(code="flag-for-logs" if name in arguments.KLOG_FLAGS else "flag-unknown", line=line, found=found)
+        return at_line("flag-of-other-part", line, found)
+    return at_line("flag-for-logs" if name in arguments.KLOG_FLAGS else "flag-unknown", line, found)

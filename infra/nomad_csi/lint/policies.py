@@ -4,8 +4,9 @@ import fnmatch
 from collections.abc import Iterator
 from typing import Any
 
+from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Hit, Policy
+from nomad_csi.lint.model import Policy, at_line
 
 PROBE = "ec2:DescribeAvailabilityZones"
 ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
@@ -15,7 +16,7 @@ _ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume", "ec2:DeleteVolume")
 _OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume", "ec2:DeleteVolume"})
 
 
-def check(policy: Policy) -> Iterator[Hit]:
+def check(policy: Policy) -> Iterator[Finding]:
     """Yield what is wrong with *policy*; nothing where it is not about volumes."""
     statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
     allowing = [item for item in statements if item.get("Effect") == "Allow"]
@@ -24,26 +25,26 @@ def check(policy: Policy) -> Iterator[Hit]:
         return
     line = policy.content.at("Statement")
     if not _allows(patterns, PROBE):
-        yield Hit(code="policy-without-probe", line=line, found=f"no {PROBE}")
+        yield at_line("policy-without-probe", line, f"no {PROBE}")
     for code, actions in (("policy-without-attach", ATTACH), ("policy-without-limits", LIMITS)):
         missing = [action for action in actions if not _allows(patterns, action)]
         if missing:
             found = f"no {', '.join(missing)}"
-            yield Hit(code=code, line=line, found=found, fix=f"allow {', '.join(missing)}")
+            yield at_line(code, line, found, f"allow {', '.join(missing)}")
     for action in NEEDLESS:
         if action.lower() in patterns:
-            yield Hit(code="policy-needless", line=_line(allowing, action), found=action)
+            yield at_line("policy-needless", _line(allowing, action), action)
     for item in allowing:
         yield from _any_volume(item)
 
 
-def _any_volume(statement: values.Map) -> Iterator[Hit]:
+def _any_volume(statement: values.Map) -> Iterator[Finding]:
     given = [pattern.lower() for pattern in _texts(statement.get("Action"))]
     actions = [action for action in _ON_VOLUMES if _allows(given, action)]
     resources = _texts(statement.get("Resource"))
     every = [item for item in resources if item == "*" or item.endswith(("volume/*", ":*"))]
     if actions and every and "Condition" not in statement:
-        yield Hit(code="policy-any-volume", line=statement.line, found=f"{', '.join(actions)} on {every[0]}")
+        yield at_line("policy-any-volume", statement.line, f"{', '.join(actions)} on {every[0]}")
 
 
 def _list(value: Any) -> list[Any]:

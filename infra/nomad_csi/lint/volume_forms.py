@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from nomad_csi import errors
+from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
-from nomad_csi.lint.model import Hit, Volume
+from nomad_csi.lint.model import Volume, at_line
 from nomad_csi.spec import access, names
 from nomad_csi.text import secrets
 
@@ -25,7 +26,7 @@ _MAP_LIMIT_BYTES = 4096
 _EXTERNAL_ID_LIMIT_BYTES = 128
 
 
-def check(volume: Volume) -> Iterator[Hit]:
+def check(volume: Volume) -> Iterator[Finding]:
     """Yield what is wrong with the form of *volume*."""
     yield from _names(volume)
     yield from _capabilities(volume)
@@ -37,117 +38,117 @@ def check(volume: Volume) -> Iterator[Hit]:
     yield from _payload(volume)
 
 
-def _names(volume: Volume) -> Iterator[Hit]:
+def _names(volume: Volume) -> Iterator[Finding]:
     content = volume.content
     if "type" not in content:
-        yield Hit(code="type-missing", line=content.line, found="no type")
+        yield at_line("type-missing", content.line, "no type")
     legacy = [name for name in _LEGACY if name in content]
     if legacy:
-        yield Hit(code="legacy-modes", line=content.at(legacy[0]), found=f"{' and '.join(legacy)} at the top")
+        yield at_line("legacy-modes", content.at(legacy[0]), f"{' and '.join(legacy)} at the top")
     for name in content:
         if name not in _KNOWN and name not in _SAME_IN_BOTH:
-            yield Hit(code="name-unknown", line=content.at(name), found=f"{name!a}")
+            yield at_line("name-unknown", content.at(name), f"{name!a}")
     for name in ("mount_options", "topology_request"):
         blocks = values.blocks(content, name)
         if len(blocks) > 1:
-            yield Hit(code="block-twice", line=blocks[1].line, found=f"{len(blocks)} {name} blocks")
+            yield at_line("block-twice", blocks[1].line, f"{len(blocks)} {name} blocks")
 
 
-def _capabilities(volume: Volume) -> Iterator[Hit]:
+def _capabilities(volume: Volume) -> Iterator[Finding]:
     content = volume.content
     if "capability" not in content and not any(name in content for name in _LEGACY):
-        yield Hit(code="capability-missing", line=content.line, found="no capability block")
+        yield at_line("capability-block-missing", content.line, "no capability block")
     named = [(access_mode, attachment, line) for access_mode, attachment, line in volume.modes]
     named += [(jobs.text(content, _LEGACY[0]), jobs.text(content, _LEGACY[1]), content.at(_LEGACY[0]))]
     for access_mode, attachment_mode, line in named:
         if access_mode and access_mode not in access.ACCESS_MODES:
             fix = f"use one of {', '.join(access.ACCESS_MODES)}"
-            yield Hit(code="access-mode-unknown", line=line, found=f"access_mode {access_mode!a}", fix=fix)
+            yield at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
         if attachment_mode and attachment_mode not in access.ATTACHMENT_MODES:
             fix = f"use {' or '.join(access.ATTACHMENT_MODES)}"
-            yield Hit(code="access-mode-unknown", line=line, found=f"attachment_mode {attachment_mode!a}", fix=fix)
+            yield at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
     options = values.block(content, "mount_options")
     block_only = volume.modes and all(attachment == "block-device" for _, attachment, _ in volume.modes)
     if block_only and (options.get("fs_type") or options.get("mount_flags")):
-        yield Hit(code="mount-options-on-block", line=options.line, found="mount_options for block-device alone")
+        yield at_line("mount-options-on-block", options.line, "mount_options for block-device alone")
 
 
-def _flags(volume: Volume) -> Iterator[Hit]:
+def _flags(volume: Volume) -> Iterator[Finding]:
     for block in values.blocks(volume.content, "mount_options"):
         flags = block.get("mount_flags")
         if isinstance(flags, list) and any(secrets.in_flag(str(flag)) for flag in flags):
             found = "mount_flags hold what looks like a secret"
-            yield Hit(code="secret-in-file", line=block.at("mount_flags"), found=found)
+            yield at_line("secret-in-file", block.at("mount_flags"), found)
 
 
-def _maps(volume: Volume) -> Iterator[Hit]:
+def _maps(volume: Volume) -> Iterator[Finding]:
     for name in _MAPS:
         value = volume.content.get(name)
         line = volume.content.at(name)
         if isinstance(value, list) and any(isinstance(item, values.Map) for item in value):
-            yield Hit(code="block-map", line=line, found=f"{name} as a block", fix=f"write {name} = {{ ... }}")
+            yield at_line("block-map", line, f"{name} as a block", f"write {name} = {{ ... }}")
         for block in values.blocks(volume.content, name):
             yield from _entries(name, block)
     keys = [key for block in values.blocks(volume.content, "secrets") for key in block]
     if keys:
         found = f"secrets in clear: {', '.join(sorted(keys))}"
-        yield Hit(code="secret-in-file", line=volume.content.at("secrets"), found=found)
+        yield at_line("secret-in-file", volume.content.at("secrets"), found)
 
 
-def _entries(name: str, block: values.Map) -> Iterator[Hit]:
+def _entries(name: str, block: values.Map) -> Iterator[Finding]:
     for key, value in block.items():
         if isinstance(value, bool):
             text = "1" if value else "0"
             found = f'{name}.{key} becomes the text "{text}"'
-            yield Hit(code="value-weak", line=block.at(key), found=found, fix=f'write "{str(value).lower()}"')
+            yield at_line("value-weak", block.at(key), found, f'write "{str(value).lower()}"')
     found_keys = secrets.keys_of(block) if name != "secrets" else []
     if found_keys:
         found = f"{name} holds what looks like a secret: {', '.join(found_keys)}"
-        yield Hit(code="secret-in-file", line=block.at(found_keys[0]), found=found)
+        yield at_line("secret-in-file", block.at(found_keys[0]), found)
     size = sum(len(f"{key}{value}".encode()) for key, value in block.items())
     if size > _MAP_LIMIT_BYTES:
-        yield Hit(code="map-large", line=block.line, found=f"{size} bytes in {name}")
+        yield at_line("map-large", block.line, f"{size} bytes in {name}")
 
 
-def _sizes(volume: Volume) -> Iterator[Hit]:
+def _sizes(volume: Volume) -> Iterator[Finding]:
     for name in ("capacity_min", "capacity_max"):
         text = volume.content.get(name)
         if isinstance(text, str) and _DECIMAL.fullmatch(text):
-            yield Hit(code="capacity-decimal", line=volume.content.at(name), found=f"{name} {text!a}")
+            yield at_line("capacity-decimal", volume.content.at(name), f"{name} {text!a}")
 
 
-def _topologies(volume: Volume) -> Iterator[Hit]:
+def _topologies(volume: Volume) -> Iterator[Finding]:
     for request in values.blocks(volume.content, "topology_request"):
         for name in ("required", "preferred"):
             blocks = values.blocks(request, name)
             if len(blocks) > 1:
-                yield Hit(code="topology-lost", line=blocks[1].line, found=f"{len(blocks)} {name} blocks")
+                yield at_line("topology-lost", blocks[1].line, f"{len(blocks)} {name} blocks")
             for topology in (item for block in blocks for item in values.blocks(block, "topology") or [block]):
                 if not any(values.blocks(topology, "segments")):
-                    yield Hit(code="topology-empty", line=topology.line, found=f"a {name} topology without segments")
+                    yield at_line("topology-empty", topology.line, f"a {name} topology without segments")
         if "preferred" in request and "required" not in request and "external_id" in volume.content:
-            yield Hit(code="topology-preferred", line=request.at("preferred"), found="preferred topologies alone")
+            yield at_line("topology-preferred", request.at("preferred"), "preferred topologies alone")
         if not request:
-            yield Hit(code="topology-empty", line=request.line, found="an empty topology_request")
+            yield at_line("topology-empty", request.line, "an empty topology_request")
 
 
-def _ids(volume: Volume) -> Iterator[Hit]:
+def _ids(volume: Volume) -> Iterator[Finding]:
     content = volume.content
     if not names.VOLUME_ID.fullmatch(volume.id):
-        yield Hit(code="volume-id-form", line=content.at("id"), found=f"the id {volume.id!a}")
+        yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
     external_id = jobs.text(content, "external_id")
     size = len(external_id.encode())
     if size > _EXTERNAL_ID_LIMIT_BYTES:
-        yield Hit(code="external-id-long", line=content.at("external_id"), found=f"an external id of {size} bytes")
+        yield at_line("external-id-long", content.at("external_id"), f"an external id of {size} bytes")
     if not external_id and not {"capacity_min", "capacity_max", "clone_id", "snapshot_id"} & set(content):
-        yield Hit(code="external-id-missing", line=content.line, found="no external_id and no capacity")
+        yield at_line("external-id-missing", content.line, "no external_id and no capacity")
 
 
-def _payload(volume: Volume) -> Iterator[Hit]:
+def _payload(volume: Volume) -> Iterator[Finding]:
     try:
         payloads.volume_payload(volume.content)
     except errors.SpecError as error:
         for problem in error.problems:
             line = volume.content.at(problem.path.partition(".")[0])
             found = f"{problem.path}: {problem.got or 'another kind of value'}"
-            yield Hit(code="volume-unreadable", line=line, found=found, fix=f"write {problem.allowed}")
+            yield at_line("volume-unreadable", line, found, f"write {problem.allowed}")

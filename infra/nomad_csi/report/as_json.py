@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from nomad_csi.findings import printing
 from nomad_csi.report import model
 from nomad_csi.verify import claims_report, plugins
 from nomad_csi.verify import report as verify_report
@@ -38,7 +39,7 @@ def of(report: model.Report) -> dict[str, Any]:
         "volumes": [dataclasses.asdict(volume) | {"zones": list(volume.zones)} for volume in report.volumes],
         "claims": claims["volumes"],
         "claims_unread": report.claims_unread,
-        "findings": [dataclasses.asdict(finding) for finding in report.findings],
+        "findings": printing.as_json(report.findings, printing.REPORTED),
         "not_checked": [dataclasses.asdict(item) for item in report.unchecked],
         "smoke": [_lists(dataclasses.asdict(item)) for item in report.smoke],
     }

@@ -1,12 +1,14 @@
 """A report from its parts. Pure."""
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.doctor import model as doctor
+from nomad_csi.findings import Finding, finding
 from nomad_csi.nomad.records import nodes
 from nomad_csi.report import model, summary
 from nomad_csi.report.parts import Parts
-from nomad_csi.verify import findings, zones
+from nomad_csi.verify import zones
 
 
 def build(parts: Parts) -> model.Report:
@@ -23,7 +25,7 @@ def build(parts: Parts) -> model.Report:
         claims=parts.claims,
         claims_unread=parts.claims_unread,
         asked_ec2=parts.asked_ec2,
-        findings=tuple(sorted(_findings(parts, volumes), key=lambda item: item.severity != "error")),
+        findings=tuple(sorted(_findings(parts, volumes), key=_is_warning)),
         unchecked=(*parts.unchecked, *parts.doctor.unchecked),
         smoke=parts.smoke,
         zones=summary.zones_of(clients, of_plugins, volumes),
@@ -102,38 +104,38 @@ def _of_list(item: doctor.Volume) -> model.VolumeVerdict:
     return "ok" if item.schedulable else "unschedulable"
 
 
-def _findings(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[model.Finding]:
+def _findings(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[Finding]:
+    """Yield what each command would report, once."""
     verified = parts.verified.findings if parts.verified else ()
-    of_others = (finding for verdict in parts.running.values() for finding in verdict.findings)
-    yield from (_compared("verify", item) for item in (*verified, *of_others))
-    yield from _unschedulable(parts, volumes)
-    yield from (_compared("claims", item) for volume in parts.claims for item in volume.findings)
-    for item in parts.doctor.findings:
-        yield model.Finding(
-            found_by="doctor",
-            code=item.code,
-            severity=item.severity,
-            subject=item.subject,
-            expected="",
-            found=item.evidence,
-            advice=item.fix,
-        )
-    yield from _of_smoke(parts)
-
-
-def _compared(found_by: model.Found, item: findings.Finding) -> model.Finding:
-    return model.Finding(
-        found_by=found_by,
-        code=item.code,
-        severity=item.severity,
-        subject=item.subject,
-        expected=item.expected,
-        found=item.found,
-        advice=item.advice,
+    of_others = (item for verdict in parts.running.values() for item in verdict.findings)
+    of_claims = (item for volume in parts.claims for item in volume.findings)
+    yield from _once(
+        {
+            "verify": (*verified, *of_others, *_unschedulable(parts, volumes)),
+            "claims": of_claims,
+            "doctor": parts.doctor.findings,
+            "smoke": _of_smoke(parts),
+        }
     )
 
 
-def _unschedulable(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[model.Finding]:
+def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
+    """Yield the findings, but for those that another command tells of the same subjects, and not less severely."""
+    found = [dataclasses.replace(item, found_by=name) for name, items in by_command.items() for item in items]
+    told_by: dict[tuple[str, str], str] = {}
+    for item in sorted(found, key=_is_warning):
+        for subject in item.about or (item.subject,):
+            told_by.setdefault((item.code, subject), item.found_by)
+    for item in found:
+        if any(told_by[item.code, subject] == item.found_by for subject in item.about or (item.subject,)):
+            yield item
+
+
+def _is_warning(item: Finding) -> bool:
+    return item.severity == "warning"
+
+
+def _unschedulable(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[Finding]:
     """Yield, for each plugin, the volumes that Nomad would place nobody on and that no comparison tells of."""
     compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
     stuck: dict[str, list[str]] = {}
@@ -141,25 +143,20 @@ def _unschedulable(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[mo
         if volume.verdict == "unschedulable" and volume.key not in compared:
             stuck.setdefault(volume.plugin_id, []).append(volume.key)
     for plugin_id, keys in sorted(stuck.items()):
-        yield model.Finding(
-            found_by="verify",
-            code="volume-unschedulable",
-            severity="error",
-            subject=f"plugin {plugin_id}",
+        yield finding(
+            "volume-unschedulable",
+            f"plugin {plugin_id}",
             expected="volumes that Nomad would place an allocation on",
             found=f"too few healthy instances for {doctor.named(keys)}",
-            advice="make the plugin healthy first",
         )
 
 
-def _of_smoke(parts: Parts) -> Iterator[model.Finding]:
+def _of_smoke(parts: Parts) -> Iterator[Finding]:
     for item in parts.smoke:
         if item.verdict == "failed":
-            yield model.Finding(
-                found_by="smoke",
-                code="smoke-failed",
-                severity="error",
-                subject=f"volume {item.key}",
+            yield finding(
+                "smoke-failed",
+                f"volume {item.key}",
                 expected="data that is written, and read back by another job",
                 found="; ".join(item.not_proven) or "neither",
                 advice=f"see {item.source}, and run `nomad-csi smoke {item.key}` again",

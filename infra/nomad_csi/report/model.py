@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.doctor import model as doctor
+from nomad_csi.findings import Finding, errors_of
 from nomad_csi.nomad.records import servers
 from nomad_csi.plan import named_volume
 from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verify import claim_model, plugins
-from nomad_csi.verify.findings import Severity
-
-Found = Literal["verify", "claims", "doctor", "smoke"]
-"""The command that tells of the same thing by itself."""
 
 VolumeVerdict = Literal["ok", "missing", "differs", "unschedulable"]
 ProvenBy = Literal["smoke", "nomad", "-"]
@@ -96,21 +93,6 @@ class Volume(named_volume.NamedVolume):
     """As `Plugin.is_expected`."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """Something that is wrong, or worth knowing."""
-
-    found_by: Found
-    code: str
-    severity: Severity
-    subject: str
-    expected: str
-    """Empty where the finding of a doctor says what is, and not what should be."""
-
-    found: str
-    advice: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Zone:
     """What is in one zone."""
@@ -161,7 +143,7 @@ class Report:
 
     asked_ec2: bool
     findings: tuple[Finding, ...]
-    """Errors first; in the order of `Found`, then as that found them."""
+    """Errors first; then by the command that reports them by itself, `Finding.found_by`, as that found them."""
 
     unchecked: tuple[doctor.Unchecked, ...]
     smoke: tuple[SmokeResult, ...]
@@ -171,7 +153,7 @@ class Report:
     @property
     def errors(self) -> int:
         """How many findings are errors."""
-        return sum(item.severity == "error" for item in self.findings)
+        return len(errors_of(self.findings))
 
     @property
     def warnings(self) -> int:

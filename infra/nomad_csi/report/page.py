@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from nomad_csi.findings import Finding
 from nomad_csi.report import chart, model, tables, words
 from nomad_csi.verify import claims_report
 
@@ -50,10 +51,10 @@ class Problem:
     advice: str
     """Where all of them advise the same; else empty."""
 
-    shown: tuple[model.Finding, ...]
+    shown: tuple[Finding, ...]
     """The first; none of warnings, which can all wait."""
 
-    folded: tuple[model.Finding, ...]
+    folded: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +157,8 @@ def _tile(label: str, kinds: Sequence[words.Kind], fine: str, *, count: int | No
     return Tile(label=label, count=total, remark=remark if total else "none", kind=kind, target=label)
 
 
-def _problems(found: Iterable[model.Finding]) -> Iterable[Problem]:
-    by_code: dict[tuple[str, str, str], list[model.Finding]] = defaultdict(list)
+def _problems(found: Iterable[Finding]) -> Iterable[Problem]:
+    by_code: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for item in found:
         by_code[item.severity, item.code, item.found_by].append(item)
     for (severity, code, found_by), items in by_code.items():

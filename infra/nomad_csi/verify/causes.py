@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.drivers import model as drivers
-from nomad_csi.text import redaction
-from nomad_csi.verify import events, findings
+from nomad_csi.text import foreign, redaction
+from nomad_csi.verify import events
 
 Kind = Literal["event", "log", "trap", "job", "note"]
 
@@ -46,7 +46,7 @@ def of_events(told: Iterable[events.Explanation]) -> tuple[Cause, ...]:
 def of_log(where: str, text: str) -> tuple[Cause, ...]:
     """Return the last lines of a log, without secrets."""
     whole = redaction.redact(text)  # a private key has many lines
-    lines = [findings.foreign(line) for line in whole.splitlines() if line.strip()]
+    lines = [foreign.clean(line) for line in whole.splitlines() if line.strip()]
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LINES:])
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nomad_csi.verify import findings, instances, report, states, volumes
+from nomad_csi import findings
+from nomad_csi.verify import instances, report, states, volumes
 
 NOTHING = "-"
 """In place of a verdict: it was not there, or is not there any more."""

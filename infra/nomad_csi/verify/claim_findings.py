@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from nomad_csi import findings
 from nomad_csi.aws.records import attachments
 from nomad_csi.nomad.records import plugins, volumes
-from nomad_csi.verify import claim_model, findings
+from nomad_csi.verify import claim_model
 
 GRACE_S = 600.0
 """How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
@@ -24,28 +25,26 @@ def of_claim(
     repair = f"`nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
     claim = item.claim
     if item.verdict == "vanished":
-        yield findings.Finding(
-            code="claim-vanished",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "claim-vanished",
+            subject,
             expected="a claim of an allocation that Nomad knows",
             found=f"a {claim.mode} claim of allocation {claim.alloc_id}, which Nomad does not know",
             advice=repair,
         )
     elif item.verdict == "node-down":
-        yield findings.Finding(
-            code="claim-node-down",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "claim-node-down",
+            subject,
             expected="a claim of an allocation on a client that is up",
             found=f"{claim_model.holder(claim)}; the client is {item.node_status}{_instance(item)}",
             advice=f"{_when_down(item)}, then {repair}",
         )
     elif item.verdict == "ended":
         is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
-        yield findings.Finding(
-            code="claim-ended",
-            subject=subject,
+        yield findings.finding(
+            "claim-ended",
+            subject,
             severity="error" if is_stuck else "warning",
             expected=f"a claim that goes within {GRACE_S / 60:g} minutes of its allocation's end",
             found=claim_model.holder(claim),
@@ -80,9 +79,9 @@ def without_controller(
     """Yield that a volume is claimed while none of its plugin's controllers is *healthy*, where it needs one."""
     is_required = volume.controller_required or (plugin is not None and plugin.controller_required)
     if volume.claims and is_required and not healthy:
-        yield findings.Finding(
-            code=WITHOUT_CONTROLLER,
-            subject=f"volume {volume.namespace}/{volume.volume_id}",
+        yield findings.finding(
+            WITHOUT_CONTROLLER,
+            f"volume {volume.namespace}/{volume.volume_id}",
             severity="error",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is let go",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
@@ -98,29 +97,26 @@ def of_storage(
     holders = {item.instance_id for item in judged}
     strangers = [place for place in ebs.attachments if place.instance_id not in holders]
     if ebs.state == attachments.MISSING:
-        yield findings.Finding(
-            code="storage-missing",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "storage-missing",
+            subject,
             expected=f"{volume.external_id} in EC2",
             found="no such volume in this region",
-            advice="look whether --aws-region is the volume's region; if it is, the storage is gone",
         )
     elif not judged and ebs.attachments:
         is_leaving = all(place.state == "detaching" for place in ebs.attachments)
-        yield findings.Finding(
-            code="attached-unclaimed",
-            subject=subject,
+        yield findings.finding(
+            "attached-unclaimed",
+            subject,
             severity="warning" if is_leaving else "error",
             expected="a volume that is detached when nothing claims it",
             found=str(ebs),
             advice="wait until EC2 has detached it" if is_leaving else _when_attached(ebs),
         )
     elif strangers and "" not in holders:
-        yield findings.Finding(
-            code="attached-elsewhere",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "attached-elsewhere",
+            subject,
             expected=f"{volume.external_id} on the instance of its claim, {', '.join(sorted(holders))}",
             found=str(ebs),
             advice=_when_attached(ebs),

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from nomad_csi import findings
 from nomad_csi.aws.records import attachments
 from nomad_csi.nomad.records import nodes, plugins, volumes
-from nomad_csi.verify import findings
+from nomad_csi.text import foreign
 
 Verdict = Literal["live", "ended", "vanished", "node-down"]
 """
@@ -86,4 +87,4 @@ def holder(claim: volumes.Claim) -> str:
     """Return who holds a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
     job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
     state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
-    return findings.foreign(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")
+    return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")

@@ -4,10 +4,12 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, findings
 from nomad_csi.aws.records import attachments
+from nomad_csi.findings import printing
 from nomad_csi.nomad.records import volume_reads
-from nomad_csi.verify import claim_model, findings, report, table
+from nomad_csi.text import foreign, table
+from nomad_csi.verify import claim_model
 
 _NS_IN_S = 1_000_000_000
 
@@ -54,7 +56,7 @@ class Report:
             "ok": self.ok,
             "asked_ec2": self.asked_ec2,
             "volumes": [_volume_json(volume) for volume in self.volumes if volume.claims or volume.findings],
-            "findings": [report.finding_json(finding) for finding in self.findings],
+            "findings": printing.as_json(self.findings),
             "not_read": [
                 {"namespace": item.namespace, "volume_ids": list(item.volume_ids), "reason": item.reason}
                 for item in self.unread
@@ -67,7 +69,7 @@ class Report:
         head = ("volume", "verdict", "client", "state", "mode", "since", "allocation", "job")
         texts = [table.columns([head, *rows], width, colour=colour)] if rows else []
         if self.findings:
-            texts.append("\n".join(report.finding_text(item, width, colour=colour) for item in self.findings))
+            texts.append(printing.as_text(self.findings, width, colour=colour))
         texts += [f"not read: {item}" for item in self.unread]
         texts.append(self._sum())
         return "\n\n".join(texts) + "\n"
@@ -99,7 +101,7 @@ def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimVerdict) -> ta
         claim.mode,
         time_text(claim.since_ns) or "-",
         claim.alloc_id,
-        findings.foreign(f"{claim.namespace}/{claim.job_id}") if claim.job_id else "-",
+        foreign.clean(f"{claim.namespace}/{claim.job_id}") if claim.job_id else "-",
     )
 
 

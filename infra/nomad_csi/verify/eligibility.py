@@ -9,9 +9,10 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from nomad_csi import findings
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
-from nomad_csi.verify import constraints, findings
+from nomad_csi.verify import constraints
 
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
@@ -103,30 +104,27 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         return (_unjudged(subject, doubts),)
     count = len(eligible_nodes(expectation, found))
     if not count:
-        none = findings.Finding(
-            code="no-eligible-node",
-            subject=subject,
-            severity="error",
+        none = findings.finding(
+            "no-eligible-node",
+            subject,
             expected="at least 1 client that may run the plugin",
             found=_why_none(expectation, found),
             advice=f"add or free such a client, or correct {_filters(expectation)} or task_driver of the plugin",
         )
         return (none,)
     if expectation.nodes is not None and expectation.nodes > count:
-        instances = findings.Finding(
-            code="instances-exceed-nodes",
-            subject=subject,
-            severity="error",
+        instances = findings.finding(
+            "instances-exceed-nodes",
+            subject,
             expected=f"a client for each of {expectation.nodes} instances, which never share one",
             found=f"{count} eligible {'client' if count == 1 else 'clients'}",
             advice=f"set monolith.count to {count} or less, or add clients",
         )
         return (instances,)
     if expectation.controllers > count:
-        few = findings.Finding(
-            code="controllers-exceed-nodes",
-            subject=subject,
-            severity="error",
+        few = findings.finding(
+            "controllers-exceed-nodes",
+            subject,
             expected=f"a client for each of {expectation.controllers} controllers, which never share one",
             found=f"{count} eligible {'client' if count == 1 else 'clients'}",
             advice=f"set controller.count to {count} or less, or add clients",
@@ -136,13 +134,11 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
 
 
 def _nothing_expected(subject: str) -> findings.Finding:
-    return findings.Finding(
-        code="nothing-expected",
-        subject=subject,
-        severity="error",
+    return findings.finding(
+        "nothing-expected",
+        subject,
         expected="at least 1 instance",
         found="none that anybody expects or that runs",
-        advice="look at its jobs, of which Nomad counts no instances right after they are registered",
     )
 
 
@@ -150,13 +146,11 @@ def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
     names: dict[str, list[str]] = {}
     for name, doubt in doubts.items():
         names.setdefault(doubt, []).append(name)
-    return findings.Finding(
-        code="constraint-unjudged",
-        subject=subject,
-        severity="error",
+    return findings.finding(
+        "constraint-unjudged",
+        subject,
         expected="constraints that can be judged outside of Nomad",
         found="; ".join(_named(names)),
-        advice="which clients must run the plugin is not known; write the constraint in a simpler form",
     )
 
 

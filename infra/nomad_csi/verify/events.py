@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nomad_csi.nomad.records import jobs
-from nomad_csi.verify import findings
+from nomad_csi.text import foreign
 
 ORDINARY = frozenset({"Received", "Task Setup", "Started", "Plugin became healthy"})
 """
@@ -83,5 +83,5 @@ def _telling(allocation: jobs.Allocation) -> Iterator[str]:
 
 
 def _text(event: jobs.TaskEvent) -> str:
-    message = findings.foreign(event.message)
+    message = foreign.clean(event.message)
     return f"{event.type}: {message}" if message and message != event.type else event.type

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, findings, found, instances
+from nomad_csi.verify import eligibility, found, instances
 
 
 def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
@@ -24,15 +25,12 @@ def _finding(expectation: model.PluginExpectation, other: found.OtherJob, code: 
     where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
     name = f"job {other.job_id}{where}"
     is_unread = code == "job-unread"
-    return findings.Finding(
-        code=code,
-        subject=f"plugin {expectation.plugin_id}",
+    return findings.finding(
+        code,
+        f"plugin {expectation.plugin_id}",
         severity="warning",
         expected=f"to see where {name} runs it" if is_unread else f"{name} not beside those of the plan",
         found=shown,
-        advice=""
-        if is_unread
-        else "stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one that came last",
     )
 
 

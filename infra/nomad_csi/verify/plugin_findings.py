@@ -2,40 +2,36 @@
 
 from collections.abc import Iterable, Iterator
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import events, findings, found, instances, other_jobs, policy, states
+from nomad_csi.text import foreign
+from nomad_csi.verify import events, found, instances, other_jobs, policy, states
 
 
 def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
     """Yield jobs that are not there or not the plan's, and a record that is missing or another driver's."""
     subject = f"plugin {expectation.plugin_id}"
     for job_id in plugin_found.missing_jobs:
-        yield findings.Finding(
-            code="job-missing",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "job-missing",
+            subject,
             expected=f"job {job_id} of namespace {expectation.namespace} running",
             found="no such job, or a stopped one",
-            advice="run `pulumi up`, or submit the rendered job file",
         )
     record = plugin_found.plugin
     if record is None:
-        yield findings.Finding(
-            code="plugin-missing",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "plugin-missing",
+            subject,
             expected="a plugin known to Nomad",
             found="none of that id",
-            advice="look at the tasks of its jobs; ids are case-sensitive",
         )
     elif record.provider not in ("", expectation.provider):
-        yield findings.Finding(
-            code="provider-differs",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "provider-differs",
+            subject,
             expected=expectation.provider,
-            found=findings.foreign(record.provider),
-            advice="another driver answers under this plugin id: correct the image or command, or choose another id",
+            found=foreign.clean(record.provider),
         )
     yield from other_jobs.check(expectation, plugin_found)
 
@@ -54,22 +50,19 @@ def of_controllers(
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
     as_nodes = expectation.monolith and there == _there(rows)
     if there < least and not as_nodes:  # a missing monolith is told as a missing node instance
-        yield findings.Finding(
-            code="controller-starting" if there + _starting(plugin_found, rows) >= least else "controller-missing",
-            subject=f"plugin {expectation.plugin_id}",
+        yield findings.finding(
+            "controller-starting" if there + _starting(plugin_found, rows) >= least else "controller-missing",
+            f"plugin {expectation.plugin_id}",
             severity="error",
             expected=expected,
             found=f"{there} that ever answered as healthy",
-            advice="look at the controller job's allocations: it often lacks a permission, or a place to run",
         )
     elif healthy > wanted:
-        yield findings.Finding(
-            code="controller-extra",
-            subject=f"plugin {expectation.plugin_id}",
-            severity="warning",
+        yield findings.finding(
+            "controller-extra",
+            f"plugin {expectation.plugin_id}",
             expected=expected,
             found=str(healthy),
-            advice="wait for a rolling update to end, or stop the job that runs the others",
         )
 
 
@@ -82,13 +75,11 @@ def of_nodes(
         return
     least = policy.needed(expectation, expectation.nodes)
     if there < least:
-        yield findings.Finding(
-            code="instance-missing",
-            subject=f"plugin {expectation.plugin_id}",
-            severity="error",
+        yield findings.finding(
+            "instance-missing",
+            f"plugin {expectation.plugin_id}",
             expected=f"{least} {'instance' if least == 1 else 'instances'}",
             found=f"{there} that ever answered as healthy",
-            advice="look at the job's allocations: it often lacks a place to run",
         )
 
 

@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from nomad_csi import findings
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import causes as cause_data
 from nomad_csi.verify import (
     eligibility,
     events,
-    findings,
     found,
     instance_findings,
     instances,

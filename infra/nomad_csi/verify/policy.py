@@ -8,8 +8,9 @@ warning, and the plugin ``partial``: it is not hidden either. Another driver und
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import findings, instances
+from nomad_csi.verify import instances
 
 NO_ZONE = "no zone"
 """Clients of which no zone is known count as being in one."""
@@ -67,11 +68,10 @@ def check(
 
 
 def _finding(expectation: model.PluginExpectation, code: str, expected: str, found: str) -> findings.Finding:
-    return findings.Finding(
-        code=code,
-        subject=f"plugin {expectation.plugin_id}",
+    return findings.finding(
+        code,
+        f"plugin {expectation.plugin_id}",
         severity="error",
         expected=f"at least {expected} node instances healthy",
         found=found,
-        advice="look at the instances that are not, or correct min_healthy_percent and min_healthy_per_zone of verify",
     )

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.csi import report
+from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.nomad.records import plugins
-from nomad_csi.verify import findings as told
+from nomad_csi.text import foreign, table
 from nomad_csi.verify import found as seen
-from nomad_csi.verify import instances, table
+from nomad_csi.verify import instances
 
 NO_ANSWER = seen.NO_ANSWER
 """Verdict on an instance that could not be asked."""
@@ -66,12 +67,12 @@ class Picture:
 
     plugin_id: str
     rows: tuple[Row, ...]
-    findings: tuple[told.Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether there are instances, all of them answered and are ready, and nothing else is wrong."""
-        return bool(self.rows) and all(row.ready for row in self.rows) and not told.errors_of(self.findings)
+        return bool(self.rows) and all(row.ready for row in self.rows) and not errors_of(self.findings)
 
     def as_json(self) -> dict[str, Any]:
         """Return the picture as data."""
@@ -80,9 +81,12 @@ class Picture:
             {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
             for row in self.rows
         ]
-        found = ("code", "subject", "severity", "expected", "found", "advice")
-        shown_findings = [{name: getattr(item, name) for name in found} for item in self.findings]
-        return {"plugin_id": self.plugin_id, "ok": self.ok, "instances": shown, "findings": shown_findings}
+        return {
+            "plugin_id": self.plugin_id,
+            "ok": self.ok,
+            "instances": shown,
+            "findings": printing.as_json(self.findings),
+        }
 
     def as_table(self, width: int = WIDTH) -> str:
         """Return the picture as text: a line for each instance, the findings, and the sum."""
@@ -96,7 +100,7 @@ class Picture:
         if silent:
             total = f"{total}; no answer from {', '.join(silent)}"
         parts = [table.columns([("role", "client", "allocation", "verdict", "detail"), *rows], width)] if rows else []
-        return "\n".join([*parts, *(f"{item.severity}: {item}" for item in self.findings), total])
+        return "\n".join([*parts, *map(printing.as_line, self.findings), total])
 
 
 def judge(plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]) -> tuple[Row, ...]:
@@ -147,7 +151,7 @@ def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None
         node_name=node_name,
         alloc_id=instance.alloc_id,
         verdict=verdict,
-        detail=told.foreign(detail),
+        detail=foreign.clean(detail),
         report=found,
         instance=instance,
     )

@@ -8,8 +8,10 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from nomad_csi import findings
 from nomad_csi.nomad.records import volumes
-from nomad_csi.verify import claim_model, findings, probed
+from nomad_csi.text import foreign
+from nomad_csi.verify import claim_model, probed
 
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
 
@@ -41,10 +43,9 @@ def _remembered(plugin_id: str, row: probed.Row) -> Iterator[findings.Finding]:
         ]
     for what, remembered, answered in pairs:
         if remembered and remembered != answered:
-            yield findings.Finding(
-                code="nomad-remembers-other",
-                subject=_subject(plugin_id, row),
-                severity="error",
+            yield findings.finding(
+                "nomad-remembers-other",
+                _subject(plugin_id, row),
                 expected=f"the {what} that Nomad remembers: {remembered}",
                 found=answered or "nothing",
                 advice=f"Nomad asks once for each allocation; for a new one: nomad alloc stop {instance.alloc_id[:8]}",
@@ -62,13 +63,11 @@ def _differing(plugin_id: str, rows: Sequence[probed.Row]) -> Iterator[findings.
             if row.role == role and row.report
         }
         if len(said) > 1:
-            yield findings.Finding(
-                code="capabilities-differ",
-                subject=f"plugin {plugin_id}",
-                severity="error",
+            yield findings.finding(
+                "instance-capabilities-differ",
+                f"plugin {plugin_id}",
                 expected=f"the same capabilities of all its {role} instances",
-                found=findings.foreign(" | ".join(sorted(said))),
-                advice="run one version of the driver: Nomad reads the capabilities of an arbitrary instance",
+                found=foreign.clean(" | ".join(sorted(said))),
             )
 
 
@@ -89,10 +88,9 @@ def _capabilities(
 
 
 def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice: str) -> findings.Finding:
-    return findings.Finding(
-        code="capability-lacking",
-        subject=f"plugin {plugin_id}",
-        severity="error",
+    return findings.finding(
+        "capability-lacking",
+        f"plugin {plugin_id}",
         expected=f"{name}, which {_named(needs)} need{'s' if len(needs) == 1 else ''}",
         found="a plugin that does not claim it",
         advice=advice,
@@ -105,12 +103,11 @@ def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes
     for item in needs:
         if item.topologies and not any(_reaches(place, item) for place in places):
             there = "; ".join(sorted({_segments(place) for place in places}))
-            yield findings.Finding(
-                code="volume-out-of-reach",
-                subject=f"volume {item.namespace}/{item.volume_id}",
-                severity="error",
+            yield findings.finding(
+                "volume-out-of-reach",
+                f"volume {item.namespace}/{item.volume_id}",
                 expected=f"a client of plugin {plugin_id} in {_wanted(item)}",
-                found=findings.foreign(there or "clients that name no place"),
+                found=foreign.clean(there or "clients that name no place"),
                 advice="add a client there, or compare the key of its topology_request with what the plugin answers",
             )
 
@@ -121,13 +118,11 @@ def _on_node(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) ->
         return
     for item in held:
         if item.topologies and not _reaches(row.report.segments, item):
-            yield findings.Finding(
-                code="claimed-out-of-place",
-                subject=f"volume {item.namespace}/{item.volume_id}",
-                severity="error",
+            yield findings.finding(
+                "claimed-out-of-place",
+                f"volume {item.namespace}/{item.volume_id}",
                 expected=f"claims from {_wanted(item)} only",
                 found=f"one on {row.node_name or row.node_id}, in {_segments(row.report.segments) or 'no place'}",
-                advice="the volume cannot be attached there: stop the allocation, and let it be placed anew",
             )
     yield from _room(plugin_id, row, held)
 
@@ -136,13 +131,12 @@ def _room(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> It
     limit = row.report.max_volumes if row.report else None
     if limit is None or len(held) < limit:
         return
-    yield findings.Finding(
-        code="client-over-limit" if len(held) > limit else "client-full",
-        subject=_subject(plugin_id, row),
+    yield findings.finding(
+        "client-over-limit" if len(held) > limit else "client-full",
+        _subject(plugin_id, row),
         severity="error" if len(held) > limit else "warning",
         expected=f"at most {limit} volumes, the limit that the plugin answers",
         found=f"{len(held)} claimed ones",
-        advice="place jobs elsewhere; what is attached outside of Nomad counts besides",
     )
 
 

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nomad_csi.verify import claim_findings, findings, plugins, report, volumes
+from nomad_csi import findings
+from nomad_csi.verify import claim_findings, plugins, report, volumes
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
 """Whoever writes a file anew takes over what stood there, so that it lives through rounds without an answer."""

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.verify import causes, findings, found, instances, plugins, table, volumes
+from nomad_csi import findings
+from nomad_csi.findings import printing
+from nomad_csi.text import foreign, table
+from nomad_csi.verify import causes, found, instances, plugins, volumes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,7 @@ class Report:
             "ok": self.ok,
             "plugins": [_plugin_json(verdict) for verdict in self.plugins],
             "volumes": [_volume_json(verdict) for verdict in self.volumes],
-            "findings": [finding_json(finding) for finding in self.findings],
+            "findings": printing.as_json(self.findings),
         }
 
     def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
@@ -58,7 +61,7 @@ class Report:
         parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
-            texts.append("\n".join(finding_text(finding, width, colour=colour) for finding in self.findings))
+            texts.append(printing.as_text(self.findings, width, colour=colour))
         explained = [line for verdict in self.plugins for line in _cause_lines(verdict, width)]
         if explained:
             texts.append("\n".join(explained))
@@ -94,32 +97,20 @@ def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
         controllers if verdict.expected_controllers or verdict.healthy_controllers else "-",
         f"{verdict.healthy_nodes}/{verdict.expected_nodes}",
         verdict.proven_by,
-        findings.foreign(f"{verdict.provider} {verdict.version}".strip()) or "-",
+        foreign.clean(f"{verdict.provider} {verdict.version}".strip()) or "-",
     )
 
 
 def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
     verdict = f"{row.verdict}, extra" if row.is_extra else row.verdict
     both = (row.nomad, row.socket) if with_socket else ()
-    detail = row.detail or (findings.foreign(row.csi.detail) if row.socket == found.NO_ANSWER else "")
+    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == found.NO_ANSWER else "")
     return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, *both, row.proven_by, detail)
 
 
 def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
     external_id = verdict.external_id or "not known yet"
     return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by, verdict.detail)
-
-
-def finding_text(finding: findings.Finding, width: int, *, colour: bool) -> str:
-    """Return *finding* as indented text of at most *width* columns where that can be."""
-    return "\n".join(_finding_lines(finding, width, colour=colour))
-
-
-def _finding_lines(finding: findings.Finding, width: int, *, colour: bool) -> Iterator[str]:
-    yield f"{table.painted(finding.severity, colour=colour)}  {finding.code}  {finding.subject}"
-    for label, text in (("expected", finding.expected), ("found", finding.found), ("advice", finding.advice)):
-        if text:
-            yield from table.wrapped(f"  {label:<8}  ", text, width)
 
 
 def _cause_lines(verdict: plugins.PluginVerdict, width: int) -> Iterator[str]:
@@ -148,16 +139,10 @@ def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
 
 def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
     names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail", "nomad", "socket")
-    said = findings.foreign(row.csi.detail) if row.csi.verdict else ""
+    said = foreign.clean(row.csi.detail) if row.csi.verdict else ""
     return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": said}
 
 
 def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
     names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by", "detail")
     return {name: getattr(verdict, name) for name in names}
-
-
-def finding_json(finding: findings.Finding) -> dict[str, Any]:
-    """Return *finding* as JSON values."""
-    names = ("code", "subject", "severity", "expected", "found", "advice")
-    return {name: getattr(finding, name) for name in names}

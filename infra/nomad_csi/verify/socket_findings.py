@@ -7,8 +7,10 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/instance.go`` (``mana
 
 from collections.abc import Iterator
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import eligibility, findings, found, instances, policy
+from nomad_csi.text import foreign
+from nomad_csi.verify import eligibility, found, instances, policy
 
 DISAGREES = "nomad-disagrees"
 NOT_ASKED = "socket-not-asked"
@@ -36,7 +38,7 @@ def check(
 
 
 def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
-    said = findings.foreign(row.csi.detail)
+    said = foreign.clean(row.csi.detail)
     if row.nomad == "healthy" and row.csi.reached and row.csi.verdict in _SICK:
         yield _disagreement(row.subject, f"Nomad: healthy; its socket: {said}", _SINCE.format(alloc=row.alloc_id[:8]))
     elif row.nomad == "unhealthy" and row.csi.healthy:
@@ -60,9 +62,9 @@ def _unknown(
 
 
 def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
-    return findings.Finding(
-        code=DISAGREES,
-        subject=subject,
+    return findings.finding(
+        DISAGREES,
+        subject,
         severity="warning",
         expected="the same word from Nomad and from its socket",
         found=shown,
@@ -80,12 +82,12 @@ def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) ->
             groups.setdefault((severity, row.csi.detail, row.csi.advice), []).append(row)
     asked = sum(row.csi.verdict != "" for row in rows)
     for (severity, why, advice), silent in groups.items():
-        yield findings.Finding(
-            code=NOT_ASKED,
-            subject=f"plugin {expectation.plugin_id}",
+        yield findings.finding(
+            NOT_ASKED,
+            f"plugin {expectation.plugin_id}",
             severity=severity,
             expected="an answer over the socket of every instance",
-            found=f"none from {len(silent)} of {asked}, on {_named(silent)}: {findings.foreign(why)}",
+            found=f"none from {len(silent)} of {asked}, on {_named(silent)}: {foreign.clean(why)}",
             advice=advice,
         )
 

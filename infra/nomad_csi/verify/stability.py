@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import findings, found, plugins
+from nomad_csi.verify import found, plugins
 
 Instance = tuple[str, str, str]
 """Role, client and allocation."""
@@ -71,11 +72,9 @@ def _flapping(loss: plugins.PluginVerdict, losses: int) -> findings.Finding:
     """Return that a plugin was healthy, and not any more, *losses* times; the last time as in *loss*."""
     causes = (finding.found for finding in findings.errors_of(loss.findings))
     times = "once" if losses == 1 else f"{losses} times"
-    return findings.Finding(
-        code="plugin-flapping",
-        subject=f"plugin {loss.plugin_id}",
-        severity="error",
+    return findings.finding(
+        "plugin-flapping",
+        f"plugin {loss.plugin_id}",
         expected="healthy all the time",
         found=f"that it lost its health {times}, the last time: {next(causes, loss.verdict)}",
-        advice="look at the logs of its tasks with `nomad alloc logs`",
     )

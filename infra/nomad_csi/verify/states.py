@@ -40,7 +40,7 @@ UNPROVEN = "unproven"
 """Of a plugin: Nomad calls every instance healthy, and the plan wants their own word."""
 
 OF_CODE: Mapping[str, State] = {
-    "capability-missing": "wrong-capability",
+    "instance-capability-missing": "wrong-capability",
     "controller-missing": "missing",
     "controller-starting": "starting",
     "csi-failed": "unhealthy",
@@ -58,7 +58,7 @@ OF_CODE: Mapping[str, State] = {
     "plugin-missing": "missing",
     "provider-differs": "wrong-identity",
     "version-differs": "wrong-identity",
-    "zone-differs": "wrong-zone",
+    "instance-zone-differs": "wrong-zone",
 }
 """Code of a finding -> the verdict that it leads to."""
 

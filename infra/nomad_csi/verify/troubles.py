@@ -7,12 +7,17 @@ from typing import Literal
 
 from nomad_csi.nomad.records import nodes, plugins
 from nomad_csi.plan import model
-from nomad_csi.verify import findings, found, history, zones
+from nomad_csi.text import foreign
+from nomad_csi.verify import found, history, zones
 
 _SILENCE = re.compile(r"deadline ?exceeded", re.IGNORECASE)
 """What Nomad says of an instance that did not answer in time, in the words of gRPC or Go."""
 
-_PROBE_CODES = {"silent": "instance-hung", "wrong-name": "provider-differs", "wrong-role": "capability-missing"}
+_PROBE_CODES = {
+    "silent": "instance-hung",
+    "wrong-name": "provider-differs",
+    "wrong-role": "instance-capability-missing",
+}
 """Verdict of a probe -> code of the finding; the others are ``csi-failed``."""
 
 
@@ -68,7 +73,7 @@ def _identity(subject: Subject) -> Iterator[Trouble]:
     wanted, said = subject.expectation.provider, subject.csi.provider or subject.instance.provider
     if said and said != wanted:
         by: Literal["nomad", "csi"] = "csi" if subject.csi.provider else "nomad"
-        yield Trouble(code="provider-differs", detail=f"it answers as {findings.foreign(said)}", proven_by=by)
+        yield Trouble(code="provider-differs", detail=f"it answers as {foreign.clean(said)}", proven_by=by)
     if subject.rival is not None:
         other = subject.rival.allocation.alloc_id[:8]
         detail = f"job {subject.rival.job_id} runs another one there (allocation {other}); Nomad knows one of them"
@@ -83,14 +88,14 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
         yield Trouble(code="instance-flapping", detail=falls)
     # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
     late = "; the instance itself answers as healthy" if subject.csi.healthy else ""
-    said = findings.foreign(instance.health_description) or "unhealthy"
+    said = foreign.clean(instance.health_description) or "unhealthy"
     hung = _SILENCE.search(said) is not None and not subject.csi.healthy
     yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad says: {said}{late}")
 
 
 def _own_word(subject: Subject) -> Iterator[Trouble]:
     if subject.csi.reached and not subject.csi.healthy:
-        detail = f"its own answer: {findings.foreign(subject.csi.detail) or 'not ready'}"
+        detail = f"its own answer: {foreign.clean(subject.csi.detail) or 'not ready'}"
         yield Trouble(code=_PROBE_CODES.get(subject.csi.verdict, "csi-failed"), detail=detail, proven_by="csi")
 
 
@@ -114,7 +119,7 @@ def _job(subject: Subject) -> Iterator[Trouble]:
         yield Trouble(code="instance-outdated", detail=subject.ran.outdated)
     version = subject.csi.version or subject.instance.provider_version
     if subject.expectation.version and version != subject.expectation.version:
-        detail = f"version {findings.foreign(version) or 'not given'}"
+        detail = f"version {foreign.clean(version) or 'not given'}"
         yield Trouble(code="version-differs", detail=detail, proven_by="csi" if subject.csi.version else "nomad")
 
 
@@ -125,9 +130,9 @@ def _fitness(subject: Subject) -> Iterator[Trouble]:
     lacks = sorted(set(wanted) - instance.supports)
     if lacks:
         can = ", ".join(sorted(instance.supports)) or "nothing"
-        yield Trouble(code="capability-missing", detail=f"it does not say {', '.join(lacks)}; it says {can}")
+        yield Trouble(code="instance-capability-missing", detail=f"it does not say {', '.join(lacks)}; it says {can}")
     reported = zones.of_segments(instance.segments)
     actual = zones.of_client(subject.client) if subject.client else ""
     if reported and actual and reported != actual:
-        detail = f"it reports zone {findings.foreign(reported)}, its client is in {actual}"
-        yield Trouble(code="zone-differs", detail=detail)
+        detail = f"it reports zone {foreign.clean(reported)}, its client is in {actual}"
+        yield Trouble(code="instance-zone-differs", detail=detail)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from nomad_csi import findings
 from nomad_csi.csi.records import validation
 from nomad_csi.nomad.records import volumes
-from nomad_csi.text import secrets
-from nomad_csi.verify import findings
+from nomad_csi.text import foreign, secrets
 
 Key = validation.Key
 
@@ -74,12 +74,12 @@ def _finding(volume: volumes.Volume, answer: validation.Validated) -> findings.F
     advice = "compare its external id with the storage provider" if missing else "register it with what the plugin can"
     if answer.code and not missing:
         advice = "ask again; where it needs secrets, name them with --secrets"
-    return findings.Finding(
-        code="volume-unknown" if missing else "volume-unconfirmed",
-        subject=f"volume {volume.namespace}/{volume.volume_id}",
+    return findings.finding(
+        "volume-unknown" if missing else "volume-unconfirmed",
+        f"volume {volume.namespace}/{volume.volume_id}",
         severity="error",
         expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
-        found=findings.foreign(f"{answer.code or 'not confirmed'}: {answer.message or 'without a word'}"),
+        found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without a word'}"),
         advice=advice,
     )
 
@@ -91,11 +91,10 @@ def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> It
     for why, names in by_reason.items():
         shown, rest = sorted(names)[:NAMES_SHOWN], len(names) - NAMES_SHOWN
         named = f"{', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
-        yield findings.Finding(
-            code="volume-not-validated",
-            subject=f"plugin {plugin_id}",
-            severity="warning",
+        yield findings.finding(
+            "volume-not-validated",
+            f"plugin {plugin_id}",
             expected="the word of its controller on each volume",
-            found=f"{len(names)} of {count} not validated ({named}): {findings.foreign(why)}",
+            found=f"{len(names)} of {count} not validated ({named}): {foreign.clean(why)}",
             advice=_ADVICE.get(why, "look at its controllers, then ask again"),
         )

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nomad_csi import findings
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import guests, named_volume, registration
-from nomad_csi.verify import findings, plugins
+from nomad_csi.text import foreign
+from nomad_csi.verify import plugins
 
 Verdict = Literal["ok", "missing", "differs", "unschedulable"]
 
@@ -71,10 +73,9 @@ def judge_volume(
 
 def guest(found: guests.Guest) -> findings.Finding:
     """Return the finding on a volume in the storage of another one."""
-    return findings.Finding(
-        code="volume-in-storage-of-another",
-        subject=f"volume {found.key}",
-        severity="warning",
+    return findings.finding(
+        "volume-in-storage-of-another",
+        f"volume {found.key}",
         expected="storage of its own",
         found=f"{found.container}, which was made for volume {found.owner}",
         advice=f"keep {found.owner} while this data is needed: where it is removed or replaced, {found.container} goes",
@@ -91,44 +92,53 @@ def _verdict(seen: tuple[findings.Finding, ...]) -> Verdict:
 
 
 def _missing(subject: str) -> findings.Finding:
-    return findings.Finding(
-        code="volume-missing",
-        subject=subject,
-        severity="error",
+    return findings.finding(
+        "volume-missing",
+        subject,
         expected="registered",
         found="no such volume",
-        advice="run `pulumi up`, or `nomad-csi register` with the spec or the rendered file",
     )
 
 
-_CODES = {
-    "capability": "capabilities",
-    "capacity_max": "capacity",
-    "capacity_min": "capacity",
-    "mount_options.fs_type": "fs-type",
-    "mount_options.mount_flags": "mount-flags",
-    "topology_request.preferred": "topologies",
-    "topology_request.required": "topologies",
+CODES: Mapping[str, str] = {
+    "capability": "capabilities-differs",
+    "capacity_max": "capacity-differs",
+    "capacity_min": "capacity-differs",
+    "clone_id": "clone-id-differs",
+    "context": "context-differs",
+    "external_id": "external-id-differs",
+    "mount_options.fs_type": "fs-type-differs",
+    "mount_options.mount_flags": "mount-flags-differs",
+    "name": "name-differs",
+    "parameters": "parameters-differs",
+    "plugin_id": "plugin-id-differs",
+    "snapshot_id": "snapshot-id-differs",
+    "topology_request.preferred": "topologies-differs",
+    "topology_request.required": "topologies-differs",
 }
-"""Of fields whose code is not their own name."""
+"""Code of a difference by its field, of every field that is compared."""
 
 
 def _differs(subject: str, item: difference.Difference) -> findings.Finding:
-    code = _CODES.get(item.field, item.field.replace("_", "-"))
-    words = (item.field if code == "capacity" else code).replace("_", " ").replace("-", " ")
+    code = CODES[item.field]
+    words = (
+        (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
+        .replace("_", " ")
+        .replace("-", " ")
+    )
     if isinstance(item.desired, dict):
         expected, shown = "as planned", ", ".join(_changed_keys(item.desired, item.actual))
-    elif code == "topologies":
+    elif code == "topologies-differs":
         expected, shown = _places(item.desired), _places(item.actual)
     else:
         expected, shown = _text(item.desired), _text(item.actual)
     advice = item.fix or "`pulumi up` or `nomad-csi register` changes it in place"
-    return findings.Finding(
-        code=f"{code}-differs",
-        subject=subject,
+    return findings.finding(
+        code,
+        subject,
         severity="error",
         expected=f"{words} {expected}",
-        found=findings.foreign(shown),
+        found=foreign.clean(shown),
         advice=f"{item.why}: {advice}" if item.why else advice,
     )
 
@@ -150,13 +160,11 @@ def _changed_keys(desired: Mapping[str, str], actual: Mapping[str, str]) -> Iter
 
 def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Finding]:
     if not actual.schedulable:
-        yield findings.Finding(
-            code="volume-unschedulable",
-            subject=subject,
-            severity="error",
+        yield findings.finding(
+            "volume-unschedulable",
+            subject,
             expected="a volume that Nomad would place an allocation on",
             found=f"plugin {actual.plugin_id} without enough healthy instances",
-            advice="make the plugin healthy first",
         )
 
 
@@ -169,9 +177,9 @@ def _out_of_reach(
         return
     healthy = [row for row in served_by.instances if row.role == "node" and row.verdict == "healthy"]
     if healthy and not any(place.items() <= row.segments.items() for place in places for row in healthy):
-        yield findings.Finding(
-            code="volume-out-of-reach",
-            subject=subject,
+        yield findings.finding(
+            "volume-out-of-reach",
+            subject,
             severity="warning",
             expected=f"a healthy node instance in {_places(places)}",
             found=", ".join(sorted({row.zone or row.node_name for row in healthy})),

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from nomad_csi import findings
 from nomad_csi.plan import model
-from nomad_csi.verify import events, findings, found, instances
+from nomad_csi.verify import events, found, instances
 
 
 def changes(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
@@ -39,11 +40,10 @@ def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound
 
 
 def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity = "error") -> findings.Finding:
-    return findings.Finding(
-        code=code,
-        subject=subject,
+    return findings.finding(
+        code,
+        subject,
         severity=severity,
         expected="the same instances, without a restart, while they were watched",
         found=what,
-        advice="look at the task's logs with `nomad alloc logs -stderr`",
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.verify import table
+from nomad_csi.text import table
 from nomad_csi_sandbox.engine import values
 
 WIDTH = 120

@@ -1,17 +1,8 @@
-"""Findings read as sentences, and foreign text in them is one clean line without secrets."""
+"""Texts of others are shown as one clean line without secrets."""
 
 import pytest
 
-from nomad_csi.verify import findings
-
-
-def test_finding_reads_as_one_sentence():
-    """Code, subject, both sides and the advice stand in one line."""
-    finding = findings.Finding(
-        code="plugin-missing", subject="plugin a", severity="error", expected="one", found="none", advice="run it"
-    )
-
-    assert str(finding) == "plugin-missing: plugin a: expected one, found none; run it"
+from nomad_csi.text import foreign
 
 
 @pytest.mark.parametrize(
@@ -33,14 +24,14 @@ def test_finding_reads_as_one_sentence():
 )
 def test_foreign_text_is_shown_clean(text, shown):
     """Line ends, control characters and values of secrets never reach the terminal; the cause does."""
-    assert findings.foreign(text) == shown
+    assert foreign.clean(text) == shown
 
 
 def test_shortened_keeps_both_ends():
     """The place comes first and the cause last, so the middle of a long text goes."""
     text = "place " + "x" * 100 + " cause"
 
-    shown = findings.shortened(text, 30)
+    shown = foreign.shortened(text, 30)
 
     assert shown == "place xxxx ... xxxxxxxxx cause"
     assert len(shown) == 30

@@ -1,6 +1,6 @@
 """Columns line up whatever is in them."""
 
-from nomad_csi.verify import table
+from nomad_csi.text import table
 
 
 def test_last_column_wraps_under_itself():

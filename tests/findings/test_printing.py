@@ -1,0 +1,119 @@
+"""Findings as text, on one line and as JSON, and the registry in words."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.findings import Finding, describe, finding, printing, registry
+
+DOCS = Path(__file__).parents[2] / "docs"
+WHOLE = dataclasses.replace(
+    finding("storage-missing", "volume default/mysql", expected="vol-1", found="none", external_ids=("vol-1",)),
+    file="a.hcl",
+    line=5,
+    found_by="claims",
+)
+PAGES = {"lint": "lint.md", "doctor": "doctor.md", "verify": "verify.md", "claims": "claims.md", "probe": "csi.md"}
+
+
+def test_text():
+    """Code and subject, and beneath them what was expected and found, and what to do."""
+    assert printing.as_text([WHOLE], 80) == (
+        "error  storage-missing  volume default/mysql\n"
+        "  expected  vol-1\n"
+        "  found     none\n"
+        "  advice    look whether --aws-region is its region; if it is, deregister the\n"
+        "            volume"
+    )
+
+
+def test_text_without_an_expectation():
+    """Where what was found says it all, nothing stands for it."""
+    lines = printing.as_text([finding("server-failed", "servers", found="failed: a")], 80).splitlines()
+
+    assert [line.split()[0] for line in lines] == ["warning", "found", "advice"]
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"), [({}, "a.hcl:5: "), ({"line": 0}, "a.hcl: "), ({"file": "", "line": 0}, "")]
+)
+def test_line(place, shown):
+    """As editors read it, with as much of a place as there is."""
+    assert printing.as_line(dataclasses.replace(WHOLE, **place)) == (
+        f"{shown}error: storage-missing: volume default/mysql: expected vol-1, found none; "
+        "look whether --aws-region is its region; if it is, deregister the volume"
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (printing.COMPARED, {"expected": "vol-1", "found": "none", "advice": WHOLE.advice}),
+        (printing.LINTED, {"file": "a.hcl", "line": 5, "found": "none", "fix": WHOLE.advice}),
+        (printing.EXAMINED, {"evidence": "none", "fix": WHOLE.advice, "external_ids": ["vol-1"]}),
+        (printing.REPORTED, {"found_by": "claims", "expected": "vol-1", "found": "none", "advice": WHOLE.advice}),
+    ],
+)
+def test_json(keys, expected):
+    """Each command has its keys, which are kept."""
+    head = {"code": "storage-missing", "severity": "error", "subject": "volume default/mysql"}
+
+    assert printing.as_json([WHOLE], keys) == [head | expected]
+
+
+@pytest.mark.parametrize(("command", "page"), PAGES.items())
+def test_pages_have_all_findings_as_the_registry_says_them(command, page, capsys):
+    """Whoever changes a row writes the page again, with the command that stands in it."""
+    assert cli.main([command, "--docs"]) == 0
+
+    printed = capsys.readouterr().out
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert text == printed or text.endswith(f"`nomad-csi {command} --docs`: edit that, not this. -->\n\n{printed}")
+    assert set(re.findall(r"^#+ `([a-z0-9-]+)`", printed, re.MULTILINE)) == {
+        code for code, row in registry.codes().items() if command in row.commands
+    }
+
+
+def test_every_code_is_on_a_page():
+    """But for what the report alone finds, and the registration shares with the verification."""
+    left = {code for code, row in registry.codes().items() if not set(row.commands) & set(PAGES)}
+
+    assert left == {"smoke-failed"}
+
+
+@pytest.mark.parametrize("command", PAGES)
+def test_any_code_is_explained_by_each_command(command, capsys):
+    """Somebody who reads a report need not know which command found it."""
+    assert cli.main([command, "--explain", "claim-ended"]) == 0
+
+    assert capsys.readouterr().out == describe.as_text(registry.codes()["claim-ended"])
+
+
+def test_unknown_code_is_answered_by_the_nearest(capsys):
+    """On one line."""
+    with pytest.raises(SystemExit, match="64"):
+        cli.main(["claims", "--explain", "claim-endet"])
+
+    assert "there is no code 'claim-endet'; the nearest is 'claim-ended'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("row", registry.codes().values(), ids=registry.codes())
+def test_explanation_fits_a_terminal_and_leaves_nothing_out(row):
+    """Code, severity, explanation, fix, source and commands, in lines of at most 100 columns."""
+    text = describe.as_text(row)
+
+    told = " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= describe.WIDTH
+    assert all(part in told for part in (row.code, row.severity, row.otherwise, row.explanation, row.fix, row.source))
+    assert all(command in told for command in row.commands)
+
+
+def test_fields_of_a_finding_are_printed_by_somebody():
+    """A new field needs a key, or a reason: `about` is for the report, which leaves out what is told twice."""
+    names = {"evidence": "found", "fix": "advice"}
+    keys = {*printing.COMPARED, *printing.LINTED, *printing.EXAMINED, *printing.REPORTED}
+
+    assert {field.name for field in dataclasses.fields(Finding)} - {names.get(key, key) for key in keys} == {"about"}

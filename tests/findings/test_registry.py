@@ -1,0 +1,198 @@
+"""The registry of codes: one code for a condition, one condition for a code, held to the code that emits them."""
+
+import ast
+import functools
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import findings
+from nomad_csi.compare import volume
+from nomad_csi.drivers import catalogue
+from nomad_csi.findings import registry
+from nomad_csi.verify import states, volumes
+
+ROOT = Path(__file__).parents[2] / "infra/nomad_csi"
+CODES = registry.codes()
+BUILDERS = {"finding", "findings.finding", "at_line"}
+
+COMMANDS = {
+    "lint/": {"lint"},
+    "doctor/": {"doctor"},
+    "report/": {"report"},
+    "verify/": {"verify"},
+    "verify/claim_findings.py": {"claims"},
+    "verify/probed_needs.py": {"probe", "verify"},
+    "verify/volume_answers.py": {"probe", "verify"},
+    "deploy/probe_deep.py": {"probe"},
+    "deploy/minimum_version.py": {"register", "verify"},
+}
+"""What reports the findings that a module or package emits; the longest path counts."""
+
+ALSO = {
+    "claim-without-controller": {"verify"},
+    "volume-unschedulable": {"report"},
+}
+"""Commands that report a code by calling another command's rule."""
+
+
+@functools.cache
+def emitted():
+    """Return the codes that stand in each module as texts: constants, tables and arguments alike."""
+    found = defaultdict(set)
+    for path in sorted(ROOT.rglob("*.py")):
+        place = str(path.relative_to(ROOT))
+        prefix = max((name for name in COMMANDS if place.startswith(name)), key=len, default="")
+        if prefix and place != "verify/states.py":
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and node.value in CODES:
+                    found[node.value] |= COMMANDS[prefix]
+    return found
+
+
+def calls():
+    """Yield place, name and node of each call."""
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func), node
+
+
+def texts(node):
+    """Return the texts that an argument can be, as far as it is written out."""
+    if isinstance(node, ast.IfExp):
+        return texts(node.body) + texts(node.orelse)
+    return [node.value] if isinstance(node, ast.Constant) else []
+
+
+def test_every_code_that_is_emitted_is_registered():
+    """Wherever a finding is built of a code that is written out, in whatever module."""
+    unknown = {
+        (place, code)
+        for place, name, call in calls()
+        if name in BUILDERS and call.args
+        for code in texts(call.args[0])
+        if code not in CODES
+    }
+
+    assert unknown == set()
+
+
+def test_every_registered_code_is_emitted_by_the_commands_of_its_row():
+    """Codes of gates are emitted by the doctor for the versions of their rows; nobody else adds or forgets one."""
+    expected = {code: set(row.commands) for code, row in CODES.items()}
+    found = {code: commands | ALSO.get(code, set()) for code, commands in emitted().items()}
+    found |= {code: found.get(code, set()) | {"doctor"} for code, row in CODES.items() if row.gate}
+
+    assert found == expected
+
+
+def test_findings_are_built_in_one_place():
+    """Nobody goes around the registry's severity and fix."""
+    built = [place for place, name, _ in calls() if name.rpartition(".")[2] == "Finding"]
+
+    assert [place.partition(":")[0] for place in built] == ["findings/model.py"]
+
+
+def test_a_code_that_is_not_registered_is_refused():
+    """At once."""
+    with pytest.raises(KeyError, match="no-such-code"):
+        findings.finding("no-such-code", "plugin a", found="x")
+
+
+def test_a_severity_that_the_row_does_not_allow_is_refused():
+    """A command raises or lowers one only where the registry says when."""
+    with pytest.raises(ValueError, match="volume-missing is never a warning"):
+        findings.finding("volume-missing", "volume a/b", found="x", severity="warning")
+
+    assert findings.finding("claim-ended", "volume a/b", found="x", severity="warning").severity == "warning"
+
+
+def test_a_finding_has_severity_and_fix_of_the_registry():
+    """Unless the one who finds it knows better."""
+    plain = findings.finding("volume-missing", "volume a/b", found="none")
+    other = findings.finding("volume-missing", "volume a/b", found="none", advice="do this")
+
+    assert (plain.severity, plain.advice) == ("error", CODES["volume-missing"].fix)
+    assert other.advice == "do this"
+
+
+@pytest.mark.parametrize("row", CODES.values(), ids=CODES)
+def test_every_row_says_what_why_and_what_to_do(row):
+    """Sentences that end, a fix that can follow a semicolon, a source, and known commands."""
+    assert row.severity in {"error", "warning"}
+    assert row.explanation.endswith(".")
+    assert row.explanation[0].isupper()
+    assert not row.fix.endswith(".")
+    assert row.fix[0].islower()
+    assert row.source
+    assert list(row.commands) == sorted(row.commands)
+
+
+def test_no_two_codes_mean_the_same():
+    """Neither the same sentence, nor the same words in another order."""
+    words = defaultdict(list)
+    for code, row in CODES.items():
+        words[frozenset(re.findall(r"\w+", row.explanation.lower()))].append(code)
+
+    assert [codes for codes in words.values() if len(codes) > 1] == []
+
+
+RENAMED = [
+    ("lint", "capability-missing", "capability-block-missing", {"lint"}),
+    ("verify", "capability-missing", "instance-capability-missing", {"verify"}),
+    ("verify", "zone-differs", "instance-zone-differs", {"verify"}),
+    ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
+    ("lint", "nomad-too-old", "nomad-constraint-too-low", {"lint"}),
+    ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"doctor", "register", "verify"}),
+    ("doctor", "privilege-missing", "privilege-missing", {"doctor", "lint"}),
+    ("doctor", "topology-key-unknown", "topology-key-unknown", {"doctor", "lint"}),
+    ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
+    ("doctor", "storage-absent", "storage-missing", {"claims", "doctor"}),
+    ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),
+    ("doctor", "zone-without-client", "volume-out-of-reach", {"doctor", "probe", "verify"}),
+    ("doctor", "instance-absent", "ec2-instance-missing", {"doctor"}),
+    ("probe", "wrong-name", "provider-differs", {"probe", "verify"}),
+    ("probe", "capabilities-differ", "instance-capabilities-differ", {"probe", "verify"}),
+]
+"""Command, its code before 0.1, the code of the condition now, and all commands that report the condition."""
+
+
+@pytest.mark.parametrize(("command", "before", "code", "commands"), RENAMED)
+def test_a_condition_has_one_code_in_all_commands(command, before, code, commands):
+    """What had a code of its own in one command has that of the others; what only shared a word has its own."""
+    assert set(CODES[code].commands) == commands
+    assert command in commands
+    assert before == code or before not in CODES
+
+
+def test_changelog_lists_what_was_renamed():
+    """Old and new, for whoever reads the JSON of earlier versions."""
+    text = (ROOT.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    for command, before, code, _ in RENAMED:
+        assert before == code or f"| `{command}` | `{before}` | `{code}` |" in text
+
+
+def test_known_issues_of_drivers_name_codes_of_lint():
+    """A renamed code takes them along."""
+    named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.traps if known.rule]
+
+    assert named
+    assert all("lint" in CODES[code].commands for code in named)
+
+
+def test_every_state_of_an_instance_follows_from_codes():
+    """The table has no code that is not registered."""
+    assert set(states.OF_CODE) <= set(CODES)
+
+
+def test_every_field_that_is_compared_has_a_code():
+    """A field that the comparison learns needs one."""
+    source = Path(volume.__file__).read_text(encoding="utf-8")
+    fields = {text for text in volumes.CODES if f'"{text.rpartition(".")[2]}"' in source or f'"{text}"' in source}
+
+    assert fields == set(volumes.CODES)
+    assert set(volumes.CODES.values()) == set(registry.chapters()["Differences of a volume"])
