@@ -198,8 +198,8 @@ def _logs(folder):
 class RoundTrip:
     """What became of a volume, and of the one that was made from its last snapshot."""
 
-    first: deletion_outcome.Outcome
-    second: deletion_outcome.Outcome
+    first: deletion_outcome.DeletionOutcome
+    second: deletion_outcome.DeletionOutcome
     again: str
     """What a step says that deletes the first one again."""
 

@@ -48,7 +48,7 @@ def asked(monkeypatch):
         def delete(self, _client, orders, manner):
             self.orders, self.manner = tuple(orders), manner
             return tuple(
-                deletion_outcome.Outcome(
+                deletion_outcome.DeletionOutcome(
                     namespace=order.namespace,
                     volume_id=order.volume_id,
                     status=self.status,

@@ -271,7 +271,7 @@ def test_place_that_comes_later_is_told_as_ignored(client, documents):
 
     [outcome] = batch_register.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
 
-    assert (outcome.status, outcome.is_as_wanted) == ("unchanged", False)
+    assert (outcome.status, outcome.is_done) == ("unchanged", False)
     assert outcome.ignored[0].startswith("topology_request.required: Nomad has nothing, wanted ")
 
 

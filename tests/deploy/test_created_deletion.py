@@ -164,7 +164,7 @@ def test_without_the_word_nothing_can_be_ordered():
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
-    outcome = deletion_outcome.Outcome(
+    outcome = deletion_outcome.DeletionOutcome(
         namespace="prod",
         volume_id="scratch",
         status=status,

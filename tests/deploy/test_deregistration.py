@@ -266,7 +266,9 @@ def test_cancelled_run_sends_nothing_more(run, scripted):
 
 def test_outcome_as_data():
     """What is empty is there too."""
-    outcome = deregistration.deregistration_outcome.Outcome(namespace="prod", volume_id="mysql", status="gone")
+    outcome = deregistration.deregistration_outcome.DeregistrationOutcome(
+        namespace="prod", volume_id="mysql", status="gone"
+    )
 
     assert outcome.as_json() == {
         "namespace": "prod",

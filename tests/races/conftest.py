@@ -137,7 +137,7 @@ class Stack:
         document = volume_document.from_inputs(self._inputs)
         claimant = registration_ownership.Claimant(owner=self.owner)
         [outcome] = batch_register.register(self.client, [document], claimant=claimant)
-        if not outcome.is_as_wanted:
+        if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 
     def _delete_batch(self):

@@ -1,22 +1,20 @@
 """``nomad-csi delete``."""
 
 import argparse
-import collections
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import claims, confirm, documents, inputs, usage, waits
+from nomad_csi.compare import outcome
 from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
-from nomad_csi.text import table
 
 QUESTION = (
     "delete deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "
     "and nothing that this package did not make."
 )
-WIDTH = 120
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -79,11 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     with inputs.connect(arguments) as nomad:
         outcomes = deletion.delete(nomad, orders, manner)
     if arguments.json:
-        shown = {"volumes": [outcome.as_json() for outcome in outcomes]}
+        shown = {"volumes": [item.as_json() for item in outcomes]}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        print(_as_table(outcomes))
-    return _exit_code(outcomes)
+        print(outcome.as_text(outcomes, deletion_outcome.DeletionOutcome))
+    return outcome.exit_code(outcomes)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -137,21 +135,3 @@ def _json(path: Path) -> object:
 def _word(key: str, given: Iterable[str]) -> str:
     """Return the user's word for *key*: given beforehand, or typed."""
     return key if key in given else confirm.typed(QUESTION.format(key=key), f"type {key} to delete its data")
-
-
-def _exit_code(outcomes: Sequence[deletion_outcome.Outcome]) -> int:
-    if any(outcome.is_broken for outcome in outcomes):
-        return errors.EXIT_ERROR
-    return 0 if all(outcome.is_done for outcome in outcomes) else errors.EXIT_CHANGES
-
-
-def _as_table(outcomes: Sequence[deletion_outcome.Outcome]) -> str:
-    rows = [
-        (outcome.key, outcome.status, outcome.external_id or "-", outcome.snapshot_id or "-", outcome.remarks or "-")
-        for outcome in outcomes
-    ]
-    counts = collections.Counter(outcome.status for outcome in outcomes)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    total = f"{len(outcomes)} volume{'' if len(outcomes) == 1 else 's'}: {told}"
-    heads = ("volume", "outcome", "storage", "last snapshot", "remarks")
-    return "\n".join([table.columns([heads, *rows], WIDTH), total])

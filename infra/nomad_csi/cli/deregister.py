@@ -1,22 +1,19 @@
 """``nomad-csi deregister``."""
 
 import argparse
-import collections
 import json
 import sys
-from collections.abc import Iterable, Sequence
 
 from nomad_csi import errors
 from nomad_csi.cli import claims, confirm, inputs, owners, waits
+from nomad_csi.compare import outcome
 from nomad_csi.deploy import deregistration, deregistration_outcome
-from nomad_csi.text import table
 
 FORCE = (
     "--force makes Nomad forget volumes together with the claims on them. It does not unmount them, does not detach "
     "them from their instances, and does not touch their data; what still runs there can go on writing. Nomad refuses "
     "it for a volume that an allocation holds which has not ended."
 )
-WIDTH = 120
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,28 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
             nomad, arguments.volumes, manner, tell=lambda line: print(line, file=sys.stderr)
         )
     if arguments.json:
-        shown = {"volumes": [outcome.as_json() for outcome in outcomes], "asked_ec2": bool(arguments.aws_region)}
+        shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        print(_as_table(outcomes, asked_ec2=bool(arguments.aws_region)))
-    return exit_code(outcomes)
-
-
-def exit_code(outcomes: Iterable[deregistration_outcome.Outcome]) -> int:
-    """Return 0 where Nomad holds none of them any more, 1 where one is held or refused, 2 where that is not known."""
-    found = tuple(outcomes)
-    if any(outcome.is_broken for outcome in found):
-        return errors.EXIT_ERROR
-    return 0 if all(outcome.is_done for outcome in found) else errors.EXIT_CHANGES
-
-
-def _as_table(outcomes: Sequence[deregistration_outcome.Outcome], *, asked_ec2: bool) -> str:
-    rows = [
-        (outcome.key, outcome.status, "; ".join(part for part in (outcome.reason, outcome.storage) if part) or "-")
-        for outcome in outcomes
-    ]
-    counts = collections.Counter(outcome.status for outcome in outcomes)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    asked = "" if asked_ec2 else "; EC2 was not asked whether they are detached (--aws-region)"
-    total = f"{len(outcomes)} volume{'' if len(outcomes) == 1 else 's'}: {told}{asked}"
-    return "\n".join([table.columns([("volume", "outcome", "remarks"), *rows], WIDTH), total])
+        note = "" if arguments.aws_region else "; EC2 was not asked whether they are detached (--aws-region)"
+        print(outcome.as_text(outcomes, deregistration_outcome.DeregistrationOutcome, note=note))
+    return outcome.exit_code(outcomes)

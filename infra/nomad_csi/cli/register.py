@@ -1,19 +1,18 @@
 """``nomad-csi register``."""
 
 import argparse
-import collections
 import json
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nomad_csi import errors
 from nomad_csi.cli import documents, erasing, inputs, owners, waits
+from nomad_csi.compare import outcome
 from nomad_csi.deploy import batch_outcome, batch_register, batch_secrets, minimum_version, secret_safety
-from nomad_csi.text import table
 
-WIDTH = 120
 """Columns of the table."""
+
+MADE = "the plugin makes it: `pulumi up`, or `nomad volume create`"
+"""What is to be done with a volume that is not registered."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,40 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         shown = {
-            "volumes": [outcome.as_json() for outcome in outcomes],
+            "volumes": [item.as_json() for item in outcomes],
             "made_by_plugin": wanted.made_by_plugin,
         }
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        print(_as_table(outcomes, wanted.made_by_plugin))
-    return exit_code(outcomes)
-
-
-def exit_code(outcomes: Iterable[batch_outcome.Outcome]) -> int:
-    """Return 0 where all is as wanted, 1 where Nomad says no to some, 2 where some could not be done or found out."""
-    found = tuple(outcomes)
-    if any(outcome.is_broken for outcome in found):
-        return errors.EXIT_ERROR
-    return 0 if all(outcome.is_as_wanted for outcome in found) else errors.EXIT_CHANGES
-
-
-def _as_table(outcomes: Sequence[batch_outcome.Outcome], made_by_plugin: Sequence[str]) -> str:
-    """Return the outcomes as text: a line for each volume that something happened to, and the sum."""
-    rows: list[table.Row] = [(outcome.key, outcome.status, _told(outcome)) for outcome in outcomes if _is_told(outcome)]
-    rows += [(key, "left out", "the plugin makes it: `pulumi up`, or `nomad volume create`") for key in made_by_plugin]
-    counts = collections.Counter(outcome.status for outcome in outcomes)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    total = f"{len(outcomes)} volume{'' if len(outcomes) == 1 else 's'}{f': {told}' if told else ''}"
-    return "\n".join([table.columns([("volume", "outcome", "remarks"), *rows], WIDTH), total] if rows else [total])
-
-
-def _is_told(outcome: batch_outcome.Outcome) -> bool:
-    return outcome.status != "unchanged" or bool(outcome.ignored or outcome.adopted)
-
-
-def _told(outcome: batch_outcome.Outcome) -> str:
-    hidden = f"not comparable, sent: {', '.join(outcome.hidden)}" if outcome.hidden else ""
-    changes = outcome.changes if outcome.status == "updated" else ()
-    reason = f"{outcome.reason}: --adopt takes it over" if outcome.owner else outcome.reason
-    parts = (reason, outcome.adopted, *changes, *outcome.ignored, hidden)
-    return "; ".join(part for part in parts if part) or "-"
+        made = [(key, "left out", MADE) for key in wanted.made_by_plugin]
+        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=made))
+    return outcome.exit_code(outcomes)

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if outcome.verdict == "proven" else errors.EXIT_ERROR
 
 
-def _as_text(outcome: smoke_outcome.Outcome) -> str:
+def _as_text(outcome: smoke_outcome.SmokeOutcome) -> str:
     rows = [("job", "client", "attach", "mount", "detach", "remarks")]
     for done in outcome.rounds:
         times = done.times

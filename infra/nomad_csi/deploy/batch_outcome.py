@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.compare import difference
+from nomad_csi.compare import difference, outcome
 from nomad_csi.deploy import batch_look, reply_status
-from nomad_csi.plan import named_volume
 
 Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
@@ -17,13 +16,12 @@ Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unk
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(named_volume.NamedVolume):
+class RegistrationOutcome(outcome.VolumeOutcome):
     """What became of one volume."""
 
-    status: Status
+    DONE = frozenset({"registered", "updated", "unchanged"})
 
-    reason: str = ""
-    """Why it is not registered; empty where it is."""
+    status: Status
 
     changes: tuple[str, ...] = ()
     """What was to change, one sentence each."""
@@ -31,7 +29,7 @@ class Outcome(named_volume.NamedVolume):
     ignored: tuple[str, ...] = ()
     """What Nomad accepts and leaves as it is, one sentence each."""
 
-    hidden: tuple[str, ...] = ()
+    not_comparable: tuple[str, ...] = ()
     """Parts that Nomad never shows: not compared, sent."""
 
     owner: str = ""
@@ -41,42 +39,32 @@ class Outcome(named_volume.NamedVolume):
     """Whose the volume is now and whose it was, where its mark was another's."""
 
     @property
-    def is_as_wanted(self) -> bool:
+    def is_done(self) -> bool:
         """Whether Nomad holds the volume as it is wanted, as far as that can be seen."""
-        return self.status in {"registered", "updated", "unchanged"} and not self.ignored
+        return self.status in self.DONE and not self.ignored
 
     @property
-    def is_broken(self) -> bool:
-        """Whether it was not found out, or not done for a reason that may pass."""
-        return self.status in {"failed", "unknown"}
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as data; what is empty is there too."""
-        return {
-            "namespace": self.namespace,
-            "volume_id": self.volume_id,
-            "status": self.status,
-            "reason": self.reason,
-            "changes": list(self.changes),
-            "ignored": list(self.ignored),
-            "not_comparable": list(self.hidden),
-            "owner": self.owner,
-            "adopted": self.adopted,
-        }
+    def cells(self) -> tuple[str, ...]:
+        """The reason, what was changed, and what was not."""
+        is_sent = self.status != "unchanged"
+        hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable and is_sent else ""
+        changes = self.changes if self.status == "updated" else ()
+        reason = f"{self.reason}: --adopt takes it over" if self.owner else self.reason
+        return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
 
-def of_another(key: batch_look.Key, owner: str) -> Outcome:
+def of_another(key: batch_look.Key, owner: str) -> RegistrationOutcome:
     """Return what becomes of a volume that belongs to another stack."""
     namespace, volume_id = key
     reason = f"belongs to stack {owner}; nothing was sent"
-    return Outcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
+    return RegistrationOutcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
 
 
 def of(
     key: batch_look.Key,
     found: difference.Comparison,
     answers: Mapping[batch_look.Key, errors.NomadApiError | None],
-) -> Outcome:
+) -> RegistrationOutcome:
     """Return what became of a volume of which *found* was seen; *answers* are those of what was sent."""
     namespace, volume_id = key
     error = answers.get(key)
@@ -87,14 +75,14 @@ def of(
         status, reason = reply_status.OF_KIND[error.kind], str(error)
     else:
         status, reason = _done(found, is_sent=key in answers), ""
-    return Outcome(
+    return RegistrationOutcome(
         namespace=namespace,
         volume_id=volume_id,
         status=status,
         reason=reason,
         changes=difference.sentences(found.by_kind("changes")),
         ignored=difference.sentences(found.by_kind("ignored")),
-        hidden=found.hidden,
+        not_comparable=found.hidden,
     )
 
 

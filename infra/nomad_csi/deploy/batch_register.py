@@ -43,7 +43,7 @@ def register(
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
-) -> tuple[batch_outcome.Outcome, ...]:
+) -> tuple[batch_outcome.RegistrationOutcome, ...]:
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 

@@ -147,7 +147,7 @@ def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
 
 
-def sentence(outcome: deletion_outcome.Outcome) -> str:
+def sentence(outcome: deletion_outcome.DeletionOutcome) -> str:
     """Return *outcome* as a sentence that says what is left, and what to do."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
     evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""

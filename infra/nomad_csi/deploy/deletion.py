@@ -33,7 +33,7 @@ from nomad_csi.deploy import (
 
 def delete(
     client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
-) -> tuple[deletion_outcome.Outcome, ...]:
+) -> tuple[deletion_outcome.DeletionOutcome, ...]:
     """
     Delete the volumes of *orders* and their data, one after the other, and return an outcome for each.
 
@@ -47,7 +47,7 @@ def delete(
 
 def _outcomes(
     client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
-) -> Iterator[deletion_outcome.Outcome]:
+) -> Iterator[deletion_outcome.DeletionOutcome]:
     """Yield an outcome for each; what one has waited for its claims is not left for the next."""
     left_s = manner.wait_s
     for order in orders:
@@ -81,7 +81,7 @@ class _Deletion:
         self.waited_s = 0.0
         """What its deregistration has taken."""
 
-    def run(self) -> deletion_outcome.Outcome:
+    def run(self) -> deletion_outcome.DeletionOutcome:
         """Go all steps; return how far it came."""
         try:
             remark = self._go()
@@ -227,8 +227,8 @@ class _Deletion:
         named = ", ".join("/".join(key) for key in held)
         return f"registered again meanwhile as {named}, without storage: deregister it" if held else ""
 
-    def _outcome(self, status: deletion_outcome.Status, reason: str) -> deletion_outcome.Outcome:
-        return deletion_outcome.Outcome(
+    def _outcome(self, status: deletion_outcome.Status, reason: str) -> deletion_outcome.DeletionOutcome:
+        return deletion_outcome.DeletionOutcome(
             namespace=self._order.namespace,
             volume_id=self._order.volume_id,
             status=status,

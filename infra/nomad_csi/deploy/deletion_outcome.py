@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.plan import named_volume
+from nomad_csi.compare import outcome
 
 Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", "kept", "unknown"]
 """
@@ -24,8 +24,12 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(named_volume.NamedVolume):
+class DeletionOutcome(outcome.VolumeOutcome):
     """What became of one volume."""
+
+    DONE = frozenset({"deleted", "gone"})
+    BROKEN = frozenset({"failed", "kept", "unknown"})
+    COLUMNS = ("storage", "last snapshot", "remarks")
 
     status: Status
 
@@ -38,9 +42,6 @@ class Outcome(named_volume.NamedVolume):
     snapshot_evidence: str = ""
     """What shows that a volume can be made from that snapshot, or that its driver could not show it."""
 
-    reason: str = ""
-    """Why it is not deleted, or what to know besides."""
-
     @property
     def remarks(self) -> str:
         """Return the reason, and the evidence for the snapshot; empty where there is neither."""
@@ -48,16 +49,6 @@ class Outcome(named_volume.NamedVolume):
         return "; ".join(part for part in (self.reason, evidence) if part)
 
     @property
-    def is_done(self) -> bool:
-        """Whether neither registration nor storage is left."""
-        return self.status in {"deleted", "gone"}
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether it was not found out, or is half done."""
-        return self.status in {"failed", "kept", "unknown"}
-
-    def as_json(self) -> dict[str, str]:
-        """Return the outcome as data; what is empty is there too."""
-        names = ("namespace", "volume_id", "status", "external_id", "snapshot_id", "snapshot_evidence", "reason")
-        return {name: getattr(self, name) for name in names}
+    def cells(self) -> tuple[str, ...]:
+        """Its storage, its last snapshot and the remarks."""
+        return (self.external_id, self.snapshot_id, self.remarks)

@@ -42,7 +42,7 @@ def deregister(
     *,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
-) -> tuple[deregistration_outcome.Outcome, ...]:
+) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
     """
     Deregister the volumes of *keys*, and return an outcome for each, in their order.
 
@@ -74,13 +74,13 @@ class _Run:
         self._tell = tell
         self._cancelled = cancelled
         self._deadline = time.monotonic() + manner.wait_s
-        self._outcomes: dict[batch_look.Key, deregistration_outcome.Outcome] = {}
+        self._outcomes: dict[batch_look.Key, deregistration_outcome.DeregistrationOutcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.EbsVolume] = {}
         self._owners: Mapping[batch_look.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[batch_look.Key, changes.Watched] | None = None
 
-    def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.Outcome, ...]:
+    def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
         held = self._look(wanted)
         self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
@@ -229,7 +229,7 @@ class _Run:
         namespace, volume_id = key
         ebs = self._ebs.get(volume.external_id) if volume else None
         storage = str(ebs) if ebs else ""
-        self._outcomes[key] = deregistration_outcome.Outcome(
+        self._outcomes[key] = deregistration_outcome.DeregistrationOutcome(
             namespace=namespace, volume_id=volume_id, status=status, reason=reason, storage=storage
         )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.plan import named_volume
+from nomad_csi.compare import outcome
 
 Status = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
 """
@@ -13,28 +13,17 @@ instance. ``refused``: Nomad says no. ``failed``: not done, and may be another t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(named_volume.NamedVolume):
+class DeregistrationOutcome(outcome.VolumeOutcome):
     """What became of one volume."""
 
-    status: Status
+    DONE = frozenset({"deregistered", "gone"})
 
-    reason: str = ""
-    """Why it is still registered; empty where it is not."""
+    status: Status
 
     storage: str = ""
     """What EC2 says of its storage; empty where it was not asked."""
 
     @property
-    def is_done(self) -> bool:
-        """Whether Nomad does not hold the volume any more."""
-        return self.status in {"deregistered", "gone"}
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether it was not found out, or not done for a reason that may pass."""
-        return self.status in {"failed", "unknown"}
-
-    def as_json(self) -> dict[str, str]:
-        """Return the outcome as data; what is empty is there too."""
-        names = ("namespace", "volume_id", "status", "reason", "storage")
-        return {name: getattr(self, name) for name in names}
+    def cells(self) -> tuple[str, ...]:
+        """The reason, and what EC2 says."""
+        return ("; ".join(part for part in (self.reason, self.storage) if part),)

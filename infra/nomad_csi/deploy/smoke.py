@@ -33,7 +33,7 @@ def try_out(
     aws_region: str = "",
     sandbox: str = "",
     tell: Callable[[str], None] = lambda _line: None,
-) -> smoke_outcome.Outcome:
+) -> smoke_outcome.SmokeOutcome:
     """
     Try the volume of *key* (namespace, id) and return what was proven.
 
@@ -192,7 +192,7 @@ def _outcome(
     *,
     is_sandbox: bool,
     no_room: str,
-) -> smoke_outcome.Outcome:
+) -> smoke_outcome.SmokeOutcome:
     rounds = tuple(each.round for each in done)
     failed = any(each.reason for each in rounds)
     proven, not_proven = (
@@ -208,7 +208,7 @@ def _outcome(
     left = [line for each in done for line in each.left_behind]
     if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):
         left.append(f"the file {smoke.file_name(token)} may still be in the volume")
-    return smoke_outcome.Outcome(
+    return smoke_outcome.SmokeOutcome(
         namespace=volume.namespace,
         volume_id=volume.volume_id,
         verdict="failed" if failed else "not proven" if is_sandbox else "proven",
@@ -221,7 +221,7 @@ def _outcome(
     )
 
 
-def _proven(rounds: Sequence[smoke_outcome.Round], *, is_sandbox: bool) -> Iterable[str]:
+def _proven(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
     for each in rounds:
         if each.reason:
             return

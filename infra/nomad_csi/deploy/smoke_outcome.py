@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.plan import smoke
+from nomad_csi.plan import named_volume, smoke
 
 Verdict = Literal["proven", "failed", "not proven"]
 """
@@ -28,7 +28,7 @@ class Times:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class SmokeRound:
     """One of the two jobs."""
 
     kind: smoke.Kind
@@ -42,15 +42,13 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class SmokeOutcome(named_volume.NamedVolume):
     """What became of the test of one volume."""
 
-    namespace: str
-    volume_id: str
     verdict: Verdict
     task_driver: str
     access_mode: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[SmokeRound, ...]
 
     proven: tuple[str, ...]
     """What is certain now, one sentence each."""
@@ -76,6 +74,6 @@ class Outcome:
         }
 
 
-def _round(done: Round) -> Mapping[str, Any]:
+def _round(done: SmokeRound) -> Mapping[str, Any]:
     times = {name: None if value is None else round(value, 1) for name, value in vars(done.times).items()}
     return {"job": done.kind, "node": done.node_name, "reason": done.reason, **times}

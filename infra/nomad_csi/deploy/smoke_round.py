@@ -28,7 +28,7 @@ _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
 class Result:
     """What one job did."""
 
-    round: smoke_outcome.Round
+    round: smoke_outcome.SmokeRound
     node_id: str = ""
 
     left_behind: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Watch:
                 self._tell(line)
             raise
         left = self._purge(job)
-        done = smoke_outcome.Round(
+        done = smoke_outcome.SmokeRound(
             kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times
         )
         return Result(round=done, node_id=found.node_id if found else "", left_behind=left)

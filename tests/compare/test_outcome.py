@@ -1,0 +1,79 @@
+"""Outcomes of registering, deregistering and deleting: done or broken by status, one table, one exit code."""
+
+import json
+import typing
+
+import pytest
+
+from nomad_csi.compare import outcome
+from nomad_csi.deploy import batch_outcome, deletion_outcome, deregistration_outcome
+
+KINDS = {
+    batch_outcome.RegistrationOutcome: batch_outcome.Status,
+    deletion_outcome.DeletionOutcome: deletion_outcome.Status,
+    deregistration_outcome.DeregistrationOutcome: deregistration_outcome.Status,
+}
+PLACE = {"namespace": "prod", "volume_id": "mysql"}
+
+
+@pytest.mark.parametrize(("kind", "statuses"), KINDS.items())
+def test_statuses_are_done_or_broken_or_refused(kind, statuses):
+    """The sets of a class name statuses that it has, and none is both."""
+    known = set(typing.get_args(statuses))
+
+    assert kind.DONE | kind.BROKEN <= known
+    assert not kind.DONE & kind.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        ([], 0),
+        (["deregistered", "gone"], 0),
+        (["gone", "claimed"], 1),
+        (["claimed", "failed"], 2),
+        (["unknown"], 2),
+    ],
+)
+def test_exit_code(statuses, code):
+    """What is not known goes before a refusal."""
+    found = [deregistration_outcome.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
+
+    assert outcome.exit_code(found) == code
+
+
+def test_ignored_changes_are_not_as_wanted():
+    """Nomad accepted the registration, and kept what it had."""
+    kept = batch_outcome.RegistrationOutcome(**PLACE, status="unchanged", ignored=("context: ...",))
+
+    assert (kept.is_done, outcome.exit_code([kept])) == (False, 1)
+
+
+def test_text():
+    """A line for each volume that something is said of, what is left out, and the sum."""
+    found = [
+        batch_outcome.RegistrationOutcome(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
+        batch_outcome.RegistrationOutcome(namespace="prod", volume_id="same", status="unchanged"),
+    ]
+
+    text = outcome.as_text(found, batch_outcome.RegistrationOutcome, rest=[("prod/made", "left out", "-")], note="!")
+
+    assert text == (
+        "volume      outcome   remarks\n"
+        "prod/mysql  updated   size; not comparable, sent: secrets\n"
+        "prod/made   left out  -\n"
+        "2 volumes: 1 updated, 1 unchanged!"
+    )
+
+
+def test_json_has_a_key_for_each_field():
+    """In plain values; what is empty is there too."""
+    found = deletion_outcome.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
+
+    assert json.loads(json.dumps(found.as_json())) == PLACE | {
+        "status": "kept",
+        "reason": "",
+        "external_id": "vol-1",
+        "snapshot_id": "",
+        "snapshot_evidence": "",
+    }
