@@ -446,30 +446,47 @@ def test_preview_refuses_another_stacks_volume(ours, kind, news):
     assert ours.wrote() == []
 
 
-@pytest.mark.usefixtures("held")
-def test_preview_refuses_storage_to_be_made_for_a_registered_volume(ours):
-    """As where a resource was moved in the program without an alias: Nomad never changes the external id."""
-    made = NEWS | {"externalId": resource.UNKNOWN, "adopt": True}
-
-    with pytest.raises(errors.RefusedError) as caught:
-        RESOURCE.preflight(ours.context, {}, made | {"storage": {"owned": True}})
-    RESOURCE.preflight(ours.context, {}, made)
-
-    assert str(caught.value) == (
-        "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "
-        "alias where the resource was renamed or moved in the program, or choose another id"
-    )
+STACK_ID = "0123456789abcdef"
 
 
-@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("kind", [RESOURCE, created_volume.CreatedVolume()], ids=["registration", "created volume"])
-def test_preview_refuses_a_registration_that_differs(ours, kind):
-    """As `up` does; what is not known yet does not differ."""
-    wanted = NEWS if kind is RESOURCE else without_storage(NEWS)
+def test_preview_refuses_a_second_resource_for_what_the_stack_holds(ours, kind):
+    """As `up` would; what is not known yet does not differ."""
+    RESOURCE.create(ours.context, NEWS | {"ownerId": STACK_ID})
+    wanted = (NEWS if kind is RESOURCE else without_storage(NEWS)) | {"ownerId": STACK_ID}
 
     with pytest.raises(errors.RefusedError, match="registered already, and not by this stack as it is now: "):
         kind.preflight(ours.context, {}, wanted | {"pluginId": "other"})
     kind.preflight(ours.context, {}, wanted | {"pluginId": resource.UNKNOWN})
+
+
+TO_BE_MADE = {"externalId": resource.UNKNOWN, "storage": {"owned": True}}
+NEW_STORAGE = (
+    "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "
+    "alias where the resource was renamed or moved in the program, or choose another id"
+)
+
+
+def test_preview_refuses_storage_to_be_made_for_what_the_stack_holds(ours):
+    """As where a resource was moved in the program without an alias: Nomad never changes the external id."""
+    held = NEWS | {"ownerId": STACK_ID}
+    RESOURCE.create(ours.context, held)
+
+    with pytest.raises(errors.RefusedError) as caught:
+        RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"adopt": True})
+    RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"storage": {}})
+
+    assert str(caught.value) == NEW_STORAGE
+
+
+@pytest.mark.parametrize("owner", [{}, {"owner": OWNED}], ids=["registered by hand", "of a state that was lost"])
+def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
+    """The file for ``pulumi import`` is made by a preview; it warns."""
+    RESOURCE.create(ours.context, {name: value for name, value in NEWS.items() if name != "owner"} | owner)
+
+    RESOURCE.preflight(ours.context, {}, NEWS | TO_BE_MADE | {"ownerId": STACK_ID})
+
+    assert f"{NEW_STORAGE}; `up` is refused, unless the volume is imported first" in ours.told
 
 
 @pytest.mark.parametrize("when", ["preview", "up"])

@@ -97,7 +97,9 @@ class CreatedVolume:
             if old_outputs:
                 successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
             else:
-                created_changes.refuse_taken(client, news)
+                volume_ownership.refuse_others(client, news, {})
+                with volume_ownership.refused_where_held(context, client, news):
+                    created_changes.refuse_taken(client, news)
                 volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
 

@@ -1,6 +1,7 @@
 """The owner records of volumes, for the resources that register them: taken, compared, released; and which cluster."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
@@ -73,6 +74,22 @@ def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[
             f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
             "another resource of the program had it, its removal leaves the volume as it is"
         )
+
+
+@contextlib.contextmanager
+def refused_where_held(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> Iterator[None]:
+    """
+    Make of a refusal in the block a warning, for the preview of the new volume *news*, unless this stack holds it.
+
+    By its id: then its state has, or had, another resource for it. A preview of what is yet to be imported goes on.
+    """
+    try:
+        yield
+    except errors.RefusedError as error:
+        owner = registration_ownership.of(client).seen(_key(news))
+        if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
+            raise
+        context.warn(f"{error}; `up` is refused, unless the volume is imported first")
 
 
 def mark(

@@ -73,7 +73,9 @@ class VolumeRegistration:
         client = context.connect()
         with asking.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
             if not old_outputs:
-                volume_changes.refuse_taken(client, news)
+                volume_ownership.refuse_others(client, news, {})
+                with volume_ownership.refused_where_held(context, client, news):
+                    volume_changes.refuse_taken(client, news)
                 volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
                 successor.refuse_gone_storage(context, client, news)
