@@ -85,7 +85,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
     """Nothing is refused, and the volumes are compared."""
     client = as_token(JOB | VOLUMES)
 
-    found = probe_deep.completed(client, asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60))
+    found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
     assert [(row.verdict, row.node_name) for row in found.rows] == [("ready", "one")]
     assert [(item.code, item.subject) for item in found.findings] == [("volume-out-of-reach", "volume default/far")]
@@ -105,7 +105,7 @@ def test_volumes_that_may_not_be_read_are_told(as_token):
     """The answers stand, and that nothing was compared is a finding."""
     client = as_token(JOB)
 
-    found = probe_deep.completed(client, asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60))
+    found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
     assert ([row.verdict for row in found.rows], found.ok) == (["ready"], True)
     assert [item.code for item in found.findings] == ["volumes-unread"]

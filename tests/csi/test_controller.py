@@ -1,5 +1,3 @@
-import pytest
-
 from nomad_csi.csi import capability, controller
 from nomad_csi.csi.v1 import csi_pb2
 
@@ -53,80 +51,6 @@ def test_unconfirmed_validation_is_no_error(connected):
     assert not found.confirmed
 
 
-def test_publish_sends_all_and_returns_the_context(connected):
-    """What the node plugin will need comes back."""
-    plugin, connection = connected
-
-    found = controller.controller_publish_volume(
-        connection, volume_id="vol-1", node_id="i-1", use=WRITER, read_only=True, context={"a": "b"}, timeout_s=30
-    )
-
-    assert found.publish_context == {"devicePath": "/dev/xvdaa"}
-    assert plugin.requests == [
-        csi_pb2.ControllerPublishVolumeRequest(
-            volume_id="vol-1",
-            node_id="i-1",
-            volume_capability=WRITER_MESSAGE,
-            readonly=True,
-            volume_context={"a": "b"},
-        )
-    ]
-
-
-def test_unpublish_names_volume_and_node(connected):
-    """Detaching needs both ids."""
-    plugin, connection = connected
-
-    controller.controller_unpublish_volume(connection, volume_id="vol-1", node_id="i-1", timeout_s=30)
-
-    assert plugin.requests == [csi_pb2.ControllerUnpublishVolumeRequest(volume_id="vol-1", node_id="i-1")]
-
-
-def test_create_sends_all_and_returns_the_volume(connected):
-    """Size, place and parameters go out; id, size and place come back."""
-    plugin, connection = connected
-    wanted = controller.NewVolume(
-        name="data",
-        capabilities=[WRITER],
-        required_bytes=1 << 30,
-        parameters={"type": "gp3"},
-        required_topologies=({"zone": "a"},),
-    )
-
-    found = controller.create_volume(connection, wanted, timeout_s=30)
-
-    assert found == controller.CreatedVolume(
-        volume_id="vol-1", capacity_bytes=1 << 30, context={}, topologies=({"zone": "a"},)
-    )
-    assert plugin.requests == [
-        csi_pb2.CreateVolumeRequest(
-            name="data",
-            capacity_range={"required_bytes": 1 << 30},
-            volume_capabilities=[WRITER_MESSAGE],
-            parameters={"type": "gp3"},
-            accessibility_requirements={"requisite": [{"segments": {"zone": "a"}}]},
-        )
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given", "sent"),
-    [
-        ({"snapshot_id": "snap-1"}, {"snapshot": {"snapshot_id": "snap-1"}}),
-        ({"clone_id": "vol-0"}, {"volume": {"volume_id": "vol-0"}}),
-    ],
-)
-def test_create_names_what_the_volume_is_made_from(connected, given, sent):
-    """A snapshot or another volume; nothing else says so."""
-    plugin, connection = connected
-
-    controller.create_volume(
-        connection, controller.NewVolume(name="data", capabilities=[WRITER], **given), timeout_s=30
-    )
-
-    assert plugin.requests[0].volume_content_source == csi_pb2.VolumeContentSource(**sent)
-
-
 def test_delete_names_the_volume(connected):
     """Only the id goes out."""
     plugin, connection = connected
@@ -134,10 +58,3 @@ def test_delete_names_the_volume(connected):
     controller.delete_volume(connection, volume_id="vol-1", timeout_s=30)
 
     assert plugin.requests == [csi_pb2.DeleteVolumeRequest(volume_id="vol-1")]
-
-
-def test_secrets_do_not_show():
-    """A volume that is printed keeps its secrets to itself."""
-    wanted = controller.NewVolume(name="data", capabilities=[WRITER], secrets={"key": "hush"})
-
-    assert "hush" not in repr(wanted)

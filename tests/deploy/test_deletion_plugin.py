@@ -14,6 +14,7 @@ from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
 from nomad_csi.deploy import deletion_plugin, deletion_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi_sandbox.csi_plugin import arguments, server
+from tests import csi_calls
 
 NAME = "hostpath.csi.k8s.io"
 USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
@@ -40,8 +41,8 @@ def connection(socket):
 @pytest.fixture
 def made(connection):
     """The id of a volume that it made."""
-    wanted = controller.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
-    return controller.create_volume(connection, wanted, timeout_s=60).volume_id
+    wanted = csi_calls.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
+    return csi_calls.create_volume(connection, wanted, timeout_s=60).volume_id
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ from nomad_csi.deploy import gather
 
 
 def collect(context, expectation, cluster):
-    """Gather the plugin of *cluster*."""
-    return gather.gather_plugin(context.connect(), expectation, cluster.job_ids)
+    """Return what Nomad and its instances say of the plugin of *cluster*."""
+    told = gather.ask_nomad(context.connect(), expectation, cluster.job_ids)
+    [found] = gather.probe_all([(expectation, told)])
+    return found
 
 
 def test_finds_record_allocations_and_job_type(context, plugin_cluster, expectation):
@@ -88,7 +90,7 @@ def test_other_jobs_are_not_looked_for_where_the_own_ones_are_not_known(context,
     """Nobody could tell them apart."""
     with_other_job(scripted, plugin_cluster)
 
-    assert gather.gather_plugin(context.connect(), expectation, ()).others == ()
+    assert gather.ask_nomad(context.connect(), expectation, ()).others == ()
 
 
 def test_old_version_of_a_job_is_outdated(context, plugin_cluster, expectation):
@@ -192,13 +194,13 @@ def test_cancelled_while_instances_are_asked(context, short_folder, plugin_clust
     cancelled.set()
     wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
 
+    told = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids)
+
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(path)
         silent.listen()
         with pytest.raises(errors.CancelledError):
-            gather.gather_plugin(
-                context.connect(), wanted, plugin_cluster.job_ids, probe_timeout_s=60, cancelled=cancelled
-            )
+            gather.probe_all([(wanted, told)], timeout_s=60, cancelled=cancelled)
 
 
 def test_parallel_calls_keep_their_order():

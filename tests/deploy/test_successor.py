@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint
+from nomad_csi.csi import capability, channel, endpoint
 from nomad_csi.deploy import (
     gather,
     plugin_health,
@@ -21,6 +21,7 @@ from nomad_csi.deploy import (
 from nomad_csi.nomad import plugins
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
+from tests import csi_calls
 
 REGION, ZONE = "us-east-1", "us-east-1a"
 ABSENT_VOLUME, ABSENT_SYSTEM = "vol-0aaaaaaaaaaaaaaaa", "fs-0aaaaaaaaaaaaaaaa"
@@ -317,8 +318,8 @@ def client():
     use = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
     with server.served(arguments.read(words, environment), environment):
         with channel.connect(endpoint.parse(str(socket))) as connection:
-            wanted = controller.NewVolume(name="v", capabilities=(use,), required_bytes=2**20)
-            made = controller.create_volume(connection, wanted, timeout_s=60)
+            wanted = csi_calls.NewVolume(name="v", capabilities=(use,), required_bytes=2**20)
+            made = csi_calls.create_volume(connection, wanted, timeout_s=60)
         yield folder, made.volume_id
     shutil.rmtree(folder)
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, controller, expansion, identity, snapshots
+from nomad_csi.csi import capability, controller, identity, snapshots
 from nomad_csi.plan import iam
+from tests import csi_calls
 
 WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
 GIB = 1 << 30
@@ -60,19 +61,19 @@ def prepared(call, make=lambda _scene: None):
 
 def create(connection, source, _scene):
     """Have the driver make a volume, of a snapshot where there is one."""
-    wanted = controller.NewVolume(
+    wanted = csi_calls.NewVolume(
         name=f"volume-{next(NAMES)}",
         required_bytes=GIB,
         capabilities=(WRITER,),
         snapshot_id=source or "",
         required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
     )
-    controller.create_volume(connection, wanted, timeout_s=TIMEOUT_S)
+    csi_calls.create_volume(connection, wanted, timeout_s=TIMEOUT_S)
 
 
 def publish(connection, volume_id, scene, **context):
     """Have the driver attach."""
-    controller.controller_publish_volume(
+    csi_calls.controller_publish_volume(
         connection,
         volume_id=volume_id,
         node_id=scene.judging.instance_id,
@@ -93,7 +94,7 @@ STEPS = {
     ),
     "attach": prepared(publish, Scene.volume),
     "detach": prepared(
-        lambda on, made, scene: controller.controller_unpublish_volume(
+        lambda on, made, scene: csi_calls.controller_unpublish_volume(
             on, volume_id=made, node_id=scene.judging.instance_id, timeout_s=TIMEOUT_S
         ),
         Scene.attached,
@@ -101,7 +102,7 @@ STEPS = {
     "create": prepared(create),
     "restore": prepared(create, Scene.snapshot),
     "expand": prepared(
-        lambda on, made, _scene: expansion.controller_expand_volume(
+        lambda on, made, _scene: csi_calls.controller_expand_volume(
             on, volume_id=made, required_bytes=2 * GIB, timeout_s=TIMEOUT_S
         ),
         Scene.volume,
@@ -252,10 +253,10 @@ def test_cloning_asks_for_copies(scene, judging, granted):
         pytest.skip("the stand-in plays a clone with CreateVolume: moto has no CopyVolumes")
 
     def clone(connection, source, _scene):
-        wanted = controller.NewVolume(
+        wanted = csi_calls.NewVolume(
             name=f"clone-{next(NAMES)}", required_bytes=GIB, capabilities=(WRITER,), clone_id=source
         )
-        controller.create_volume(connection, wanted, timeout_s=5)  # the driver asks again and again what moto lacks
+        csi_calls.create_volume(connection, wanted, timeout_s=5)  # the driver asks again and again what moto lacks
 
     step = prepared(clone, Scene.volume)
 

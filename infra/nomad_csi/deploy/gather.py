@@ -31,25 +31,6 @@ WORKERS = 8
 NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
 
 
-def gather_plugin(
-    client: nomad.Nomad,
-    expectation: model.PluginExpectation,
-    job_ids: Iterable[str],
-    *,
-    probe_timeout_s: float = PROBE_TIMEOUT_S,
-    cancelled: threading.Event | None = None,
-) -> found.PluginFound:
-    """
-    Return what there is of a plugin whose jobs are *job_ids*.
-
-    Raises `errors.NomadApiError` when Nomad does not answer, `errors.CancelledError` when *cancelled* is set while
-    instances are asked. An instance that does not answer is a result.
-    """
-    told = ask_nomad(client, expectation, job_ids)
-    [seen] = probe_all([(expectation, told)], timeout_s=probe_timeout_s, cancelled=cancelled)
-    return seen
-
-
 def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
     """Return what Nomad knows of a plugin: two calls for each job and one more, however many instances there are."""
     own = tuple(job_ids)

@@ -40,15 +40,6 @@ def on_nodes(
     return _compared(found, needs, unread)
 
 
-def completed(client: nomad.Nomad, picture: probed.Picture) -> probed.Picture:
-    """
-    Return *picture* with what its answers have against the volumes that are registered for the plugin.
-
-    A token that may not read volumes is a finding; raises `errors.NomadApiError` for everything else.
-    """
-    return _compared(picture, *_needs(client, picture.plugin_id))
-
-
 def _compared(
     picture: probed.Picture, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
 ) -> probed.Picture:

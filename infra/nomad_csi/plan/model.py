@@ -238,8 +238,6 @@ class EfsFileSystem:
     """Inputs of an EFS file system and what belongs to it."""
 
     mount_targets: tuple[MountTarget, ...]
-    client_cidr_blocks: tuple[str, ...]
-    client_security_group_ids: tuple[str, ...]
     access_point: AccessPoint | None
     performance_mode: str
     throughput_mode: str

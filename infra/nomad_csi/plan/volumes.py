@@ -181,8 +181,6 @@ def _efs(volume: spec.VolumeSpec, efs: spec.EfsSpec, owner: str) -> model.EfsFil
             model.MountTarget(availability_zone=target.availability_zone, subnet_id=target.subnet_id)
             for target in efs.mount_targets
         ),
-        client_cidr_blocks=efs.clients.cidr_blocks,
-        client_security_group_ids=efs.clients.security_group_ids,
         access_point=model.AccessPoint(**point.model_dump()) if point else None,
         performance_mode=efs.performance_mode,
         throughput_mode=efs.throughput_mode,

@@ -43,8 +43,3 @@ def pattern(also: Iterable[str] = ()) -> re.Pattern[str]:
     """Return the pattern of ``${NAME}`` for each `NomadVariable` and each name of *also*, not behind another ``$``."""
     names = "|".join(re.escape(name) for name in (*(variable.value for variable in NomadVariable), *also))
     return re.compile(rf"(?<!\$)\$\{{(?:{names})\}}")
-
-
-def is_evaluated(text: str, also: Iterable[str] = ()) -> bool:
-    """Return whether Nomad would evaluate something in *text* that is neither a `NomadVariable` nor in *also*."""
-    return TEMPLATE_START.search(pattern(also).sub(" ", text)) is not None

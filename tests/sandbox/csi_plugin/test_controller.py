@@ -2,6 +2,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, controller
+from tests import csi_calls
 
 WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
 SHARED_FILES = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -17,14 +18,12 @@ def validate(connection, volume_id, *uses):
 
 
 def publish(connection, volume_id, node_id, use=WRITER):
-    found = controller.controller_publish_volume(
-        connection, volume_id=volume_id, node_id=node_id, use=use, timeout_s=60
-    )
+    found = csi_calls.controller_publish_volume(connection, volume_id=volume_id, node_id=node_id, use=use, timeout_s=60)
     return found.publish_context["devicePath"]
 
 
 def unpublish(connection, volume_id, node_id):
-    controller.controller_unpublish_volume(connection, volume_id=volume_id, node_id=node_id, timeout_s=60)
+    csi_calls.controller_unpublish_volume(connection, volume_id=volume_id, node_id=node_id, timeout_s=60)
 
 
 def refused(call, *arguments, **more):
@@ -126,7 +125,7 @@ def test_detaching_what_is_gone_succeeds(ebs_controller, new_volume, instances):
 
 def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
     """The same name is the same volume; tags, size and zone are right; deleting twice succeeds."""
-    wanted = controller.NewVolume(
+    wanted = csi_calls.NewVolume(
         name="made-once",
         capabilities=[WRITER],
         required_bytes=GIB + 1,
@@ -134,7 +133,7 @@ def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
         required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1b"},),
     )
 
-    made = controller.create_volume(ebs_controller, wanted, timeout_s=60)
+    made = csi_calls.create_volume(ebs_controller, wanted, timeout_s=60)
 
     assert made.capacity_bytes == 2 * GIB
     assert made.topologies == ({"topology.kubernetes.io/zone": "us-east-1b"},)
@@ -167,9 +166,9 @@ def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
 
 def test_unknown_parameter_is_refused(ebs_controller):
     """A typing mistake does not make a default volume."""
-    wanted = controller.NewVolume(name="typo", capabilities=[WRITER], required_bytes=GIB, parameters={"typ": "gp3"})
+    wanted = csi_calls.NewVolume(name="typo", capabilities=[WRITER], required_bytes=GIB, parameters={"typ": "gp3"})
 
-    error = refused(controller.create_volume, ebs_controller, wanted, timeout_s=60)
+    error = refused(csi_calls.create_volume, ebs_controller, wanted, timeout_s=60)
 
     assert error.code == "INVALID_ARGUMENT"
     assert "Invalid parameter key typ for CreateVolume" in error.message
@@ -177,9 +176,9 @@ def test_unknown_parameter_is_refused(ebs_controller):
 
 def test_use_that_cannot_work_is_not_made(ebs_controller):
     """The same table decides at creation."""
-    wanted = controller.NewVolume(name="shared", capabilities=[SHARED_FILES], required_bytes=GIB)
+    wanted = csi_calls.NewVolume(name="shared", capabilities=[SHARED_FILES], required_bytes=GIB)
 
-    error = refused(controller.create_volume, ebs_controller, wanted, timeout_s=60)
+    error = refused(csi_calls.create_volume, ebs_controller, wanted, timeout_s=60)
 
     assert error.message == "INVALID_ARGUMENT: Volume capabilities not supported"
 
@@ -229,25 +228,25 @@ def test_volume_of_another_zone_is_refused(start, new_volume, instances):
 def test_same_name_with_another_size_is_refused(start):
     """CSI: ALREADY_EXISTS."""
     connection = start("aws-ebs", "controller")
-    sizes = [controller.NewVolume(name="sized", capabilities=[WRITER], required_bytes=n * GIB) for n in (1, 2)]
-    controller.create_volume(connection, sizes[0], timeout_s=60)
+    sizes = [csi_calls.NewVolume(name="sized", capabilities=[WRITER], required_bytes=n * GIB) for n in (1, 2)]
+    csi_calls.create_volume(connection, sizes[0], timeout_s=60)
 
-    assert refused(controller.create_volume, connection, sizes[1], timeout_s=60).code == "ALREADY_EXISTS"
+    assert refused(csi_calls.create_volume, connection, sizes[1], timeout_s=60).code == "ALREADY_EXISTS"
 
 
 def test_size_is_the_drivers_own_when_none_is_given(start):
     """100 GiB."""
-    wanted = controller.NewVolume(name="default-size", capabilities=[WRITER])
+    wanted = csi_calls.NewVolume(name="default-size", capabilities=[WRITER])
 
-    assert controller.create_volume(start("aws-ebs", "controller"), wanted, timeout_s=60).capacity_bytes == 100 * GIB
+    assert csi_calls.create_volume(start("aws-ebs", "controller"), wanted, timeout_s=60).capacity_bytes == 100 * GIB
 
 
 def test_extra_tags_are_put_on_new_volumes(start, ec2):
     """The flag of the driver works."""
     connection = start("aws-ebs", "controller", "--extra-tags=team=db,stage=test")
-    wanted = controller.NewVolume(name="tagged", capabilities=[WRITER], required_bytes=GIB)
+    wanted = csi_calls.NewVolume(name="tagged", capabilities=[WRITER], required_bytes=GIB)
 
-    made = controller.create_volume(connection, wanted, timeout_s=60)
+    made = csi_calls.create_volume(connection, wanted, timeout_s=60)
 
     tags = {tag["Key"]: tag["Value"] for tag in ec2.describe_volumes(VolumeIds=[made.volume_id])["Volumes"][0]["Tags"]}
     assert (tags["team"], tags["stage"]) == ("db", "test")
@@ -280,9 +279,9 @@ def test_efs_attaches_nothing(start):
 def test_efs_says_what_it_does_not_play(start):
     """Access points are made by Pulumi here, and the stand-in does not pretend."""
     connection = start("aws-efs")
-    wanted = controller.NewVolume(name="ap", capabilities=[SHARED_FILES])
+    wanted = csi_calls.NewVolume(name="ap", capabilities=[SHARED_FILES])
 
-    assert "the stand-in does not play" in refused(controller.create_volume, connection, wanted, timeout_s=60).message
+    assert "the stand-in does not play" in refused(csi_calls.create_volume, connection, wanted, timeout_s=60).message
     error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
     assert "the stand-in does not play" in error.message
     controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint, expansion, identity, node, probe, snapshots
+from nomad_csi.csi import capability, channel, controller, endpoint, identity, probe, snapshots
 from nomad_csi_sandbox.csi_plugin import arguments, server
+from tests import csi_calls
 
 GIB = 1 << 30
 TIB = 1 << 40
@@ -37,8 +38,8 @@ def democratic(start, tmp_path):
 
 
 def make(connection, name="v", use=WRITER, **fields):
-    wanted = controller.NewVolume(name=name, capabilities=[use], **fields)
-    return controller.create_volume(connection, wanted, timeout_s=30)
+    wanted = csi_calls.NewVolume(name=name, capabilities=[use], **fields)
+    return csi_calls.create_volume(connection, wanted, timeout_s=30)
 
 
 def refused(call, *given, **named):
@@ -181,10 +182,10 @@ def test_volumes_grow_and_never_shrink(hostpath):
     """A smaller size leaves them as they are; a node has to be told."""
     made = make(hostpath, required_bytes=5)
 
-    grown = expansion.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=9, timeout_s=30)
-    again = expansion.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=3, timeout_s=30)
+    grown = csi_calls.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=9, timeout_s=30)
+    again = csi_calls.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=3, timeout_s=30)
 
-    assert grown == again == expansion.ExpandedVolume(capacity_bytes=9, node_expansion_required=True)
+    assert grown == again == csi_calls.ExpandedVolume(capacity_bytes=9, node_expansion_required=True)
 
 
 def test_volumes_do_not_grow_beyond_the_driver(hostpath):
@@ -192,7 +193,7 @@ def test_volumes_do_not_grow_beyond_the_driver(hostpath):
     made = make(hostpath)
 
     code, text = refused(
-        expansion.controller_expand_volume, hostpath, volume_id=made.volume_id, required_bytes=2 * TIB, timeout_s=30
+        csi_calls.controller_expand_volume, hostpath, volume_id=made.volume_id, required_bytes=2 * TIB, timeout_s=30
     )
 
     assert (code, "exceeds maximum allowed 1099511627776" in text) == ("OUT_OF_RANGE", True)
@@ -219,7 +220,7 @@ def test_calls_that_a_driver_has_not_are_unimplemented(start):
     connection = start("csi-driver-nfs", "--nodeid=n")
 
     publish = refused(
-        controller.controller_publish_volume, connection, volume_id="v", node_id="n", use=WRITER, timeout_s=30
+        csi_calls.controller_publish_volume, connection, volume_id="v", node_id="n", use=WRITER, timeout_s=30
     )
 
     assert publish[0] == "UNIMPLEMENTED"
@@ -232,8 +233,8 @@ def test_disk_is_attached_to_one_node(start):
     volume_id = make(connection).volume_id
     ask = {"volume_id": volume_id, "use": WRITER, "timeout_s": 30}
 
-    found = controller.controller_publish_volume(connection, node_id="7", **ask)
-    unknown = refused(controller.controller_publish_volume, connection, node_id="8", **ask)
+    found = csi_calls.controller_publish_volume(connection, node_id="7", **ask)
+    unknown = refused(csi_calls.controller_publish_volume, connection, node_id="8", **ask)
 
     assert found.publish_context == {"dobs.csi.digitalocean.com/volume-name": "v"}
     assert (unknown[0], unknown[1].endswith("droplet 8 does not exist")) == ("NOT_FOUND", True)
@@ -248,10 +249,10 @@ def test_disk_is_attached_to_one_node(start):
 )
 def test_context_that_is_missing_shows_on_the_node(start, folder, words, context, text):
     """Registered without a word, and refused when it is mounted."""
-    use = node.VolumeUse(volume_id="v", use=WRITER, context=context)
+    use = csi_calls.VolumeUse(volume_id="v", use=WRITER, context=context)
 
     code, said = refused(
-        node.node_publish_volume,
+        csi_calls.node_publish_volume,
         start(*words),
         use,
         staging_target_path="",
@@ -265,9 +266,9 @@ def test_context_that_is_missing_shows_on_the_node(start, folder, words, context
 def test_democratic_without_its_context_does_not_stage(democratic, folder):
     """The sentence that operators ask about."""
     code, said = refused(
-        node.node_stage_volume,
+        csi_calls.node_stage_volume,
         democratic("zfs-generic-nfs"),
-        node.VolumeUse(volume_id="data", use=WRITER),
+        csi_calls.VolumeUse(volume_id="data", use=WRITER),
         staging_target_path=str(folder / "s"),
         timeout_s=30,
     )
@@ -278,16 +279,16 @@ def test_democratic_without_its_context_does_not_stage(democratic, folder):
 def test_volume_is_staged_then_published_then_measured(hostpath, folder):
     """Folders in place of mounts, and nothing is left of them."""
     made = make(hostpath)
-    use = node.VolumeUse(volume_id=made.volume_id, use=WRITER)
+    use = csi_calls.VolumeUse(volume_id=made.volume_id, use=WRITER)
     paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
 
-    before = refused(node.node_publish_volume, hostpath, use, **paths, timeout_s=30)
-    node.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
-    node.node_publish_volume(hostpath, use, **paths, timeout_s=30)
-    usage = node.node_get_volume_stats(
+    before = refused(csi_calls.node_publish_volume, hostpath, use, **paths, timeout_s=30)
+    csi_calls.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
+    csi_calls.node_publish_volume(hostpath, use, **paths, timeout_s=30)
+    usage = csi_calls.node_get_volume_stats(
         hostpath, volume_id=made.volume_id, volume_path=paths["target_path"], timeout_s=30
     )
-    node.node_unpublish_volume(hostpath, volume_id=made.volume_id, target_path=paths["target_path"], timeout_s=30)
+    csi_calls.node_unpublish_volume(hostpath, volume_id=made.volume_id, target_path=paths["target_path"], timeout_s=30)
 
     assert before[0] == "FAILED_PRECONDITION"
     assert usage.total_bytes > usage.available_bytes > 0
@@ -297,14 +298,14 @@ def test_volume_is_staged_then_published_then_measured(hostpath, folder):
 def test_data_below_a_target_is_never_removed(hostpath, folder):
     """Nothing is mounted there, so it is on the machine's own disk."""
     made = make(hostpath)
-    use = node.VolumeUse(volume_id=made.volume_id, use=WRITER)
+    use = csi_calls.VolumeUse(volume_id=made.volume_id, use=WRITER)
     paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
-    node.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
-    node.node_publish_volume(hostpath, use, **paths, timeout_s=30)
+    csi_calls.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
+    csi_calls.node_publish_volume(hostpath, use, **paths, timeout_s=30)
     (folder / "t" / "data").write_text("precious", encoding="utf-8")
 
     code, text = refused(
-        node.node_unpublish_volume,
+        csi_calls.node_unpublish_volume,
         hostpath,
         volume_id=made.volume_id,
         target_path=paths["target_path"],

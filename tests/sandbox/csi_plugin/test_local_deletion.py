@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, controller, snapshots
+from tests import csi_calls
 
 USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
 NFS = {"server": "nas", "share": "/pool"}
@@ -26,8 +27,8 @@ def zfs(start, tmp_path):
 
 
 def make(connection, name="v", **fields):
-    wanted = controller.NewVolume(name=name, capabilities=USE, **fields)
-    return controller.create_volume(connection, wanted, timeout_s=30).volume_id
+    wanted = csi_calls.NewVolume(name=name, capabilities=USE, **fields)
+    return csi_calls.create_volume(connection, wanted, timeout_s=30).volume_id
 
 
 def delete(connection, volume_id):

@@ -2,6 +2,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, node
+from tests import csi_calls
 
 WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4")
 SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -11,23 +12,23 @@ DEVICE = {"devicePath": "/dev/xvdaa"}
 
 
 def ebs(use=WRITER, **more):
-    return node.VolumeUse(**{"volume_id": "vol-1", "use": use, "publish_context": DEVICE, **more})
+    return csi_calls.VolumeUse(**{"volume_id": "vol-1", "use": use, "publish_context": DEVICE, **more})
 
 
 def efs(use=SHARED, **more):
-    return node.VolumeUse(**{"volume_id": "fs-01234567", "use": use, **more})
+    return csi_calls.VolumeUse(**{"volume_id": "fs-01234567", "use": use, **more})
 
 
 def stage(connection, volume, path):
-    node.node_stage_volume(connection, volume, staging_target_path=str(path), timeout_s=30)
+    csi_calls.node_stage_volume(connection, volume, staging_target_path=str(path), timeout_s=30)
 
 
 def publish(connection, volume, path, staging="/s"):
-    node.node_publish_volume(connection, volume, staging_target_path=staging, target_path=str(path), timeout_s=30)
+    csi_calls.node_publish_volume(connection, volume, staging_target_path=staging, target_path=str(path), timeout_s=30)
 
 
 def unpublish(connection, path):
-    node.node_unpublish_volume(connection, volume_id="vol-1", target_path=str(path), timeout_s=30)
+    csi_calls.node_unpublish_volume(connection, volume_id="vol-1", target_path=str(path), timeout_s=30)
 
 
 def refused(call, *arguments):
@@ -81,7 +82,7 @@ def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):
     assert (tmp_path / "target/v").is_dir()
     for _ in range(2):
         unpublish(connection, tmp_path / "target/v")
-        node.node_unstage_volume(
+        csi_calls.node_unstage_volume(
             connection, volume_id="vol-1", staging_target_path=str(tmp_path / "staging/v"), timeout_s=30
         )
     assert not (tmp_path / "target/v").exists()
