@@ -299,16 +299,19 @@ def test_secrets_may_be_one_output(cloud):
     assert "CANARY" not in content
 
 
-@pytest.mark.parametrize("arns", [["arn:aws:kms:x"], pulumi.Output.from_input(["arn:aws:kms:x"])])
-def test_keys_in_the_policy_are_no_outputs(cloud, arns):
+@pytest.mark.parametrize(
+    ("late", "path"),
+    [(lambda arn: [arn], "iam.kms_key_arns[0]"), (pulumi.Output.all, "iam.kms_key_arns")],
+    ids=["an item", "the list"],
+)
+def test_keys_in_the_policy_are_no_outputs(cloud, late, path):
     """The policy is written when the program runs: a key that is not known then would be missing in it."""
-    late = [pulumi.Output.from_input(arn) for arn in arns] if isinstance(arns, list) else arns
-    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "r", "kms_key_arns": late}}
+    arns = late(pulumi.Output.from_input("arn:aws:kms:x"))
+    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "r", "kms_key_arns": arns}}
 
     with pytest.raises(errors.SpecError) as caught:
         cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
 
-    path = "iam.kms_key_arns[0]" if isinstance(arns, list) else "iam.kms_key_arns"
     expected = f"{path}: expected a value that is known when the program runs, not an output, got an output"
     assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {expected}"
 
