@@ -162,8 +162,8 @@ def _problems(found: Iterable[Finding]) -> Iterable[Problem]:
     for item in found:
         by_code[item.severity, item.code, item.found_by].append(item)
     for (severity, code, found_by), items in by_code.items():
-        advices = {item.advice for item in items}
-        advice = advices.pop() if len(advices) == 1 else ""
+        hints = {item.advice for item in items}
+        advice = hints.pop() if len(hints) == 1 else ""
         shown = SHOWN if severity == "error" else 0
         yield Problem(
             code=code,
