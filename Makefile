@@ -2,6 +2,8 @@
 PYTHON ?= python3
 # What leads a Python astray, or keeps it from starting.
 unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP
+# Each process would compile our modules again; tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
@@ -51,7 +53,7 @@ test: lint                           ## lint, then all tests that are worth it i
 	$(BIN)/python -m pytest --numprocesses auto --tier test
 test-all: lint                       ## lint, then every test
 	$(BIN)/python -m tests.csi_sanity
-	$(BIN)/python -m pytest --numprocesses auto --tier all
+	HCL_EXAMPLES=1000 $(BIN)/python -m pytest --numprocesses auto --tier all
 test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 2 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed

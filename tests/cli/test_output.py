@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
+from tests.cli import streams
 
 COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
 SPEC = """
@@ -63,8 +64,20 @@ def run(words, folder, output, **environment):
 
 
 @pytest.mark.parametrize("words", PRINTING)
-def test_closed_pipe_ends_a_command_quietly(words, folder):
-    """However much it would print: nothing is said, and the exit code is that of a program without a reader."""
+def test_closed_pipe_ends_a_command_quietly(words, folder, monkeypatch):
+    """However much it would print: nothing is said of it, and the exit code is that of a program without a reader."""
+    monkeypatch.chdir(folder)
+
+    code, said = streams.closed(words)
+
+    assert code == 141
+    assert "Broken pipe" not in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("words", [["--version"], ["schema"]])
+def test_closed_pipe_ends_a_process_quietly(words, folder):
+    """The interpreter says nothing either when it ends: the output was little, or more than a pipe holds."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -93,12 +106,21 @@ def test_full_disk_is_an_error(words, folder):
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
 @pytest.mark.parametrize("words", STALE)
-def test_output_of_any_encoding_works(words, folder, encoding):
+def test_output_of_any_encoding_works(words, folder, encoding, monkeypatch):
     """Characters that it lacks are written as escapes; the exit code is that of the findings."""
-    with (folder / "output").open("wb") as output:
-        code, said = run(words, folder, output, PYTHONIOENCODING=encoding)
+    monkeypatch.chdir(folder)
 
-    written = (folder / "output").read_bytes().decode(encoding)
+    code, said, written = streams.written(words, folder / "output", encoding)
+
     assert "Traceback" not in said
     assert code in {0, 1}
-    assert ("数" if encoding == "utf-8" else "\\u6570") in written
+    assert ("数" if encoding == "utf-8" else "\\u6570") in written.decode(encoding)
+
+
+def test_encoding_of_the_process_is_kept_to(folder):
+    """It is the one that the environment gives."""
+    with (folder / "output").open("wb") as output:
+        code, _ = run(["import", "job.nomad.hcl"], folder, output, PYTHONIOENCODING="ascii")
+
+    assert code in {0, 1}
+    assert b"\\u6570" in (folder / "output").read_bytes()

@@ -1,17 +1,12 @@
 """Output of the commands that ask a cluster: a reader that goes away, and an encoding without most characters."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from tests.cli import streams
 
-COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
 NAME = "数据"
 INSTANCE = {"AllocID": "alloc-1", "Healthy": True, "HealthDescription": "healthy", "UpdateTime": "2026-11-22T08:00:00Z"}
 INSTANCE |= {"Provider": "nfs.csi.k8s.io", "ProviderVersion": "v4", "NodeInfo": {"ID": "one"}}
@@ -62,20 +57,20 @@ def folder(tmp_path_factory):
         record = state.PluginRecord(plugin_id="nfs", create_index=1, modify_index=1, nodes={"one": INSTANCE})
         serving.cluster.state.plugins["nfs"] = record
         (place / "out").mkdir()
-        done = run("register", (place, serving.url), subprocess.PIPE)
-        assert done.returncode == 0, done
+        words = ["register", str(place / "storage.yaml"), "--address", serving.url]
+        assert streams.written(words, place / "output")[0] == 0
         with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
             assert client.request("GET", "/v1/volume/csi/data").data["Name"] == NAME
         yield place, serving.url
 
 
-def run(name, place, output, **environment):
-    """Return what a command did whose standard output is *output*."""
-    own = {"NOMAD_ADDR": place[1], "PATH": "/usr/bin:/bin", "HOME": str(place[0])}
-    words = [COMMAND, *COMMANDS[name].split()]
-    return subprocess.run(
-        words, cwd=place[0], env=own | environment, stdout=output, stderr=subprocess.PIPE, check=False, timeout=120
-    )
+@pytest.fixture
+def words(folder, monkeypatch):
+    """Return a function that gives the words of a command, which is run in the folder with the environment of the cluster."""
+    monkeypatch.chdir(folder[0])
+    for name, value in {"NOMAD_ADDR": folder[1], "PATH": "/usr/bin:/bin", "HOME": str(folder[0])}.items():
+        monkeypatch.setenv(name, value)
+    return lambda name: COMMANDS[name].split()
 
 
 def test_every_command_is_tried():
@@ -84,20 +79,15 @@ def test_every_command_is_tried():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_reader_that_is_gone_and_poor_encodings_are_no_tracebacks(folder, name):
+def test_reader_that_is_gone_and_poor_encodings_are_no_tracebacks(words, folder, name):
     """A command that prints ends with 141; characters that the encoding lacks are escapes, with the same exit code."""
-    usual = run(name, folder, subprocess.PIPE, PYTHONIOENCODING="utf-8")
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        closed = run(name, folder, writer)
-    finally:
-        os.close(writer)
-    poor = run(name, folder, subprocess.PIPE, PYTHONIOENCODING="ascii", LC_ALL="C")
+    code, said, usual = streams.written(words(name), folder[0] / "output")
+    gone, told = streams.closed(words(name))
+    poorly, complained, poor = streams.written(words(name), folder[0] / "output", "ascii")
 
-    said = closed.stderr + poor.stderr + usual.stderr
-    assert b"Traceback" not in said
-    assert b"Broken pipe" not in said
-    assert closed.returncode == (141 if usual.stdout else usual.returncode)
-    assert (poor.returncode, poor.stdout.isascii()) == (usual.returncode, True)
-    assert (b"\\u6570" in poor.stdout) is ((NAME.encode() in usual.stdout) or (b"\\u6570" in usual.stdout))
+    for text in (said, told, complained):
+        assert "Traceback" not in text
+        assert "Broken pipe" not in text
+    assert gone == (141 if usual else code)
+    assert (poorly, poor.isascii()) == (code, True)
+    assert (b"\\u6570" in poor) is ((NAME.encode() in usual) or (b"\\u6570" in usual))

@@ -313,7 +313,7 @@ def test_drained_and_lost_clients_need_no_instance(own):
 
 def test_positional_word_is_named_as_the_trap(shared):
     """The documentation's old job for EFS: the word in front makes the driver ignore its endpoint."""
-    plugin = shared.run("efs-docs", words=("node",), health_timeout="1s")
+    plugin = shared.run("efs-docs", words=("node",))
     seen = plugin.until("flapping")
 
     told = explaining.explain(shared.client, plugin.expectation(), (plugin.job_id,), seen.seen, seen.verdict)
@@ -327,7 +327,7 @@ def test_positional_word_is_named_as_the_trap(shared):
 
 def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
     """`nomad-csi verify` tells the trap with its evidence, in the table and in the JSON."""
-    plugin = shared.run("efs-word", words=("node",), health_timeout="1s")
+    plugin = shared.run("efs-word", words=("node",))
     plugin.until("flapping")
     task_driver = {"name": "raw_exec", "command": "efs", "client_data_dir": str(shared.data_dir)}
     wanted = {"id": "efs-word", "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": task_driver}

@@ -8,7 +8,7 @@ import pytest
 
 hypothesis.settings.register_profile(
     "hcl",
-    max_examples=int(os.environ.get("HCL_EXAMPLES", "1000")),
+    max_examples=int(os.environ.get("HCL_EXAMPLES", "200")),
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )

@@ -16,8 +16,8 @@ from nomad_csi import errors
 from nomad_csi.hcl import layout, quote, read
 from tests import hostile
 
-COUNT = 5 * int(os.environ.get("HCL_EXAMPLES", "1000"))
-"""Texts of each test: 10,000, and ten times as many with ``make soak``."""
+COUNT = 5 * int(os.environ.get("HCL_EXAMPLES", "200"))
+"""Texts of each test: 1,000, five times as many with ``make test-all``, a hundred times with ``make soak``."""
 
 IN_A_FILE = 50
 

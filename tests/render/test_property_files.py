@@ -12,8 +12,8 @@ from nomad_csi.plan import registration, storage
 from nomad_csi.render import disk, documents, files
 from tests import hostile
 
-COUNT = int(os.environ.get("HCL_EXAMPLES", "1000")) // 8
-"""Files of each test: 250, and ten times as many with ``make soak``."""
+COUNT = int(os.environ.get("HCL_EXAMPLES", "200")) // 8
+"""Files of each test: 25, five times as many with ``make test-all``, a hundred times with ``make soak``."""
 
 
 @pytest.fixture

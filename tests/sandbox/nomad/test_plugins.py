@@ -4,6 +4,7 @@ import stat
 
 DISTINCT = 'count = 2\n constraint {\n operator = "distinct_hosts"\n value = "true"\n}'
 QUICK = 'restart {\n attempts = 1\n delay = "10ms"\n interval = "1h"\n mode = "fail"\n}'
+ONCE = 'restart {\n attempts = 0\n mode = "fail"\n}'
 
 
 def event_types(alloc):
@@ -101,12 +102,12 @@ def test_plugin_that_never_gets_ready_is_restarted_and_never_listed(api, plugin_
     """The events name the failed probe and the health timeout; no instance appears."""
     faults(probe="error")
 
-    api.run(plugin_job("nodes", "system", "node", group=QUICK, health_timeout="1s"))
+    api.run(plugin_job("nodes", "system", "node", group=QUICK, health_timeout="5s"))
 
     alloc = api.until_status("nodes", "failed", "failed")[0]
     texts = {event["Type"]: event["DisplayMessage"] for event in alloc["TaskStates"]["t"]["Events"]}
     assert "no credentials" in texts["Plugin became unhealthy"]
-    assert "CSI plugin did not become healthy before configured 1s health timeout" in [
+    assert "CSI plugin did not become healthy before configured 5s health timeout" in [
         event["DisplayMessage"] for event in alloc["TaskStates"]["t"]["Events"]
     ]
     assert api.get("/v1/plugin/csi/p")["Nodes"] == {}
@@ -116,7 +117,7 @@ def test_plugin_without_a_name_never_gets_ready(api, plugin_job, faults):
     """An empty name is an error."""
     faults(name="")
 
-    api.run(plugin_job("nodes", "system", "node", group=QUICK, health_timeout="1s"))
+    api.run(plugin_job("nodes", "system", "node", group=ONCE, health_timeout="5s"))
 
     alloc = api.until_status("nodes", "failed", "failed")[0]
     assert "plugin returned empty name field" in str(alloc["TaskStates"]["t"]["Events"])
