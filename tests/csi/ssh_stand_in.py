@@ -24,8 +24,9 @@ def _copy(source, sink):
 
 def _serve(near, far):
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(near)
+        server.bind(f"{near}.new")
         server.listen()
+        Path(f"{near}.new").rename(near)  # who sees it may connect
         while True:
             client, _ = server.accept()
             upstream = socket.socket(socket.AF_UNIX)

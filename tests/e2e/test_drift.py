@@ -7,6 +7,9 @@ from nomad_csi.nomad import jobs, volumes
 COUNTS = {"jobModifyIndex", "version", "jobs", "nonce"}
 """Properties that are others after an object was registered again."""
 
+AS_OF_ITS_LAST_STEP = ("outputs", "protect")
+"""What only a later step needs asks for no step; a test before may have left it as it was then."""
+
 
 @pytest.fixture
 def mysql(running):
@@ -32,7 +35,9 @@ def differing(one, other):
     return {
         (name, *part)
         for name, part in names
-        if part[1] not in COUNTS and one.get(name, {}).get(part) != other.get(name, {}).get(part)
+        if part[1] not in COUNTS
+        and part != AS_OF_ITS_LAST_STEP
+        and one.get(name, {}).get(part) != other.get(name, {}).get(part)
     }
 
 

@@ -287,10 +287,11 @@ def test_template_that_would_run_for_ever_is_stopped(written, text):
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
 def test_template_that_would_fill_the_memory_is_stopped(written, text):
-    """In that process: this one does not grow."""
+    """In that process: this one does not grow. On a slow machine its processor time comes to an end first."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stopped = r"job\.nomad\.hcl\.j2, line 1: (MemoryError|OverflowError|it takes more than 3 s of processor time)"
 
-    with pytest.raises(own.TemplateError, match=r"job\.nomad\.hcl\.j2, line 1: (MemoryError|OverflowError)"):
+    with pytest.raises(own.TemplateError, match=stopped):
         documents.job_file(JOBS["aws-efs0 node"], templates=written(text))
 
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
