@@ -149,7 +149,10 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     assert imported["nomad-csi:index:ExistingVolume$nomad-csi:index:VolumeRegistration"] == "default/mysql"
     assert imported["nomad-csi:index:EbsVolume$nomad-csi:index:VolumeRegistration"] == "default/data"
     assert imported["nomad-csi:index:EbsVolume$aws:ebs/volume:Volume"] == external_ids[1]
-    assert {kind for op, kind in planned if op == "create"} == {"nomad-csi:index:PluginHealth"}
+    assert {kind for op, kind in planned if op == "create"} == {
+        "nomad-csi:index:PluginHealth",
+        "nomad-csi:index:StackIdentity",
+    }
     assert {op for op, _ in planned} <= {"create", "update"}
 
     ready_stack.run("up", "--yes", "--skip-preview")
