@@ -10,7 +10,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down lint check test test-all test-real soak bench proto format clean
+.PHONY: help install install-dev up preview env down lint check test test-all test-real soak coverage mutants bench proto format clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -28,6 +28,10 @@ $(VENV)/.installed: requirements.lock pyproject.toml infra/nomad_csi_sandbox/pyp
 $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 	@echo "installing the tools for tests and lint into $(VENV)"
 	@$(PIP) -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.installed-measure: requirements-measure.lock $(VENV)/.installed-dev
+	@$(PIP) -r requirements-measure.lock
 	@touch $@
 
 install: $(VENV)/.installed          ## what runs, into .venv, from pinned versions
@@ -62,6 +66,12 @@ soak: install-dev                    ## hours: kills, interleavings, throttled E
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deploy/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py
 	WALK_SEED=$${WALK_SEED:-$$(date +%s)} SOAK_WALKS=2000 $(BIN)/python -m pytest -s tests/walk
 	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=20 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak
+coverage: $(VENV)/.installed-measure  ## lines and branches that the tests run, by package
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses auto --tier $${TIER:-test}
+	$(BIN)/python -m tests.coverage_by_package
+mutants: $(VENV)/.installed-measure   ## hours: break the modules that hold data, and see that a test notices; SUBJECTS="compare ..." for some
+	HCL_EXAMPLES=25 $(BIN)/python -m tests.mutants $(SUBJECTS)
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/

@@ -21,6 +21,7 @@ SOURCES = ("infra/nomad_csi", "infra/nomad_csi_sandbox")
 LOCKS = {
     "requirements-dev.lock": ("--extra=sandbox", "--group=test", "--group=lint", "--group=build", "pyproject.toml"),
     "requirements.lock": ("--extra=sandbox", "--group=build", "--constraint=requirements-dev.lock", "pyproject.toml"),
+    "requirements-measure.lock": ("--group=pyproject.toml:measure", "--constraint=requirements-dev.lock"),
     "requirements-ci.lock": ("--group=pyproject.toml:ci", "--constraint=requirements-dev.lock"),
 }
 """What `uv pip compile` is told for each lock file, beside `COMPILE`."""

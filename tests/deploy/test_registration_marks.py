@@ -205,3 +205,67 @@ def test_owner_is_a_project_and_a_stack(owner):
 def test_rejects_what_no_stack_is_called(owner):
     """So that no owner is taken for another, or for nobody."""
     assert not re.fullmatch(names.OWNER, owner)
+
+
+@pytest.mark.parametrize(("volume_id", "page"), [("mysql", "4"), ("cache", "5"), ("data[0]", "7")])
+def test_page_of_an_id_is_the_same_in_every_release(volume_id, page):
+    """Else a release would not see whose volumes those are that others registered."""
+    assert registration_marks.page_of(volume_id) == f"nomad-csi/volumes/{page}"
+
+
+def test_nonces_are_short_and_differ():
+    """They stand in names of storage, whose length drivers limit."""
+    nonces = {registration_marks.new_nonce() for _ in range(20)}
+
+    assert len(nonces) == 20
+    assert all(re.fullmatch("[0-9a-f]{12}", nonce) for nonce in nonces)
+
+
+@pytest.mark.parametrize("known", [{"stack_id": ID}, {"nonce": "5e884898da28"}])
+def test_page_keeps_what_is_known_of_an_owner(known):
+    """Also where that is the stack's id alone, or the object's nonce alone."""
+    owners = {"mysql": OwnerRecord(label="shop/prod", **known)}
+
+    assert registration_marks.read(registration_marks.written(owners)) == owners
+
+
+def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
+    """Nobody's is no name that two have in common."""
+    assert not SHOP.may_have(OwnerRecord(label=""))
+
+
+@pytest.mark.parametrize(
+    ("claimant", "adopted"),
+    [
+        (Claimant(owner="bank/prod", adopts=True), {"mysql": KNOWN}),
+        (Claimant(adopts=True), {"mysql": KNOWN}),
+        (STACK, {}),
+    ],
+)
+def test_what_another_stack_had_is_named_with_its_record(claimant, adopted):
+    """It is put back where what follows fails."""
+    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], claimant).adopted == adopted
+
+
+def test_origin_stays_until_another_is_written():
+    """It says which storage was made for the volume, whoever has that now."""
+    page = {"mysql": OwnerRecord(label="shop/prod", stack_id=ID, nonce="2bb80d537b1d", origin="a3c024f01cac")}
+    bank = Claimant(owner="bank/prod", stack_id=OTHER_ID, adopts=True)
+
+    for origin, expected in (("", "a3c024f01cac"), ("5e884898da28", "5e884898da28")):
+        hold = {"mysql": Hold(nonce="5e884898da28", origin=origin)}
+        assert registration_marks.taken(page, ["mysql"], bank, hold).owners["mysql"].origin == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "claimant", "hold"),
+    [
+        (KNOWN, Claimant(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28")),
+        (OF_SHOP, SHOP, Hold(recorded="5e884898da28")),
+        (KNOWN, SHOP, Hold()),
+    ],
+    ids=["proven by the nonce", "a record without one", "a hand without one"],
+)
+def test_record_is_released_by_who_holds_the_object(record, claimant, hold):
+    """A nonce proves it; where one side has none the label does."""
+    assert registration_marks.released({"mysql": record}, ["mysql"], claimant, {"mysql": hold}) == {}

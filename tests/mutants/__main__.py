@@ -1,0 +1,176 @@
+"""
+Break the code on purpose, and see whether a test notices.
+
+A subject (`table.yaml`) is a few modules and their own tests. mutmut makes small changes of every function in them and
+runs the tests that reach each; changes that no test notices are survivors. Each must stand in `survivors.yaml` with a
+reason; one that is not there fails the run, and so does an entry that a test notices by now.
+
+Changes that mutmut does not make (constants, steps left out) are written by hand in `by_hand.yaml`: each of them once
+went unnoticed. The subject ``by-hand`` makes them one by one.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+WORK = ROOT / ".mutants"
+"""A copy of the sources for each subject; mutmut finds them below ``src`` only."""
+
+BY_HAND = "by-hand"
+SHARE = 90
+"""Percent of the mutants of a subject that tests have to notice, whatever is listed."""
+
+SURVIVED, UNREACHED = {0}, {33}
+"""Exit codes of mutmut 3.8.1 (``mutmut/stats.py``) for a mutant that tests pass with, and one that no test reaches."""
+
+UNDECIDED = {None, 2, 34, 37}
+"""Not run, interrupted, left out, refused by a type checker: neither noticed nor not."""
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Mutant:
+    """A change: lines of a function that others take the place of."""
+
+    function: str
+    was: str
+    becomes: str
+
+
+def say(line: str) -> None:
+    """Write *line* at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def entries(name: str) -> list:
+    """Return what the data file *name* lists."""
+    return yaml.safe_load((HERE / name).read_text()) or []
+
+
+def prepare(subject: str, modules: list, tests: list) -> Path:
+    """Make the copy that mutmut works on, with its configuration."""
+    folder = WORK / subject
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "infra" / "nomad_csi", folder / "src" / "nomad_csi")
+    for name in ("tests", "templates"):
+        shutil.copytree(ROOT / name, folder / name)
+    chosen = {
+        "source_paths": [f"src/nomad_csi/{module}" for module in modules],
+        "pytest_add_cli_args_test_selection": [f"tests/{test}" for test in tests],
+        "also_copy": ["src", "templates"],
+        "timeout_constant": 30.0,
+        "track_dependencies": False,
+        "use_git_change_detection": False,
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in chosen.items()]
+    pytest = ['pythonpath = ["."]', 'addopts = "--import-mode=importlib"', 'markers = ["real_nomad", "real_pulumi"]']
+    (folder / "pyproject.toml").write_text(
+        "\n".join(["[tool.pytest.ini_options]", *pytest, "[tool.mutmut]", *lines, ""])
+    )
+    return folder
+
+
+def mutmut(folder: Path, *words: str) -> str:
+    """Run mutmut in *folder* and return what it says."""
+    tool = Path(sys.executable).with_name("mutmut")
+    done = subprocess.run([tool, *words], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"mutmut {' '.join(words)} in {folder}: {(done.stdout + done.stderr)[-2000:]}")
+    return done.stdout
+
+
+def outcomes(folder: Path) -> Iterator[tuple[str, int | None]]:
+    """Yield the name of each mutant, and the exit code of its tests."""
+    for file in sorted((folder / "mutants" / "src").rglob("*.meta")):
+        yield from json.loads(file.read_text())["exit_code_by_key"].items()
+
+
+DIFFS = """
+import json, sys
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+print(json.dumps([get_diff_for_mutant(name) for name in sys.argv[1:]]))
+"""
+
+
+def described(folder: Path, names: list) -> Iterator[Mutant]:
+    """Yield the mutants that mutmut calls *names*, which are others after the next change of their functions."""
+    if not names:
+        return
+    done = subprocess.run([sys.executable, "-c", DIFFS, *names], cwd=folder, capture_output=True, text=True, check=True)
+    for name, diff in zip(names, json.loads(done.stdout), strict=True):
+        lines = [line for line in diff.splitlines() if line[:3] not in {"---", "+++"}]
+        was, becomes = (" ".join(" ".join(line[1:] for line in lines if line[:1] == sign).split()) for sign in "-+")
+        function = name.partition("__mutmut_")[0].removeprefix("nomad_csi.").replace("xǁ", "").replace("ǁ", ".")
+        yield Mutant(function.replace(".x_", "."), was, becomes)
+
+
+def compare(subject: str, survivors: Iterable[Mutant]) -> bool:
+    """Tell what *survivors* are not listed, and what is listed and no survivor; return whether there is nothing."""
+    found = Counter(survivors)
+    listed = Counter(
+        Mutant(item["function"], item["was"], item["becomes"])
+        for item in entries("survivors.yaml")
+        if item["subject"] == subject
+    )
+    for mutant in sorted(found - listed):
+        say(f"  nothing notices, in {mutant.function}:\n    - {mutant.was}\n    + {mutant.becomes}")
+    for mutant in sorted(listed - found):
+        say(f"  noticed by now, or not there any more, in {mutant.function}: remove it from the list: {mutant.becomes}")
+    return found == listed
+
+
+def run(subject: str) -> bool:
+    """Run *subject*; return whether all is as listed and enough was noticed."""
+    [entry] = [item for item in entries("table.yaml") if item["subject"] == subject]
+    folder = prepare(subject, entry["modules"], entry["tests"])
+    mutmut(folder, "run", "--max-children", str(os.cpu_count()))
+    codes = dict(outcomes(folder))
+    decided = {name: code for name, code in codes.items() if code not in UNDECIDED}
+    survivors = [name for name, code in decided.items() if code in SURVIVED | UNREACHED]
+    noticed = len(decided) - len(survivors)
+    percent = 100 * noticed / max(len(decided), 1)
+    say(f"{subject}: {noticed} of {len(decided)} mutants noticed ({percent:.1f} %), {len(survivors)} survive")
+    is_listed = compare(subject, described(folder, survivors))
+    return is_listed and percent >= SHARE and len(decided) == len(codes)
+
+
+def run_by_hand() -> bool:
+    """Make each change of `by_hand.yaml` in a copy; return whether tests notice all of them."""
+    folder = prepare(BY_HAND, [], [])
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    is_well = True
+    for item in entries("by_hand.yaml"):
+        file = folder / "src" / "nomad_csi" / item["file"]
+        text = file.read_text()
+        if text.count(item["was"]) != 1:
+            raise SystemExit(f"{item['file']}: expected once, found {text.count(item['was'])} times: {item['was']}")
+        file.write_text(text.replace(item["was"], item["becomes"]))
+        words = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{test}" for test in item["tests"])]
+        done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, check=False)
+        file.write_text(text)
+        if done.returncode != 1:  # of pytest: tests failed
+            say(f"  nothing notices, in {item['file']}: {item['what']}")
+            is_well = False
+    say(f"{BY_HAND}: {'all' if is_well else 'not all'} of {len(entries('by_hand.yaml'))} are noticed")
+    return is_well
+
+
+def main() -> int:
+    """Run the subjects that are named, or all."""
+    chosen = sys.argv[1:] or [BY_HAND, *(item["subject"] for item in entries("table.yaml"))]
+    results = [run_by_hand() if subject == BY_HAND else run(subject) for subject in chosen]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
