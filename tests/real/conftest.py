@@ -110,6 +110,7 @@ def _start(folder, stack, docker=NO_DOCKER, **client):
     http, rpc, serf = _free_ports(3)
     config = folder / "agent.json"
     settings = agents.configuration(folder, http=http, rpc=rpc, serf=serf)
+    del settings["acl"]  # these tests have no token
     settings["client"] |= client
     settings["plugin"] = {"docker": {"config": docker}}
     config.write_text(json.dumps(settings), encoding="utf-8")
