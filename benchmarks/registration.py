@@ -183,7 +183,7 @@ def _indexes(agent: Any) -> str:
 def _created(client: nomad.Nomad) -> Iterator[str]:
     """Let as many threads create as the provider has."""
     puts: list[str] = []
-    kind = volume_registration.VolumeRegistration()
+    kind = volume_registration.VolumeRegistrationResource()
     with nomad.Nomad(
         client.connection, observe=lambda method, path: puts.append(path) if method == "PUT" else None
     ) as counting:
@@ -238,5 +238,5 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
     by_key = {batch_look.key_of(item): item for item in wanted}
-    kinds = collections.Counter(verdict.kind for _, _, verdict in batch_look.verdicts(client, by_key, frozenset()))
+    kinds = collections.Counter(compared.kind for _, _, compared in batch_look.comparisons(client, by_key, frozenset()))
     assert kinds == {"equal": len(wanted)}, kinds

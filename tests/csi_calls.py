@@ -90,7 +90,7 @@ class ExpandedVolume:
 
 
 def controller_publish_volume(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     volume_id: str,
     node_id: str,
@@ -115,7 +115,7 @@ def controller_publish_volume(
 
 
 def controller_unpublish_volume(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     volume_id: str,
     node_id: str,
@@ -128,7 +128,7 @@ def controller_unpublish_volume(
     channel.call(connection, stub.ControllerUnpublishVolume.future, request, timeout_s=timeout_s)
 
 
-def create_volume(connection: channel.Connection, wanted: NewVolume, *, timeout_s: float) -> CreatedVolume:
+def create_volume(connection: channel.CsiConnection, wanted: NewVolume, *, timeout_s: float) -> CreatedVolume:
     """Have the plugin make a volume. After ``DEADLINE_EXCEEDED`` it may exist: the same call again finds it."""
     request = csi_pb2.CreateVolumeRequest(
         name=wanted.name,
@@ -170,7 +170,7 @@ def _source(wanted: NewVolume) -> Any:
 
 
 def node_stage_volume(
-    connection: channel.Connection, volume: VolumeUse, *, staging_target_path: str, timeout_s: float
+    connection: channel.CsiConnection, volume: VolumeUse, *, staging_target_path: str, timeout_s: float
 ) -> None:
     """Make the volume ready on this machine, once for all who use it. Wanted when ``STAGE_UNSTAGE_VOLUME`` is there."""
     request = csi_pb2.NodeStageVolumeRequest(
@@ -186,7 +186,7 @@ def node_stage_volume(
 
 
 def node_unstage_volume(
-    connection: channel.Connection, *, volume_id: str, staging_target_path: str, timeout_s: float
+    connection: channel.CsiConnection, *, volume_id: str, staging_target_path: str, timeout_s: float
 ) -> None:
     """Undo `node_stage_volume`. May be repeated."""
     request = csi_pb2.NodeUnstageVolumeRequest(volume_id=volume_id, staging_target_path=staging_target_path)
@@ -195,7 +195,7 @@ def node_unstage_volume(
 
 
 def node_publish_volume(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     volume: VolumeUse,
     *,
     staging_target_path: str,
@@ -219,7 +219,7 @@ def node_publish_volume(
 
 
 def node_unpublish_volume(
-    connection: channel.Connection, *, volume_id: str, target_path: str, timeout_s: float
+    connection: channel.CsiConnection, *, volume_id: str, target_path: str, timeout_s: float
 ) -> None:
     """Undo `node_publish_volume`. May be repeated."""
     request = csi_pb2.NodeUnpublishVolumeRequest(volume_id=volume_id, target_path=target_path)
@@ -228,7 +228,7 @@ def node_unpublish_volume(
 
 
 def node_get_volume_stats(
-    connection: channel.Connection, *, volume_id: str, volume_path: str, timeout_s: float
+    connection: channel.CsiConnection, *, volume_id: str, volume_path: str, timeout_s: float
 ) -> VolumeUsage:
     """Ask how full the volume at *volume_path* is. Wanted when ``GET_VOLUME_STATS`` is there."""
     request = csi_pb2.NodeGetVolumeStatsRequest(volume_id=volume_id, volume_path=volume_path)
@@ -240,7 +240,7 @@ def node_get_volume_stats(
 
 
 def controller_expand_volume(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     volume_id: str,
     required_bytes: int,
@@ -262,7 +262,7 @@ def controller_expand_volume(
 
 
 def node_expand_volume(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     volume_id: str,
     volume_path: str,

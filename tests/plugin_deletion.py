@@ -35,7 +35,7 @@ PLUGIN_ID = "storage"
 GIB = 2**30
 ZONE = "us-east-1a"
 HEALTHY_S = 120.0
-VOLUME = created_volume.CreatedVolume()
+VOLUME = created_volume.CreatedVolumeResource()
 CAPABILITIES = [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
 
 JOB = """job "storage" {{

@@ -46,7 +46,7 @@ def test_free_volume(volume):
     """Available, and in words."""
     found = attachments.look([volume], REGION).volumes[volume]
 
-    assert found == attachments.EbsVolume(external_id=volume, state="available")
+    assert found == attachments.AttachedVolume(external_id=volume, state="available")
     assert (found.is_free, str(found)) == (True, f"{volume} is available")
 
 
@@ -90,7 +90,7 @@ def test_nothing_to_ask_asks_nothing(monkeypatch):
     """Not even for credentials."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 
-    assert attachments.look(["fs-1"], REGION) == attachments.Seen()
+    assert attachments.look(["fs-1"], REGION) == attachments.ObservedAttachments()
 
 
 def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):

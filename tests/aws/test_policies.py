@@ -15,8 +15,10 @@ ROLE = "arn:aws:iam::123456789012:role/nomad-client"
 BOUNDARY = "arn:aws:iam::123456789012:policy/limit"
 DOCUMENT = {"Version": "2012-10-17", "Statement": []}
 QUESTIONS = (
-    policies.Question(actions=("ec2:DescribeVolumes",)),
-    policies.Question(actions=("ec2:AttachVolume",), resources=("arn:v",), context={"aws:ResourceTag/a": "true"}),
+    policies.PolicySimulation(actions=("ec2:DescribeVolumes",)),
+    policies.PolicySimulation(
+        actions=("ec2:AttachVolume",), resources=("arn:v",), context={"aws:ResourceTag/a": "true"}
+    ),
 )
 
 
@@ -72,7 +74,7 @@ def test_simulated_answers(iam):
 
     found = policies.look(PROFILE, "us-east-1", QUESTIONS)
 
-    assert found == policies.Role(
+    assert found == policies.IamRole(
         name="nomad-client", arn=ROLE, answers=(frozenset({"ec2:DescribeVolumes"}), frozenset())
     )
 

@@ -12,7 +12,7 @@ from nomad_csi.spec import driver as drivers
 from nomad_csi.spec import driver_role
 
 OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
-OF_ITS_ROLES = set(model.Role.model_fields) - set(driver_role.RoleSpec.model_fields)
+OF_ITS_ROLES = set(model.DriverRole.model_fields) - set(driver_role.RoleSpec.model_fields)
 
 
 def described(name):

@@ -45,8 +45,8 @@ def forgotten(monkeypatch, tmp_path):
         assert not protected
         done.extend(urns)
 
-    monkeypatch.setattr(stack_cli.Stack, "export", export)
-    monkeypatch.setattr(stack_cli.Stack, "forget", forget)
+    monkeypatch.setattr(stack_cli.PulumiStack, "export", export)
+    monkeypatch.setattr(stack_cli.PulumiStack, "forget", forget)
     return done
 
 

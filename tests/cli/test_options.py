@@ -25,7 +25,7 @@ def parsers(name, parser):
 def options():
     """Yield command and action of each option that there is."""
     for name in cli.COMMANDS:
-        parser = cli.Parser(prog=name)
+        parser = cli.ArgumentParser(prog=name)
         importlib.import_module(f"nomad_csi.cli.{cli.MODULES.get(name, name)}").configure(parser)
         for typed, each in parsers(name, parser):
             yield from ((typed, action) for action in each._actions if action.option_strings)

@@ -39,7 +39,7 @@ def given(monkeypatch):
         def verify(self, *, watch_s=0.0):
             del watch_s
             found[-1].tell("asking 2 clients with job x")
-            return report.Report(plugins=(), volumes=())
+            return report.VerificationReport(plugins=(), volumes=())
 
     monkeypatch.setattr(verification, "Verifier", Verifier)
     return found

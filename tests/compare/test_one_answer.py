@@ -321,7 +321,7 @@ def inputs_of(case):
 
 def kind_of(case):
     """Return the resource for the volume of *case*."""
-    return created_volume.CreatedVolume() if case.is_made else volume_registration.VolumeRegistration()
+    return created_volume.CreatedVolumeResource() if case.is_made else volume_registration.VolumeRegistrationResource()
 
 
 def properties_of(answer):
@@ -346,7 +346,7 @@ def test_verify_and_report(case, client):
     expected = sorted(CODES[field] for field in case.answer)
 
     [verdict] = verification.verify(client, plan).volumes
-    shown = cluster_report.look(client, cluster_report.Question(plan=plan, spec="storage.yaml"))
+    shown = cluster_report.look(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
     [reported] = shown.volumes
 
     differing = [item for item in verdict.findings if item.code.endswith("-differs")]
@@ -430,7 +430,9 @@ def test_registration_anew(case, client):
 @names([case for case in REGISTERED if not case.is_claimed])
 def test_repair_of_claims(case, client):
     """What would be registered must be what Nomad is to forget."""
-    order = repair_steps.Order(namespace="default", volume_id=ID, document=case.document, source="data.volume.hcl")
+    order = repair_steps.RepairRequest(
+        namespace="default", volume_id=ID, document=case.document, source="data.volume.hcl"
+    )
     claimed = claim_model.VolumeClaims(volume=volumes.get(client, *KEY), claims=(), findings=(), ebs=None)
     try:
         claim_replacement.Replacement(client, order).checked(claimed)

@@ -31,7 +31,7 @@ def test_created_volume_declares_what_the_provider_checks(cloud):
     made = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
     secret = made.pop("secrets")
     given = {name: value for name, value in made.items() if value is not None}
-    values, failures = created_volume.CreatedVolume().check(given)
+    values, failures = created_volume.CreatedVolumeResource().check(given)
     assert failures == ()
     assert values == given | {"namespace": "default", "name": "scratch"}
     assert given == {

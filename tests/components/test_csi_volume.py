@@ -230,7 +230,7 @@ def asked(cloud):
         args = SCRATCH | {"driver": driver, "availability_zone": "a"} | more
         cloud.settle(lambda: CsiVolume(f"scratch-{len(cloud.recorder.made)}", args | {"volume_id": "scratch"}) and None)
         given = {name: value for name, value in cloud.recorder.made[-1].inputs.items() if value is not None}
-        return created_volume.CreatedVolume().check(given)[0]
+        return created_volume.CreatedVolumeResource().check(given)[0]
 
     return ask
 
@@ -246,7 +246,7 @@ def test_catalogue_change_replaces_no_volume_that_its_plugin_made(asked, name):
     before = asked(ZONED)
     after = asked(ZONED | {name: OTHERWISE[name]})
 
-    found = created_volume.CreatedVolume().diff("default/scratch", before, {}, after)
+    found = created_volume.CreatedVolumeResource().diff("default/scratch", before, {}, after)
 
     assert found.replaces == ()
     assert {path.partition("[")[0] for path in found.updates} <= {"capabilities"}
@@ -255,7 +255,7 @@ def test_catalogue_change_replaces_no_volume_that_its_plugin_made(asked, name):
 @pytest.mark.parametrize(("before", "after"), [(OWN, ZONED), (ZONED, OWN)], ids=["zoned", "not zoned any more"])
 def test_driver_that_learns_of_zones_replaces_no_volume(asked, before, after):
     """Whether its volumes are bound to a zone is said by the catalogue, too."""
-    found = created_volume.CreatedVolume().diff("default/scratch", asked(before), {}, asked(after))
+    found = created_volume.CreatedVolumeResource().diff("default/scratch", asked(before), {}, asked(after))
 
     assert not found.any
 
@@ -264,7 +264,7 @@ def test_volume_of_an_older_release_survives_another_topology_key(asked):
     """Its state has the place by the old key, and not the zone that was asked for."""
     before = {name: value for name, value in asked(ZONED).items() if name != "availabilityZone"}
 
-    found = created_volume.CreatedVolume().diff(
+    found = created_volume.CreatedVolumeResource().diff(
         "default/scratch", before, {}, asked(ZONED | {"topology_key": "topology.kubernetes.io/zone"})
     )
 
@@ -274,6 +274,6 @@ def test_volume_of_an_older_release_survives_another_topology_key(asked):
 @pytest.mark.parametrize("more", [{"availability_zone": "b"}, {"topologies": [{"topology.made-up.example/zone": "b"}]}])
 def test_another_zone_replaces_it(asked, more):
     """That is the program's wish, and no change of the catalogue."""
-    found = created_volume.CreatedVolume().diff("default/scratch", asked(ZONED), {}, asked(ZONED, **more))
+    found = created_volume.CreatedVolumeResource().diff("default/scratch", asked(ZONED), {}, asked(ZONED, **more))
 
     assert {path.partition("[")[0] for path in found.replaces} == {"requiredTopologies"}

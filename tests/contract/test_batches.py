@@ -146,7 +146,7 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
     calls = []
     wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
     connection = nomad.Connection(address=agent.url)
-    patience = batch_send.Patience(deadline=time.monotonic() + 60)
+    patience = batch_send.BatchTimeouts(deadline=time.monotonic() + 60)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
         answers = [error for _, error in batch_send.send(client, wanted, patience)]
 
@@ -311,7 +311,7 @@ def test_many_are_read_as_one_by_one(client, documents):
 
 def test_creates_of_pulumi_share_requests_and_keep_their_errors(agent, documents):
     """The engine creates in parallel: the volume that Nomad refuses fails alone."""
-    kind, calls = volume_registration.VolumeRegistration(), []
+    kind, calls = volume_registration.VolumeRegistrationResource(), []
     wanted = [volume_document.to_inputs(item) for item in documents(COUNT)]
     wanted[7] = wanted[7] | {"capabilities": []}
     connection = nomad.Connection(address=agent.url)

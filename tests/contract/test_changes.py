@@ -124,7 +124,9 @@ def test_deregistration_goes_on_when_the_claim_is_gone(agent, client, ran, consu
     agent.until_status(job_id, "running")
     timer = soon(lambda: jobs.stop(client, "default", job_id, purge=False))
 
-    [outcome] = deregistration.deregister(client, [("default", volume_id)], deregistration.Manner(wait_s=60))
+    [outcome] = deregistration.deregister(
+        client, [("default", volume_id)], deregistration.DeregistrationOptions(wait_s=60)
+    )
     timer.join()
 
     assert (outcome.status, volumes.get(client, "default", volume_id)) == ("deregistered", None)

@@ -432,7 +432,7 @@ def test_life_of_a_created_volume(client, plugin_id, fresh):
     """Made, read, grown, refused to shrink, forgotten: the whole custom resource."""
     told = []
     context = resource.Context(connect=lambda: client, warn=told.append, cancelled=threading.Event())
-    volume = created_volume.CreatedVolume()
+    volume = created_volume.CreatedVolumeResource()
     volume_id = fresh("life")
     given = {
         "volumeId": volume_id,
@@ -473,7 +473,7 @@ def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted,
         volume_creation.create(client, lost)
     assert _has_made(client, wanted, lost.name)
 
-    volume = created_volume.CreatedVolume()
+    volume = created_volume.CreatedVolumeResource()
     never = fresh("never")
     writer = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
     given = {"volumeId": never, "namespace": "nowhere", "pluginId": plugin_id, "capabilities": [writer]}

@@ -101,7 +101,7 @@ def test_good_job_has_neither_problems_nor_warnings(agent, client, job):
         200,
         {"DriverConfigValidated": True, "Error": "", "ValidationErrors": None, "Warnings": ""},
     )
-    assert jobs.validate(client, document) == jobs.Validation(problems=(), warnings="")
+    assert jobs.validate(client, document) == jobs.JobValidation(problems=(), warnings="")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ EXPECTED = model.PluginExpectation(
     timeout_s=30.0,
     stable_s=1.0,
 )
-WANTED = looking.Wanted(expectation=EXPECTED, job_ids=())
+WANTED = looking.WatchedPlugin(expectation=EXPECTED, job_ids=())
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def register(create):
             "capabilities": (SHARED,),
         }
         document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
-        return create(volume_registration.VolumeRegistration(), volume_document.to_inputs(document))
+        return create(volume_registration.VolumeRegistrationResource(), volume_document.to_inputs(document))
 
     return make
 
@@ -58,7 +58,7 @@ def register(create):
 @pytest.fixture
 def run_job(create):
     """Ask for a job: ``run_job("j", hcl)``."""
-    return lambda job_id, hcl, **fields: create(plugin_job.PluginJob(), {"jobId": job_id, "hcl": hcl} | fields)
+    return lambda job_id, hcl, **fields: create(plugin_job.PluginJobResource(), {"jobId": job_id, "hcl": hcl} | fields)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def prove(create, agent):
     def wait(plugin_id, **fields):
         known = {"pluginId": plugin_id, "provider": "ebs.csi.aws.com", "taskDriver": "raw_exec", "proof": "csi"}
         known |= {"clientDataDir": str(agent.data_dir), "timeoutS": TIMEOUT_S, "stableS": 0.5}
-        return create(plugin_health.PluginHealth(), known | fields)
+        return create(plugin_health.PluginHealthResource(), known | fields)
 
     return wait
 
@@ -124,7 +124,7 @@ def test_claimed_volume_is_not_deregistered(context):
     recorded = {"namespace": "default", "volumeId": "used"}
 
     with pytest.raises(errors.RefusedError) as caught:
-        volume_registration.VolumeRegistration().delete(context, "default/used", recorded)
+        volume_registration.VolumeRegistrationResource().delete(context, "default/used", recorded)
 
     assert told(caught) == [
         "volume default/used is claimed and stays registered: job default/user (write, allocation ALLOC, running on "
@@ -137,7 +137,7 @@ def test_plugin_job_is_not_stopped_under_its_users(context, agent):
     job = agent.get("/v1/job/plugin-efs/submission?version=0")
 
     with pytest.raises(errors.RefusedError) as caught:
-        plugin_job.PluginJob().delete(context, "default/plugin-efs", {"hcl": job["Source"]})
+        plugin_job.PluginJobResource().delete(context, "default/plugin-efs", {"hcl": job["Source"]})
 
     [line] = told(caught)
     what, users = line.split(" without it: ")

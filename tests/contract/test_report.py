@@ -9,7 +9,7 @@ from nomad_csi.report import as_json
 @pytest.mark.usefixtures("world")
 def test_report_tells_of_plugins_zones_and_volumes(client):
     """Two plugins, of which one has a controller, on the one client; each volume with the word for it."""
-    found = cluster_report.look(client, cluster_report.Question())
+    found = cluster_report.look(client, cluster_report.ReportOptions())
 
     verdicts = {item.plugin_id: item.verdict for item in found.plugins}
     assert {name: (verdicts[name].verdict, verdicts[name].counts) for name in ("ebs", "efs")} == {

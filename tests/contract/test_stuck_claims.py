@@ -169,8 +169,10 @@ def test_deregistration_waits_and_forces(client, stuck):
     volume_id, external = stuck
     key = ("default", volume_id)
 
-    [held] = deregistration.deregister(client, [key], deregistration.Manner(wait_s=0.1, aws_region=REGION))
-    forced = deregistration.Manner(is_forced=True, aws_region=REGION)
+    [held] = deregistration.deregister(
+        client, [key], deregistration.DeregistrationOptions(wait_s=0.1, aws_region=REGION)
+    )
+    forced = deregistration.DeregistrationOptions(is_forced=True, aws_region=REGION)
     [gone] = deregistration.deregister(client, [key], forced)
 
     assert (held.status, "complete on node one" in held.reason) == ("claimed", True)
@@ -186,7 +188,7 @@ def test_repair_frees_with_garbage_collection(sticky, client, stuck, state):
         sticky.fault_file.unlink()
         return True
 
-    order = claim_repair.Order(namespace="default", volume_id=volume_id, aws_region=REGION, wait_s=0.1)
+    order = claim_repair.RepairRequest(namespace="default", volume_id=volume_id, aws_region=REGION, wait_s=0.1)
     for _ in range(50):  # Nomad answers before it has collected
         done = claim_repair.repair(client, order, ask=lambda q: not sticky.fault_file.exists() or agree(q))
         if done.status == "free":
@@ -207,7 +209,7 @@ def test_repair_forces_only_what_ec2_says_is_free(agent, client, stuck, ec2, sta
         capabilities=(registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
     )
     parts = {"document": document, "source": "f", "aws_region": REGION, "wait_s": 0.1}
-    order = claim_repair.Order(namespace="default", volume_id=volume_id, **parts)
+    order = claim_repair.RepairRequest(namespace="default", volume_id=volume_id, **parts)
 
     refused = claim_repair.repair(client, order, ask=lambda _question: True)
     [place] = ec2.describe_volumes(VolumeIds=[external])["Volumes"][0]["Attachments"]

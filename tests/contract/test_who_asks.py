@@ -47,7 +47,7 @@ def test_cluster_without_acls_limits_nobody(agent, client):
     whole = agent.get("/v1/acl/token/self")
 
     assert (whole["AccessorID"], whole["SecretID"], whole["Type"]) == ("acls-disabled", "", "client")
-    assert tokens.own(client) == tokens.Token(name="ACLs disabled token", is_unlimited=True)
+    assert tokens.own(client) == tokens.AclToken(name="ACLs disabled token", is_unlimited=True)
 
 
 @pytest.mark.parametrize("path", ["/v1/acl/policies", "/v1/acl/policy/x"])
@@ -98,4 +98,4 @@ def test_rules_of_a_limited_token(acl_policies):
 def test_management_token_is_not_limited(acl_policies):
     """It has no policies, and needs none."""
     with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.management)) as client:
-        assert tokens.own(client) == tokens.Token(name="Bootstrap Token", is_unlimited=True)
+        assert tokens.own(client) == tokens.AclToken(name="Bootstrap Token", is_unlimited=True)

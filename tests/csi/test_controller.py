@@ -30,7 +30,7 @@ def test_validation_sends_all_and_tells_confirmed(connected):
         timeout_s=30,
     )
 
-    assert found == controller.Validation(confirmed=True, message="as asked")
+    assert found == controller.ValidateVolumeAnswer(confirmed=True, message="as asked")
     assert plugin.requests == [
         csi_pb2.ValidateVolumeCapabilitiesRequest(
             volume_id="vol-1",

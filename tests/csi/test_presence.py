@@ -51,7 +51,7 @@ class Driver:
 
 
 def observed(**question):
-    return presence.observe(CONNECTION, presence.Question(volume_id=VOLUME, **question))
+    return presence.observe(CONNECTION, presence.PresenceQuestion(volume_id=VOLUME, **question))
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ def test_no_call_sends_readable_secrets(far):
 def test_a_refusal_is_no_answer_of_the_plugin(far):
     """Given many questions at once: the run is refused, not the volume."""
     plugin, text = far
-    question = validation.Question(key=("default", "a"), external_id="v", uses=[("single-node-writer", "file-system")])
+    question = validation.ValidationQuestion(
+        key=("default", "a"), external_id="v", uses=[("single-node-writer", "file-system")]
+    )
     with pytest.raises(errors.RefusedError):
         validation.ask(text, [question], secrets={("default", "a"): SECRETS}, timeout_s=10)
 
@@ -64,6 +66,6 @@ def test_a_deletion_is_refused_before_anything_is_changed(far):
     """Its check comes before the volume is deregistered."""
     plugin, text = far
     with pytest.raises(errors.RefusedError, match="CSI secrets would be sent unencrypted"):
-        deletion_plugin.Plugin(endpoint=text, provider="p", secrets=SECRETS).check(with_snapshot=False)
+        deletion_plugin.PluginStorage(endpoint=text, provider="p", secrets=SECRETS).check(with_snapshot=False)
 
     assert plugin.requests == []

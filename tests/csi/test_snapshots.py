@@ -3,7 +3,7 @@ import datetime as dt
 from nomad_csi.csi import snapshots
 from nomad_csi.csi.v1 import csi_pb2
 
-SNAPSHOT = snapshots.Snapshot(
+SNAPSHOT = snapshots.CsiSnapshot(
     snapshot_id="snap-1",
     source_volume_id="vol-1",
     size_bytes=1 << 30,

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi.csi import on_node, report, validation
 
-QUESTION = validation.Question(
+QUESTION = validation.ValidationQuestion(
     key=("default", "mysql"),
     external_id="vol-1",
     uses=(("single-node-writer", "file-system"),),
@@ -16,10 +16,12 @@ QUESTION = validation.Question(
 
 def task(count=1):
     questions = tuple(
-        validation.Question(key=("default", f"v{number}"), external_id=f"vol-{number:017x}", uses=QUESTION.uses)
+        validation.ValidationQuestion(
+            key=("default", f"v{number}"), external_id=f"vol-{number:017x}", uses=QUESTION.uses
+        )
         for number in range(count)
     )
-    return validation.Task(seconds=30.0, by_allocation={"alloc-a": (QUESTION, *questions)})
+    return validation.ValidationTask(seconds=30.0, by_allocation={"alloc-a": (QUESTION, *questions)})
 
 
 @pytest.mark.parametrize("count", [0, 1, 20_000])
@@ -35,7 +37,7 @@ def test_what_is_packed_is_unpacked(count):
 
 def test_no_question_is_no_variable():
     """Nothing is carried where nothing is asked."""
-    empty = validation.Task(seconds=1.0, by_allocation={"alloc-a": ()})
+    empty = validation.ValidationTask(seconds=1.0, by_allocation={"alloc-a": ()})
 
     assert validation.packed(empty) == {}
     assert validation.unpacked({}).by_allocation == {}
@@ -82,7 +84,7 @@ def test_no_time_left_is_no_answer(tmp_path):
 
 def test_unknown_access_modes_are_not_asked_for(tmp_path):
     """CSI has no word for them."""
-    strange = validation.Question(key=("default", "a"), external_id="x", uses=(("often", "file-system"),))
+    strange = validation.ValidationQuestion(key=("default", "a"), external_id="x", uses=(("often", "file-system"),))
 
     found = validation.ask(str(tmp_path / "csi.sock"), [strange], timeout_s=1.0)
 
@@ -98,6 +100,8 @@ def test_only_a_ready_controller_is_asked(tmp_path, monkeypatch, verdict, rpcs, 
     said = report.ProbeReport(endpoint="", verdict=verdict, detail="", latency_ms=1.0, controller_capabilities=rpcs)
     monkeypatch.setattr(on_node.probe, "probe", lambda *_given, **_more: said)
 
-    found = on_node.ask_all(tmp_path, volumes=validation.Task(seconds=0.0, by_allocation={"alloc-a": [QUESTION]}))
+    found = on_node.ask_all(
+        tmp_path, volumes=validation.ValidationTask(seconds=0.0, by_allocation={"alloc-a": [QUESTION]})
+    )
 
     assert ("validated" in found.as_json()) == asked

@@ -140,7 +140,7 @@ class Plugin:
         return model.PluginExpectation(**known | changes)
 
     def looker(self, *, probe_timeout_s=2.0, **changes):
-        wanted = looking.Wanted(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+        wanted = looking.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
         return looking.Looker(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
 
     def until(self, *verdicts, **changes):

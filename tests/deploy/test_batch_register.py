@@ -444,7 +444,7 @@ def test_error_in_one_batch_stops_the_others(context, scripted, monkeypatch):
         raise RuntimeError("broken")
 
     monkeypatch.setattr(batch_send.volumes, "register", broken)
-    patience = batch_send.Patience(deadline=1e9)
+    patience = batch_send.BatchTimeouts(deadline=1e9)
 
     with pytest.raises(RuntimeError, match="broken"):
         list(batch_send.send(context.connect(), [volume(number) for number in range(30)], patience))

@@ -45,8 +45,8 @@ PATH = "/v1/volume/csi/mysql"
 GC = "/v1/system/gc"
 DETACH = f"{PATH}/detach"
 UNABLE = (500, "Unknown allocation")
-AVAILABLE = attachments.EbsVolume(external_id=ID, state="available")
-ATTACHED = attachments.EbsVolume(
+AVAILABLE = attachments.AttachedVolume(external_id=ID, state="available")
+ATTACHED = attachments.AttachedVolume(
     external_id=ID,
     state="in-use",
     attachments=(
@@ -85,7 +85,7 @@ def ec2(cluster, monkeypatch):
             answer = then if then and is_forced(cluster) else before
             if isinstance(answer, Exception):
                 raise answer
-            return attachments.Seen(volumes={ID: answer})
+            return attachments.ObservedAttachments(volumes={ID: answer})
 
         monkeypatch.setattr(attachments, "look", look)
 
@@ -105,7 +105,7 @@ def repair(cluster):
             said["asked"].append(question)
             return queue.pop(0) if queue else True
 
-        order = claim_repair.Order(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
+        order = claim_repair.RepairRequest(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
         with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
             return claim_repair.repair(client, order, ask=ask, tell=said["told"].append, cancelled=cancelled)
 
@@ -340,7 +340,9 @@ def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster
 
     def look(_external_ids, _aws_region, **_):
         asked = repair.said["asked"]
-        return attachments.Seen(volumes={ID: ATTACHED if asked and asked[-1].startswith("step 4") else AVAILABLE})
+        return attachments.ObservedAttachments(
+            volumes={ID: ATTACHED if asked and asked[-1].startswith("step 4") else AVAILABLE}
+        )
 
     monkeypatch.setattr(attachments, "look", look)
 

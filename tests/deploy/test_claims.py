@@ -97,11 +97,11 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
     calls = []
     place = attachments.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
-    free = attachments.EbsVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
+    free = attachments.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
 
     def look(external_ids, aws_region, *, instance_ids):
         calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
-        return attachments.Seen(volumes={free.external_id: free}, instances={"i-1": "running"})
+        return attachments.ObservedAttachments(volumes={free.external_id: free}, instances={"i-1": "running"})
 
     monkeypatch.setattr(attachments, "look", look)
 

@@ -30,7 +30,7 @@ def ask():
                 before(host)
             host.requests.clear()
             with kind(nomad.Connection(address=serving.url)) as client:
-                found = cluster_report.look(client, cluster_report.Question(**question))
+                found = cluster_report.look(client, cluster_report.ReportOptions(**question))
             return found, [item["path"].partition("/v1/node/")[0] or "/v1/node/ID" for item in host.requests]
 
     return run
@@ -117,10 +117,10 @@ def test_proofs_are_counted_by_who_gave_them(ask):
     found, _ = ask(6, 12, smoke=(smoke,))
 
     assert found.proofs == (
-        model.Proof(tier="smoke", what="volumes", proven=1, of=12),
-        model.Proof(tier="csi", what="plugin instances", proven=0, of=14),
-        model.Proof(tier="nomad", what="plugin instances", proven=14, of=14),
-        model.Proof(tier="nomad", what="volumes", proven=11, of=12),
+        model.EvidenceCount(tier="smoke", what="volumes", proven=1, of=12),
+        model.EvidenceCount(tier="csi", what="plugin instances", proven=0, of=14),
+        model.EvidenceCount(tier="nomad", what="plugin instances", proven=14, of=14),
+        model.EvidenceCount(tier="nomad", what="volumes", proven=11, of=12),
     )
 
 

@@ -54,7 +54,7 @@ def test_difference_ignores_how_a_step_is_made():
     """A property that only says how to make the object does not change it."""
     found = compare.difference(DECLARED, {"id": "a"}, {"id": "a", "adopt": True}, ignored=frozenset({"adopt"}))
 
-    assert found == resource.Difference()
+    assert found == resource.ResourceDiff()
     assert not found.any
 
 

@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.deploy import created_deletion, created_volume, deletion_outcome, resource
 
-VOLUME = created_volume.CreatedVolume()
+VOLUME = created_volume.CreatedVolumeResource()
 IDENTITY = "prod/scratch"
 ENDPOINT = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 GIVEN = {

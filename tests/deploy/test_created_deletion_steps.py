@@ -85,7 +85,7 @@ class World:
 
     def register(self, volume_id, external_id):
         """Register storage under an id, as another stack does it."""
-        kind = volume_registration.VolumeRegistration()
+        kind = volume_registration.VolumeRegistrationResource()
         given = {"volumeId": volume_id, "externalId": external_id, "pluginId": "hostpath", "capabilities": CAPABILITIES}
         volumes.register(self.client, [volume_document.from_inputs(kind.check(given)[0])])
 
@@ -129,7 +129,7 @@ def world(running):
         records.snapshots.clear()
 
 
-VOLUME = created_volume.CreatedVolume()
+VOLUME = created_volume.CreatedVolumeResource()
 
 
 @pytest.fixture
@@ -339,14 +339,14 @@ def test_storage_that_is_registered_twice_is_kept(world, recorded):
 def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
     """After the deregistration, before the order: the last look finds it; so does every later run."""
     _, outputs = recorded
-    looked = deletion_plugin.Plugin.delete
+    looked = deletion_plugin.PluginStorage.delete
 
     def delete(way, external_id, last_look):
         world.register("again", external_id)
         looked(way, external_id, last_look)
 
     with monkeypatch.context() as patched:
-        patched.setattr(deletion_plugin.Plugin, "delete", delete)
+        patched.setattr(deletion_plugin.PluginStorage, "delete", delete)
         with pytest.raises(created_deletion.UnfinishedError, match="is registered as default/again"):
             VOLUME.delete(world.context, IDENTITY, outputs)
     with pytest.raises(errors.RefusedError, match="is registered as default/again"):

@@ -14,7 +14,7 @@ from nomad_csi.deploy import (
     volume_document,
 )
 
-VOLUME = created_volume.CreatedVolume()
+VOLUME = created_volume.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"
 CREATE = f"{PATH}/create"
 IDENTITY = "prod/scratch"
@@ -714,7 +714,7 @@ def test_document_and_inputs_are_one_to_one():
 
 def test_resource_is_registered():
     """The provider knows it, and every value of it is JSON."""
-    assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolume)
+    assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolumeResource)
     assert json.loads(json.dumps(OUTPUTS)) == OUTPUTS
 
 

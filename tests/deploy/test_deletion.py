@@ -156,7 +156,7 @@ def run(running):
 
     def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **manner):
         key = f"default/{volume_id}"
-        order = deletion_order.Order(
+        order = deletion_order.DeletionRequest(
             namespace="default",
             volume_id=volume_id,
             word=key if word is None else word,
@@ -164,7 +164,7 @@ def run(running):
             plugin_id=plugin_id,
         )
         manner = {"aws_region": REGION, "owner": OWNER} | manner
-        [found] = deletion.delete(running.client, [order], deletion_order.Manner(**manner))
+        [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(**manner))
         delete.last = found
         return found.status, found.reason
 
@@ -248,7 +248,7 @@ def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatc
 
     def look(*arguments):
         looks.append(arguments)
-        found = aws_deletion.Found(external_id=external_id, state="available", tags={})
+        found = aws_deletion.ObservedStorage(external_id=external_id, state="available", tags={})
         return found if 3 <= len(looks) <= 4 else seen(*arguments)
 
     monkeypatch.setattr(aws_deletion, "look", look)
@@ -381,9 +381,9 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     external_id = made()
     running.register("mysql", external_id)
     monkeypatch.setattr(registration_pages.Pages, "read", lambda *_: None)
-    order = deletion_order.Order(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
 
-    [found] = deletion.delete(running.client, [order], deletion_order.Manner(aws_region=REGION, owner=OWNER))
+    [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(aws_region=REGION, owner=OWNER))
 
     assert (found.status, exists(ec2, external_id)) == ("refused", True)
     assert found.reason.startswith("volume default/mysql: whose it is was not read: the token lacks variables")
@@ -523,9 +523,13 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         running.register(volume_id, made(f"default/{volume_id}"))
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
     monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
-    orders = [deletion_order.Order(namespace="default", volume_id=each, word=f"default/{each}") for each in waited]
+    orders = [
+        deletion_order.DeletionRequest(namespace="default", volume_id=each, word=f"default/{each}") for each in waited
+    ]
 
-    found = deletion.delete(running.client, orders, deletion_order.Manner(wait_s=45.0, aws_region=REGION, owner=OWNER))
+    found = deletion.delete(
+        running.client, orders, deletion_order.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
+    )
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
     assert [outcome.status for outcome in found] == ["claimed"] * 3
@@ -824,9 +828,9 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
-    order = deletion_order.Order(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        [found] = deletion.delete(client, [order], deletion_order.Manner(aws_region=REGION))
+        [found] = deletion.delete(client, [order], deletion_order.DeletionOptions(aws_region=REGION))
 
     assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
     assert exists(ec2, external_id)

@@ -40,8 +40,10 @@ def attached(monkeypatch):
             attachments.Attachment(instance_id=item, state="attached", device="/dev/xvdba", instance_state="running")
             for item in instance_ids
         )
-        seen = attachments.EbsVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
-        monkeypatch.setattr(attachments, "look", lambda _ids, _region: attachments.Seen(volumes={ID: seen}))
+        seen = attachments.AttachedVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
+        monkeypatch.setattr(
+            attachments, "look", lambda _ids, _region: attachments.ObservedAttachments(volumes={ID: seen})
+        )
 
     return script
 

@@ -230,8 +230,8 @@ def _run(world, seed):
     """Run one order, and return what became of the deletion."""
     comes_back = bool(seed % 2)
     world.begin(seed)
-    order = deletion_order.Order(namespace="default", volume_id="v", word="default/v")
-    manner = deletion_order.Manner(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
+    order = deletion_order.DeletionRequest(namespace="default", volume_id="v", word="default/v")
+    manner = deletion_order.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
     world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], manner)))
     world.schedule.add("job", lambda: world.job("job", "v"))

@@ -48,7 +48,7 @@ def made(connection):
 @pytest.fixture
 def way(socket):
     """Write a way through it: ``way(provider="other")``."""
-    return lambda **fields: deletion_plugin.Plugin(**{"endpoint": socket, "provider": NAME} | fields)
+    return lambda **fields: deletion_plugin.PluginStorage(**{"endpoint": socket, "provider": NAME} | fields)
 
 
 def looked():
@@ -57,7 +57,7 @@ def looked():
 
 def patience(wait_s=5.0):
     """Wait so long for a snapshot."""
-    return deletion_snapshot.Patience(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
+    return deletion_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
 
 
 def test_plugin_deletes_what_it_made(way, made):

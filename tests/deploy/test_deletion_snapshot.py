@@ -20,7 +20,7 @@ IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zo
 
 
 def snapshot(snapshot_id="snap-1", volume=VOLUME, size=1, *, ready=True):
-    return snapshots.Snapshot(
+    return snapshots.CsiSnapshot(
         snapshot_id=snapshot_id,
         source_volume_id=volume,
         size_bytes=size,
@@ -51,7 +51,7 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
     source = deletion_snapshot.Source(
         external_id=VOLUME, provider=provider, known=catalogue.deletion(provider), rpcs=rpcs, timeout_s=2.0
     )
-    patience = deletion_snapshot.Patience(
+    patience = deletion_snapshot.SnapshotTimeouts(
         wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
     )
     return deletion_snapshot.take(CONNECTION, source, patience)

@@ -34,14 +34,14 @@ HELD = FREE | {"WriteAllocs": {ALLOC: None}, "Allocations": [ALLOCATION]}
 KEY = ("prod", "mysql")
 PATH = "/v1/volume/csi/mysql"
 IN_USE = (500, "volume in use: mysql")
-ATTACHED = attachments.EbsVolume(
+ATTACHED = attachments.AttachedVolume(
     external_id=ID,
     state="in-use",
     attachments=(
         attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
-DETACHED = attachments.EbsVolume(external_id=ID, state="available")
+DETACHED = attachments.AttachedVolume(external_id=ID, state="available")
 HOLDER = f"held by job prod/db (write, allocation {ALLOC}, running on node a)"
 
 
@@ -62,7 +62,7 @@ def ec2(monkeypatch):
             answer = queue.pop(0) if len(queue) > 1 else queue[0]
             if isinstance(answer, Exception):
                 raise answer
-            return attachments.Seen(volumes={ID: answer})
+            return attachments.ObservedAttachments(volumes={ID: answer})
 
         monkeypatch.setattr(attachments, "look", look)
 
@@ -77,7 +77,7 @@ def run(scripted):
     def deregister(*keys, cancelled=None, **manner):
         with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
             found = deregistration.deregister(
-                client, keys, deregistration.Manner(**manner), tell=told.append, cancelled=cancelled
+                client, keys, deregistration.DeregistrationOptions(**manner), tell=told.append, cancelled=cancelled
             )
         return [(item.status, item.reason, item.storage) for item in found]
 

@@ -15,7 +15,7 @@ def explained(context, expectation):
     """Look once, and explain."""
 
     def look():
-        wanted = looking.Wanted(
+        wanted = looking.WatchedPlugin(
             expectation=dataclasses.replace(expectation, driver="aws-ebs"), job_ids=("plugin-aws-ebs0-nodes",)
         )
         client = context.connect()

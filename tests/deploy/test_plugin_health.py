@@ -5,7 +5,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.deploy import plugin_health, registry, resource
 
-HEALTH = plugin_health.PluginHealth()
+HEALTH = plugin_health.PluginHealthResource()
 JOBS = {"plugin-aws-ebs0-nodes": "41"}
 NEWS = {
     "pluginId": "aws-ebs0",
@@ -33,7 +33,7 @@ PROVEN = {
 
 def test_is_registered_under_its_token():
     """The provider serves it."""
-    assert isinstance(registry.RESOURCES["nomad-csi:index:PluginHealth"], plugin_health.PluginHealth)
+    assert isinstance(registry.RESOURCES["nomad-csi:index:PluginHealth"], plugin_health.PluginHealthResource)
 
 
 def test_check_fills_in_what_the_plan_would():

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.deploy import plugin_job, registration_marks, resource
 
-JOB = plugin_job.PluginJob()
+JOB = plugin_job.PluginJobResource()
 IDENTITY = "storage/aws-ebs0-node"
 GET = "/v1/job/aws-ebs0-node"
 PLAN = "/v1/job/aws-ebs0-node/plan"
@@ -498,7 +498,7 @@ def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
 
     assert "minimumNomad" not in outputs
     assert heard["warn"] == []
-    assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.Difference()
+    assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.ResourceDiff()
 
 
 def test_token_that_may_not_see_the_servers_is_told(context, cluster, heard):

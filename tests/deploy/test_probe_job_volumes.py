@@ -232,7 +232,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
     scripted.reply("GET", "/v1/volumes", 200, listed)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, open_one)
     scripted.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
-    row = probed.Row(
+    row = probed.ProbedInstance(
         role="node",
         node_id="id-a",
         node_name="a",
@@ -244,7 +244,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
     )
 
     with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
-        found = probe_deep.completed(asking, probed.Picture(plugin_id="p", rows=(row,)))
+        found = probe_deep.completed(asking, probed.ProbedPlugin(plugin_id="p", rows=(row,)))
 
     assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [
         ("volumes-unread", "1 volume of namespace secret (hidden)")

@@ -7,7 +7,7 @@ from nomad_csi.deploy import plugin_health, registration_anew, resource, volume_
 from nomad_csi.nomad import volumes
 from tests.deploy import test_volume_registration as samples
 
-VOLUME = volume_registration.VolumeRegistration()
+VOLUME = volume_registration.VolumeRegistrationResource()
 PATH, PLUGIN = samples.PATH, "/v1/plugin/csi/aws-ebs0"
 IDENTITY, HELD, CLAIM = samples.IDENTITY, samples.HELD, samples.CLAIM
 PASSWORD = "canary-5f1c"
@@ -251,7 +251,7 @@ def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, sc
     scripted.reply("GET", "/v1/plugins", 200, [])
     scripted.reply("GET", "/v1/plugin/csi/new", 404, "plugin not found")
     scripted.reply("GET", PATH, 200, HELD)
-    context.operation.declare(plugin_health.PluginHealth.token, "urn:health", {"pluginId": "new"})
+    context.operation.declare(plugin_health.PluginHealthResource.token, "urn:health", {"pluginId": "new"})
 
     VOLUME.preflight(context, OUTPUTS, OLD | {"pluginId": "new"})
     with pytest.raises(errors.RefusedError):

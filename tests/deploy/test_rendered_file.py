@@ -10,7 +10,7 @@ from nomad_csi.render import disk
 
 OURS = disk.signed('id = "a"\n')
 NEW = disk.signed('id = "b"\n')
-FILE = rendered_file.RenderedFile()
+FILE = rendered_file.RenderedFileResource()
 
 
 def sha256(text):

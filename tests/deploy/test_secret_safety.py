@@ -6,8 +6,8 @@ from nomad_csi import cli, errors
 from nomad_csi.deploy import created_volume, secret_safety, volume_registration
 from nomad_csi.plan import registration
 
-VOLUME = volume_registration.VolumeRegistration()
-KINDS = [VOLUME, created_volume.CreatedVolume()]
+VOLUME = volume_registration.VolumeRegistrationResource()
+KINDS = [VOLUME, created_volume.CreatedVolumeResource()]
 IDENTITY = "default/mysql"
 GET, LIST = "/v1/volume/csi/mysql", "/v1/volumes"
 CANARY = "canary-2c90"

@@ -29,7 +29,7 @@ def pulumi(tmp_path, monkeypatch):
 @pytest.fixture
 def stack(tmp_path):
     """A stack with a name, in a folder."""
-    return stack_cli.Stack(folder=tmp_path, name="dev")
+    return stack_cli.PulumiStack(folder=tmp_path, name="dev")
 
 
 def test_an_export_is_that_of_the_named_stack(pulumi, stack):

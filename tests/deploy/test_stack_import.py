@@ -53,8 +53,8 @@ def look(_, inputs):
     """Answer as a Nomad that has what `HAS` says."""
     name = inputs.get("jobId") or inputs.get("volumeId")
     if name not in HAS:
-        return stack_import.Found(reason="not there")
-    return stack_import.Found(id=f"{inputs['namespace']}/{name}", external_id=HAS[name])
+        return stack_import.ImportableObject(reason="not there")
+    return stack_import.ImportableObject(id=f"{inputs['namespace']}/{name}", external_id=HAS[name])
 
 
 def test_what_nomad_has_is_imported_under_the_names_of_the_program():
@@ -128,10 +128,12 @@ def client(scripted):
 @pytest.mark.parametrize(
     ("submitted", "told"),
     [
-        ({"Source": "job {}", "Format": "hcl2"}, stack_import.Found(id="default/j")),
+        ({"Source": "job {}", "Format": "hcl2"}, stack_import.ImportableObject(id="default/j")),
         (
             {"Source": "{}", "Format": "json"},
-            stack_import.Found(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal"),
+            stack_import.ImportableObject(
+                reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal"
+            ),
         ),
     ],
 )
@@ -149,7 +151,7 @@ def test_a_stopped_job_is_not_there(client, scripted):
 
     found = stack_objects.look(client, JOB, {"jobId": "j", "namespace": "default"})
 
-    assert found == stack_import.Found(reason="Nomad does not run it; `pulumi up` does")
+    assert found == stack_import.ImportableObject(reason="Nomad does not run it; `pulumi up` does")
 
 
 def test_a_volume_tells_its_external_id(client, scripted):
@@ -158,7 +160,7 @@ def test_a_volume_tells_its_external_id(client, scripted):
 
     found = stack_objects.look(client, VOLUME, {"volumeId": "v", "namespace": "prod"})
 
-    assert found == stack_import.Found(id="prod/v", external_id="vol-0a")
+    assert found == stack_import.ImportableObject(id="prod/v", external_id="vol-0a")
 
 
 @pytest.mark.parametrize("inputs", [{}, {"volumeId": resource.UNKNOWN, "namespace": "prod"}])

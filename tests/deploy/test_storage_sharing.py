@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.deploy import batch_register, resource, volume_registration
 from nomad_csi.plan import registration
 
-VOLUME = volume_registration.VolumeRegistration()
+VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
 SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
 OTHER = "/v1/volume/csi/first"

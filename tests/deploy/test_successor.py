@@ -335,7 +335,9 @@ def validated(context, external_id, of=None, **news):
 def test_controller_on_this_machine_is_asked(context, client):
     """What it does not know, Nomad would refuse to register."""
     folder, made = client
-    context.operation.declare(plugin_health.PluginHealth.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)})
+    context.operation.declare(
+        plugin_health.PluginHealthResource.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
+    )
 
     assert validated(context, made) == ([], [])
     [problem], unchecked = validated(context, "absent")
@@ -350,7 +352,7 @@ def test_controller_elsewhere_is_said_not_to_be_asked(context, client, healthy):
     folder, _ = client
     if not healthy:
         context.operation.declare(
-            plugin_health.PluginHealth.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
+            plugin_health.PluginHealthResource.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
         )
 
     found = validated(context, "absent", plugin(instance(healthy=healthy)))

@@ -33,7 +33,7 @@ OTHER = "bank/prod"
 IDENTITY = "default/mysql"
 PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
 VOLUME = "/v1/volume/csi/mysql"
-RESOURCE = volume_registration.VolumeRegistration()
+RESOURCE = volume_registration.VolumeRegistrationResource()
 NEWS = {
     "volumeId": "mysql",
     "namespace": "default",
@@ -413,7 +413,7 @@ def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
 @pytest.mark.usefixtures("held")
 def test_created_volume_is_not_made_for_another(ours):
     """Refused before the plugin is asked."""
-    kind = created_volume.CreatedVolume()
+    kind = created_volume.CreatedVolumeResource()
     news = {name: value for name, value in OF_OTHER.items() if name not in {"externalId", "context"}}
 
     with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
@@ -433,7 +433,7 @@ def without_storage(news):
     [
         (RESOURCE, OF_OTHER),
         (RESOURCE, OF_OTHER | {"externalId": resource.UNKNOWN, "ownerId": resource.UNKNOWN}),
-        (created_volume.CreatedVolume(), without_storage(OF_OTHER)),
+        (created_volume.CreatedVolumeResource(), without_storage(OF_OTHER)),
     ],
     ids=["registration", "registration of storage to be made", "created volume"],
 )
@@ -449,7 +449,9 @@ def test_preview_refuses_another_stacks_volume(ours, kind, news):
 STACK_ID = "0123456789abcdef"
 
 
-@pytest.mark.parametrize("kind", [RESOURCE, created_volume.CreatedVolume()], ids=["registration", "created volume"])
+@pytest.mark.parametrize(
+    "kind", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registration", "created volume"]
+)
 def test_preview_refuses_a_second_resource_for_what_the_stack_holds(ours, kind):
     """As `up` would; what is not known yet does not differ."""
     RESOURCE.create(ours.context, NEWS | {"ownerId": STACK_ID})
@@ -490,7 +492,9 @@ def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
 
 
 @pytest.mark.parametrize("when", ["preview", "up"])
-@pytest.mark.parametrize("kind", [RESOURCE, created_volume.CreatedVolume()], ids=["registration", "created volume"])
+@pytest.mark.parametrize(
+    "kind", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registration", "created volume"]
+)
 def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when):
     """A replacement deregisters first: so the new id is looked at before that."""
     moved = {"volumeId": "moved", "name": "moved"}
@@ -598,7 +602,7 @@ def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
 )
 def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner):
     """Or by one who says that it is his now."""
-    manner = deregistration.Manner(claimant=claimant)
+    manner = deregistration.DeregistrationOptions(claimant=claimant)
 
     [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], manner)
 
@@ -611,7 +615,7 @@ def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner
 @pytest.mark.usefixtures("held")
 def test_repaired_volume_keeps_its_mark(ours):
     """It is forgotten with its claims and registered again; whose it is does not change."""
-    order = repair_steps.Order(namespace="default", volume_id="mysql", document=document("mysql"))
+    order = repair_steps.RepairRequest(namespace="default", volume_id="mysql", document=document("mysql"))
     replacement = claim_replacement.Replacement(ours.client, order)
 
     replacement.forget()
@@ -657,7 +661,9 @@ def test_marks_that_can_be_read_hold_where_others_cannot(half_blind):
     """A volume of a stack stays registered; what that costs elsewhere is told."""
     told = []
 
-    outcomes = deregistration.deregister(half_blind.client, KEYS, deregistration.Manner(), tell=told.append)
+    outcomes = deregistration.deregister(
+        half_blind.client, KEYS, deregistration.DeregistrationOptions(), tell=told.append
+    )
 
     assert [(item.status, item.namespace) for item in outcomes] == [("refused", "default"), ("deregistered", "secret")]
     assert volumes.get(half_blind.client, *KEYS[0]) is not None
@@ -767,7 +773,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
     assert ours.owner("v") == OTHER
 
 
-@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolume()], ids=["registered", "created"])
+@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registered", "created"])
 def test_resource_that_is_declared_again_takes_the_volume_back(clusters, side, made):
     """
     A move that ended before the old resource was deleted, and was taken back: the next run has both in the state.
@@ -815,7 +821,7 @@ def test_delete_of_what_another_resource_holds_leaves_it_alone_after_a_refresh(c
 
 def test_job_that_is_declared_again_is_taken_back(clusters, side):
     """As a volume: the update takes it over before the other resource is deleted."""
-    ours, job = side(clusters("a")), plugin_job.PluginJob()
+    ours, job = side(clusters("a")), plugin_job.PluginJobResource()
     news = {"jobId": "plugin", "namespace": "default", "hcl": JOB, "owner": OWNED, "ownerId": "0123456789abcdef"}
     identity, outputs = job.create(ours.context, news)
     _, moved = job.create(side_again(ours).context, news)

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.deploy import resource, volume_document, volume_registration, volume_removal
 
-VOLUME = volume_registration.VolumeRegistration()
+VOLUME = volume_registration.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"
 PLURAL = "/v1/volumes"
 IDENTITY = "prod/mysql"
@@ -290,7 +290,7 @@ def test_read_returns_what_check_makes(context, scripted):
     assert inputs == recorded
     assert VOLUME.check(inputs) == (inputs, ())
     assert "adopt" not in outputs
-    assert VOLUME.diff(IDENTITY, inputs, outputs, recorded) == resource.Difference()
+    assert VOLUME.diff(IDENTITY, inputs, outputs, recorded) == resource.ResourceDiff()
 
 
 def test_read_without_inputs_leaves_hidden_parts_out(context, scripted):

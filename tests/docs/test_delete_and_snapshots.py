@@ -123,7 +123,7 @@ def _is_healthy(known):
 
 def _create(client, **more):
     """Have a volume made, as `pulumi up` does it."""
-    made = created_volume.CreatedVolume()
+    made = created_volume.CreatedVolumeResource()
     inputs, failures = made.check({"pluginId": "hostpath", "capabilities": [CAPABILITY]} | more)
     assert failures == ()
     return made.create(resource.Context(connect=lambda: client), inputs)[1]
@@ -215,7 +215,7 @@ def test_storage_goes_with_its_stack(client, short_folder):
     said = []
 
     context = resource.Context(connect=lambda: client, warn=said.append)
-    created_volume.CreatedVolume().delete(context, "default/passing", made)
+    created_volume.CreatedVolumeResource().delete(context, "default/passing", made)
 
     [snapshot] = volume_snapshots.of_plugin(client, "hostpath")
     assert planned.protect is False

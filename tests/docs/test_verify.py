@@ -117,8 +117,8 @@ def test_metrics_of_the_page_are_those_of_the_code():
         findings=(),
         explanations=(),
     )
-    reported = report.Report(plugins=(plugin,), volumes=(held,))
-    text = prometheus.text(prometheus.Round(found=reported, seconds=1, last_answer_s=1))
+    reported = report.VerificationReport(plugins=(plugin,), volumes=(held,))
+    text = prometheus.text(prometheus.RoundMetrics(found=reported, seconds=1, last_answer_s=1))
     written = {
         name: re.findall(r'(\w+)="', labels)
         for name, labels in re.findall(r"^(nomad_csi_\w+)(\{.*\})? ", text, re.MULTILINE)

@@ -99,7 +99,7 @@ def make_volume(**changes):
         "segments": ({ZONE_KEY: "us-east-1a"},),
         "claims": 1,
     }
-    return model.Volume(**(whole | changes))
+    return model.ExaminedVolume(**(whole | changes))
 
 
 def make_ebs(**changes):
@@ -112,7 +112,7 @@ def make_ebs(**changes):
         "kms_key_arn": KEY,
         "tags": {iam.CLUSTER_TAG: "true"},
     }
-    return ebs_volumes.EbsVolume(**(whole | changes))
+    return ebs_volumes.EbsVolumeRecord(**(whole | changes))
 
 
 def make_machine(**changes):
@@ -125,13 +125,13 @@ def make_machine(**changes):
         "metadata_enabled": True,
         "profile_arn": PROFILE,
     }
-    return instances.Instance(**(whole | changes))
+    return instances.Ec2Instance(**(whole | changes))
 
 
 def make_role(document=OWN_POLICY, **changes):
     """Its role, with a policy as this package writes it."""
     whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}, "why_read": "not allowed"}
-    return policies.Role(**(whole | changes))
+    return policies.IamRole(**(whole | changes))
 
 
 def make_key(**changes):
@@ -149,7 +149,7 @@ def make_account(**changes):
         "roles": {PROFILE: make_role()},
         "volumes": {EBS_ID: make_ebs()},
         "ours": {EBS_ID: make_ebs()},
-        "file_systems": file_systems.Seen(file_systems={}, access_points={}),
+        "file_systems": file_systems.ObservedFileSystems(file_systems={}, access_points={}),
         "keys": {KEY: make_key()},
     }
     return model.Account(**(whole | changes))
@@ -163,11 +163,11 @@ def make_found(**changes):
         "plugins": {"ebs": make_plugin()},
         "tasks": (make_task(), make_task("controller")),
         "volumes": (make_volume(),),
-        "token": tokens.Token(name="root", is_unlimited=True),
+        "token": tokens.AclToken(name="root", is_unlimited=True),
         "account": make_account(),
         "instance_ids": {"n1": INSTANCE_ID},
     }
-    return model.Found(**(whole | changes))
+    return model.ObservedCluster(**(whole | changes))
 
 
 @pytest.fixture(scope="session")

@@ -349,7 +349,9 @@ def test_key_of_aws_needs_no_grant(make):
 
 
 def efs(make, *, systems, points):
-    seen = file_systems.Seen(file_systems={item.file_system_id: item for item in systems}, access_points=points)
+    seen = file_systems.ObservedFileSystems(
+        file_systems={item.file_system_id: item for item in systems}, access_points=points
+    )
     volume = make.volume(external_id=f"{EFS}::{POINT}", segments=())
     return make.found(volumes=(volume,), account=make.account(file_systems=seen, ours={}), tasks=())
 
@@ -371,7 +373,9 @@ def test_file_systems_are_looked_at_as_well(make):
 
 def test_file_system_of_ours_without_a_registration(make):
     """Told with its owner."""
-    seen = file_systems.Seen(file_systems={EFS: system(tags={"nomad-csi:owner": "shop/prod"})}, access_points={})
+    seen = file_systems.ObservedFileSystems(
+        file_systems={EFS: system(tags={"nomad-csi:owner": "shop/prod"})}, access_points={}
+    )
 
     [told] = judge.judge(make.found(account=make.account(file_systems=seen))).findings
 
@@ -384,7 +388,7 @@ def test_token_that_reads_is_told_what_it_cannot(make):
     rules = tokens.Rules(
         namespaces={"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, node="read", plugin="read"
     )
-    token = tokens.Token(name="t", is_unlimited=False, policies={"ro": rules})
+    token = tokens.AclToken(name="t", is_unlimited=False, policies={"ro": rules})
 
     told = [item.subject for item in judge.judge(make.found(token=token)).findings]
 
@@ -404,12 +408,12 @@ def test_token_with_everything_that_is_needed(make):
     marks = {("default", "nomad-csi/*"): frozenset({"read", "write", "destroy"})}
     rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
 
-    assert codes_of(make.found(token=tokens.Token(name="t", is_unlimited=False, policies={"p": rules}))) == set()
+    assert codes_of(make.found(token=tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
 
 
 def test_policy_that_nomad_does_not_show_is_said(make):
     """Nothing is said of what the token may not do: it may be in there."""
-    token = tokens.Token(name="t", is_unlimited=False, unread=("p",))
+    token = tokens.AclToken(name="t", is_unlimited=False, unread=("p",))
 
     assert unchecked_of(make.found(token=token))["what token t may do"] == "Nomad does not show the rules of p"
 
@@ -423,7 +427,7 @@ def test_closest_pattern_counts_and_deny_takes_all():
             "prod-secret": frozenset({"deny", "submit-job"}),
         }
     )
-    token = tokens.Token(name="t", is_unlimited=False, policies={"p": rules})
+    token = tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules})
 
     assert token.capabilities("default") == {"read-job"}
     assert token.capabilities("prod-1") == {"submit-job"}

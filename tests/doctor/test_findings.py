@@ -15,7 +15,7 @@ CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claim
 def _limited(**rules):
     whole = {"namespaces": {"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, "node": "read"}
     policies = {"ro": tokens.Rules(**(whole | {"plugin": "read"} | rules))}
-    return tokens.Token(name="t", is_unlimited=False, policies=policies)
+    return tokens.AclToken(name="t", is_unlimited=False, policies=policies)
 
 
 def _server(version="2.0.5", status="alive"):
@@ -173,7 +173,7 @@ SITUATIONS = {
         lambda make: make.found(
             account=make.account(
                 ours={
-                    "vol-1": ebs_volumes.EbsVolume(
+                    "vol-1": ebs_volumes.EbsVolumeRecord(
                         external_id="vol-1", zone="a", state="available", encrypted=True, kms_key_arn="", tags=OURS
                     )
                 }

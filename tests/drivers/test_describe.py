@@ -40,7 +40,7 @@ def test_list_has_a_row_for_each_driver():
 
 def test_roles_that_are_proven_differently_are_told_apart():
     """The better half does not speak for the other."""
-    unproven = model.Proof(tier="none", not_proven=("all of it",))
+    unproven = model.RoleEvidence(tier="none", not_proven=("all of it",))
     node = EBS.roles["node"].model_copy(update={"proof": unproven})
     driver = EBS.model_copy(update={"roles": {"controller": EBS.roles["controller"], "node": node}})
 

@@ -119,7 +119,7 @@ def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, 
 @pytest.fixture
 def step(proxy, tmp_path):
     """A registration as Pulumi declares it: the class, the context of a step, and its inputs."""
-    kind = volume_registration.VolumeRegistration()
+    kind = volume_registration.VolumeRegistrationResource()
     mode = {"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}
     given = {"volumeId": "v0", "externalId": "fs-0123456789abcdef0:/v0", "pluginId": "aws-efs0"}
     news, failures = kind.check(given | {"capabilities": [mode]})

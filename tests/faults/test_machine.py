@@ -105,7 +105,7 @@ def test_full_disk_leaves_no_half_file(small_disk, spec, capsys):
 def test_file_of_a_stack_on_a_full_disk_is_told_and_written_by_the_next_up(small_disk):
     """Pulumi's step fails with the file's name; what was there before is whole."""
     place, make_room = small_disk
-    kind = rendered_file.RenderedFile()
+    kind = rendered_file.RenderedFileResource()
     context = steps.Context(connect=lambda: None, root=place)
     news = {"path": "jobs/a.nomad.hcl", "content": "x" * 5000}
 

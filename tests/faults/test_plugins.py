@@ -175,7 +175,7 @@ def flapping(hostpath, context, monkeypatch):
 
 def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
     """It is healthy again and again, and never for long enough; when it stays so, the next run goes on."""
-    kind = plugin_health.PluginHealth()
+    kind = plugin_health.PluginHealthResource()
     made, said = context
     news, failures = kind.check(HEALTH)
     assert failures == ()

@@ -71,7 +71,7 @@ def test_validation_finds_nothing(agent, client, file):
     """Nomad looks neither for the driver nor into its config."""
     agent.recorded(file, method="POST", path="/v1/validate/job")
 
-    assert jobs.validate(client, JOB) == jobs.Validation(problems=(), warnings="")
+    assert jobs.validate(client, JOB) == jobs.JobValidation(problems=(), warnings="")
     assert agent.asked[0].body == {"Job": JOB}
 
 

@@ -127,11 +127,11 @@ class Stack:
         return inputs(self.owner, by=self.name, storage=self.storage)
 
     def _create_resource(self):
-        _, self.outputs = volume_registration.VolumeRegistration().create(self._context, self._inputs)
+        _, self.outputs = volume_registration.VolumeRegistrationResource().create(self._context, self._inputs)
 
     def _delete_resource(self):
         recorded = self.outputs or self._inputs
-        volume_registration.VolumeRegistration().delete(self._context, "/".join(KEY), recorded)
+        volume_registration.VolumeRegistrationResource().delete(self._context, "/".join(KEY), recorded)
 
     def _create_batch(self):
         document = volume_document.from_inputs(self._inputs)
@@ -141,7 +141,7 @@ class Stack:
             raise errors.RefusedError(outcome.reason)
 
     def _delete_batch(self):
-        manner = deregistration.Manner(claimant=registration_ownership.Claimant(owner=self.owner))
+        manner = deregistration.DeregistrationOptions(claimant=registration_ownership.Claimant(owner=self.owner))
         [outcome] = deregistration.deregister(self.client, [KEY], manner)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)

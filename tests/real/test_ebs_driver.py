@@ -93,7 +93,7 @@ def inputs_of(kind, given):
 @pytest.fixture(scope="module")
 def plugin_jobs(context, plan):
     """Both jobs of the plugin, run by our resource and removed by it: inputs and outputs by id."""
-    kind = plugin_job.PluginJob()
+    kind = plugin_job.PluginJobResource()
     made = {}
     for job in plan().plugins[0].jobs:
         given = {"jobId": job.job_id, "namespace": job.namespace, "hcl": documents.job_file(job)}
@@ -109,7 +109,7 @@ def plugin_jobs(context, plan):
 @pytest.fixture(scope="module")
 def health(context, plan, plugin_jobs):
     """What our gate says of the plugin."""
-    kind = plugin_health.PluginHealth()
+    kind = plugin_health.PluginHealthResource()
     expected = plan().plugins[0].expectation
     given = {
         "pluginId": expected.plugin_id,
@@ -129,7 +129,7 @@ def health(context, plan, plugin_jobs):
 def register(context, plan, health, until):
     """Register an EBS volume by our resource, and deregister it by the same once it is free."""
     assert health["verdict"] == "healthy"
-    kind = volume_registration.VolumeRegistration()
+    kind = volume_registration.VolumeRegistrationResource()
     with ExitStack() as stack:
 
         def make(volume_id, external_id):
@@ -257,7 +257,7 @@ def test_driver_answers_as_the_catalogue_says(context):
 @pytest.mark.usefixtures("health")
 def test_rendered_jobs_run_without_drift(context, plugin_jobs):
     """By Nomad's own plan nothing would change: what we render is what runs."""
-    kind = plugin_job.PluginJob()
+    kind = plugin_job.PluginJobResource()
 
     read = {identity: kind.read(context, identity, *made) for identity, made in plugin_jobs.items()}
 
@@ -322,10 +322,10 @@ def test_nothing_in_use_is_taken_away(context, cloud, disk, plugin_jobs, registe
     consume("user", "busy", "sleep 3600").reaches("running")
 
     with pytest.raises(errors.RefusedError, match="default/busy is claimed and stays registered: job default/user"):
-        volume_registration.VolumeRegistration().delete(context, "default/busy", outputs)
+        volume_registration.VolumeRegistrationResource().delete(context, "default/busy", outputs)
     for identity, (_, job) in plugin_jobs.items():
         with pytest.raises(errors.RefusedError, match=f"job {identity} runs on: .* without it: default/busy;"):
-            plugin_job.PluginJob().delete(context, identity, job)
+            plugin_job.PluginJobResource().delete(context, identity, job)
 
 
 def test_volume_without_a_disk_is_given_back(context, cloud, register, consume, until):

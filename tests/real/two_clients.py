@@ -240,7 +240,7 @@ class Plugin:
         return model.PluginExpectation(**known | changes)
 
     def wanted(self, **changes):
-        return looking.Wanted(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+        return looking.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
 
     def look(self, before=(), **changes):
         [seen] = looking.Looker(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).look(before)

@@ -16,7 +16,7 @@ def hurt_report():
     with demo.running(24, 40) as (host, serving):
         demo.hurt(host)
         with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-            return cluster_report.look(client, cluster_report.Question())
+            return cluster_report.look(client, cluster_report.ReportOptions())
 
 
 @pytest.fixture(scope="session")

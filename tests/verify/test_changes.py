@@ -23,7 +23,7 @@ def look(expected, node, instance, seen, ran):
     def judge(*names, clients="ab", volume=OK, extra=()):
         there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
         verdict = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in clients))
-        return report.Report(plugins=(verdict,), volumes=(volume,), extra=tuple(extra))
+        return report.VerificationReport(plugins=(verdict,), volumes=(volume,), extra=tuple(extra))
 
     return judge
 

@@ -85,8 +85,8 @@ def judge(node):
         client = node("a", status=status, attributes={"unique.platform.aws.instance-id": "i-1"})
         seen = None
         if ebs or instances:
-            seen = attachments.Seen(volumes={ID: ebs} if ebs else {}, instances=instances or {})
-        found = claim_model.Found(
+            seen = attachments.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
+        found = claim_model.ObservedClaims(
             volumes=(dataclasses.replace(VOLUME, claims=held, external_id=external_id),),
             nodes={client.node_id: client} if status else {},
             plugins={"aws-ebs0": plugin},
@@ -100,7 +100,7 @@ def judge(node):
 
 
 def in_use(*places):
-    return attachments.EbsVolume(external_id=ID, state="in-use", attachments=places)
+    return attachments.AttachedVolume(external_id=ID, state="in-use", attachments=places)
 
 
 def lines(judged):
@@ -281,7 +281,7 @@ def test_vanished_claim_may_be_of_any_instance(judge):
 
 def test_storage_that_is_gone(judge):
     """Or in another region."""
-    judged = judge(CLAIM, ebs=attachments.EbsVolume(external_id=ID, state="missing"), instances={"i-1": "running"})
+    judged = judge(CLAIM, ebs=attachments.AttachedVolume(external_id=ID, state="missing"), instances={"i-1": "running"})
 
     assert [item.code for item in judged.findings] == ["storage-missing"]
 
@@ -289,7 +289,7 @@ def test_storage_that_is_gone(judge):
 def test_report_as_data(judge):
     """Every key, empty or not; a volume without claims and findings is left out."""
     stuck, free = judge(ended(), ebs=in_use(ON_I1), instances={"i-1": "running"}), judge()
-    report = claims_report.Report(volumes=(stuck, free), asked_ec2=True)
+    report = claims_report.ClaimsReport(volumes=(stuck, free), asked_ec2=True)
 
     shown = report.as_json()
 
@@ -330,7 +330,7 @@ def test_report_as_data(judge):
 
 def test_report_as_text(judge):
     """A line for each claim, then what is wrong, then the sum."""
-    report = claims_report.Report(volumes=(judge(GHOST),), asked_ec2=False)
+    report = claims_report.ClaimsReport(volumes=(judge(GHOST),), asked_ec2=False)
 
     assert report.as_table().splitlines() == [
         "volume     verdict   client  state  mode   since  allocation                            job",
@@ -343,4 +343,4 @@ def test_report_as_text(judge):
         "",
         "1 claim, 1 finding; EC2 was not asked (--aws-region)",
     ]
-    assert claims_report.Report(volumes=(), asked_ec2=True).as_table() == "0 claims, no findings\n"
+    assert claims_report.ClaimsReport(volumes=(), asked_ec2=True).as_table() == "0 claims, no findings\n"

@@ -24,7 +24,7 @@ def picture(instance, seen):
     def make(answers, told=()):
         instances = [instance("controller", "a"), *(instance("node", name) for name in "abc")]
         rows = probed.judge(seen(*instances).plugin, NAMES, answers)
-        return probed.Picture(plugin_id="aws-ebs0", rows=rows, findings=told)
+        return probed.ProbedPlugin(plugin_id="aws-ebs0", rows=rows, findings=told)
 
     return make
 

@@ -36,7 +36,7 @@ def row(instance):
     def make(role, name, remembered=(), **changes):
         found = answer(**changes)
         made = instance(role, name, **dict(remembered))
-        return probed.Row(
+        return probed.ProbedInstance(
             role=role,
             node_id=made.node_id,
             node_name=name,

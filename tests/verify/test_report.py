@@ -21,12 +21,12 @@ def mixed(expected, node, instance, seen, ran):
         ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
     )
     verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return report.Report(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
+    return report.VerificationReport(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
 
 
 def test_empty_report_is_ok():
     """A plan without plugins and volumes has nothing that could be wrong."""
-    empty = report.Report(plugins=(), volumes=())
+    empty = report.VerificationReport(plugins=(), volumes=())
 
     assert empty.ok
     assert empty.as_table() == "nothing to verify\n"
@@ -36,7 +36,9 @@ def test_empty_report_is_ok():
 def test_warnings_leave_a_report_ok(expected, node, instance, seen):
     """Only errors fail a verification."""
     there = seen(instance("node", "a"), instance("node", "gone"))
-    noted = report.Report(plugins=(plugins.compare_plugin(expected(controllers=0), there, (node("a"),)),), volumes=())
+    noted = report.VerificationReport(
+        plugins=(plugins.compare_plugin(expected(controllers=0), there, (node("a"),)),), volumes=()
+    )
 
     assert noted.ok
     assert [finding.severity for finding in noted.findings] == ["warning"]
@@ -125,7 +127,7 @@ def test_table_and_json_say_what_was_not_compared():
         findings=(),
         detail=volumes.NOT_COMPARED,
     )
-    found = report.Report(plugins=(), volumes=(held,))
+    found = report.VerificationReport(plugins=(), volumes=(held,))
 
     assert found.as_table() == (
         "volume         verdict  plugin    external id  proven by  detail\n"

@@ -150,11 +150,11 @@ def test_table_has_both_words_and_why_there_is_none(judged, instance):
     """Only where sockets were asked."""
     verdict = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
 
-    lines = report.Report(plugins=(verdict,), volumes=()).as_table(200).splitlines()
+    lines = report.VerificationReport(plugins=(verdict,), volumes=()).as_table(200).splitlines()
 
     assert " ".join(lines[3].split()) == "instance of role client zone verdict nomad socket proven by detail"
     assert lines[5].split()[-8:] == ["healthy", "healthy", "no-answer", "nomad", "the", "client", "is", "down"]
-    unasked = report.Report(plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=())
+    unasked = report.VerificationReport(plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=())
     assert "socket" not in unasked.as_table()
 
 

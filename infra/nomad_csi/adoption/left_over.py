@@ -65,7 +65,7 @@ def _others(body: values.Map, taken: frozenset[str]) -> Iterator[str]:
             yield name
 
 
-def consumers(file: str, job: jobs.Job, remarks: model.Remarks) -> None:
+def consumers(file: str, job: jobs.JobFile, remarks: model.Remarks) -> None:
     """Add a remark on a job that runs no plugin."""
     used = sorted({request.source for group in job.groups for request in group.volumes})
     what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"

@@ -42,10 +42,10 @@ class Part:
     """One task of a plugin: where it stands."""
 
     file: str
-    job: jobs.Job
-    group: jobs.Group
-    task: jobs.Task
-    plugin: jobs.CsiPlugin
+    job: jobs.JobFile
+    group: jobs.GroupBlock
+    task: jobs.TaskBlock
+    plugin: jobs.CsiPluginBlock
 
 
 @dataclass(kw_only=True)

@@ -62,7 +62,7 @@ def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return {**first, **second, **joined}
 
 
-def _taken(document: Mapping[str, Any], role: drivers.Role | None, part: model.Part) -> frozenset[str]:
+def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
     """Return names of a job that are carried over in some other form."""
     if role is None:
         return own_driver.CONFIG_TAKEN

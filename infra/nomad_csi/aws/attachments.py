@@ -14,8 +14,8 @@ from nomad_csi.aws.records import attachments as records
 
 MISSING = records.MISSING
 Attachment = records.Attachment
-EbsVolume = records.EbsVolume
-Seen = records.Seen
+AttachedVolume = records.AttachedVolume
+ObservedAttachments = records.ObservedAttachments
 is_ebs = records.is_ebs
 
 
@@ -23,7 +23,7 @@ _CHUNK = 200
 """Values of one filter. Source: Amazon EC2 API reference, ``DescribeVolumes``, 2026-08."""
 
 
-def look(external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()) -> Seen:
+def look(external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()) -> ObservedAttachments:
     """
     Return what EC2 knows of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
 
@@ -38,7 +38,9 @@ def look(external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable
         }
         asked = sorted(attached | set(instance_ids))
         states = dict.fromkeys(asked, MISSING) | dict(_instances(ec2, asked))
-    return Seen(volumes={item: _volume(item, described.get(item), states) for item in wanted}, instances=states)
+    return ObservedAttachments(
+        volumes={item: _volume(item, described.get(item), states) for item in wanted}, instances=states
+    )
 
 
 def _volumes(ec2: Any, ids: list[str]) -> Iterator[Mapping[str, Any]]:
@@ -59,11 +61,11 @@ def _pages(ec2: Any, operation: str, name: str, ids: list[str]) -> Iterator[Mapp
         yield from ec2.get_paginator(operation).paginate(Filters=[chosen])
 
 
-def _volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> EbsVolume:
+def _volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:
     if found is None:
-        return EbsVolume(external_id=external_id, state=MISSING)
+        return AttachedVolume(external_id=external_id, state=MISSING)
     places = [place for place in found["Attachments"] if place.get("State") != "detached"]
-    return EbsVolume(
+    return AttachedVolume(
         external_id=external_id,
         state=found["State"],
         attachments=tuple(

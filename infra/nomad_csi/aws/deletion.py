@@ -29,7 +29,7 @@ _LEAVING = frozenset({"deleting", "deleted"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ObservedStorage:
     """Storage that is there."""
 
     external_id: str
@@ -47,7 +47,7 @@ def kind_of(external_id: str) -> Kind:
     return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
 
 
-def look(external_id: str, aws_region: str) -> Found | None:
+def look(external_id: str, aws_region: str) -> ObservedStorage | None:
     """Return the storage, ``None`` where it is gone or about to be. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         if kind_of(external_id) == "access-point":
@@ -55,7 +55,7 @@ def look(external_id: str, aws_region: str) -> Found | None:
         return _volume(external_id, aws_region)
 
 
-def find(key: str, aws_region: str) -> tuple[Found, ...]:
+def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
     """
     Return what has the volume *key* (``namespace/volume_id``) in its tag, in whatever cluster, by external id.
 
@@ -92,15 +92,15 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
             client.meta.events.unregister(event, unique_id=_ID)
 
 
-def _volume(external_id: str, aws_region: str) -> Found | None:
+def _volume(external_id: str, aws_region: str) -> ObservedStorage | None:
     chosen = [{"Name": "volume-id", "Values": [external_id]}]
     for item in asking.client("ec2", aws_region).describe_volumes(Filters=chosen)["Volumes"]:
         if item["State"] not in _LEAVING:
-            return Found(external_id=external_id, state=item["State"], tags=tagged.tags_of(item))
+            return ObservedStorage(external_id=external_id, state=item["State"], tags=tagged.tags_of(item))
     return None
 
 
-def _access_point(external_id: str, aws_region: str) -> Found | None:
+def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
     client = asking.client("efs", aws_region)
     try:
         [point] = client.describe_access_points(AccessPointId=_point(external_id))["AccessPoints"]
@@ -111,24 +111,26 @@ def _access_point(external_id: str, aws_region: str) -> Found | None:
     if not external_id.startswith(f"{point['FileSystemId']}:"):
         raise errors.AwsError(f"{external_id}: the access point is one of {point['FileSystemId']}")
     state = point.get("LifeCycleState", "available")
-    return None if state in _LEAVING else Found(external_id=external_id, state=state, tags=tagged.tags_of(point))
+    return (
+        None if state in _LEAVING else ObservedStorage(external_id=external_id, state=state, tags=tagged.tags_of(point))
+    )
 
 
-def _tagged_volumes(key: str, aws_region: str) -> Iterator[Found]:
+def _tagged_volumes(key: str, aws_region: str) -> Iterator[ObservedStorage]:
     chosen = [{"Name": f"tag:{volumes.VOLUME_TAG}", "Values": [key]}]
     for page in asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=chosen):
         for item in page["Volumes"]:
             if item["State"] not in _LEAVING:
-                yield Found(external_id=item["VolumeId"], state=item["State"], tags=tagged.tags_of(item))
+                yield ObservedStorage(external_id=item["VolumeId"], state=item["State"], tags=tagged.tags_of(item))
 
 
-def _tagged_access_points(key: str, aws_region: str) -> Iterator[Found]:
+def _tagged_access_points(key: str, aws_region: str) -> Iterator[ObservedStorage]:
     for page in asking.client("efs", aws_region).get_paginator("describe_access_points").paginate():
         for point in page["AccessPoints"]:
             tags, state = tagged.tags_of(point), _state(point)
             if tags.get(volumes.VOLUME_TAG) == key and state not in _LEAVING:
                 external_id = volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
-                yield Found(external_id=external_id, state=state, tags=tags)
+                yield ObservedStorage(external_id=external_id, state=state, tags=tags)
 
 
 def _state(point: Mapping[str, Any]) -> str:

@@ -12,13 +12,13 @@ from nomad_csi.aws import asking, attachments, batches
 from nomad_csi.aws.records import ebs_volumes as records
 from nomad_csi.plan import volumes
 
-EbsVolume = records.EbsVolume
+EbsVolumeRecord = records.EbsVolumeRecord
 
 _TAGGED_AT_ONCE = 500
 """Resources of one ``CreateTags``; 1,000 are allowed."""
 
 
-def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolume]:
+def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """
     Return those of the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
 
@@ -34,7 +34,7 @@ def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> di
     return {item["VolumeId"]: _volume(item) for item in found}
 
 
-def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolume]:
+def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     wanted = {"Name": "tag-key", "Values": [volumes.OWNER_TAG, volumes.VOLUME_TAG]}
     with asking.told(aws_region):
@@ -52,8 +52,8 @@ def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -
             ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
 
 
-def _volume(item: Mapping[str, Any]) -> EbsVolume:
-    return EbsVolume(
+def _volume(item: Mapping[str, Any]) -> EbsVolumeRecord:
+    return EbsVolumeRecord(
         external_id=item["VolumeId"],
         zone=item["AvailabilityZone"],
         state=item["State"],

@@ -14,13 +14,13 @@ from nomad_csi.aws import asking
 from nomad_csi.aws.records import file_systems as records
 
 FileSystem = records.FileSystem
-Seen = records.Seen
+ObservedFileSystems = records.ObservedFileSystems
 parts = records.parts
 
 _ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 
 
-def look(aws_region: str) -> Seen:
+def look(aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points of the region. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         efs = asking.client("efs", aws_region)
@@ -33,7 +33,7 @@ def look(aws_region: str) -> Seen:
     return _seen(systems, points)
 
 
-def find(external_ids: Iterable[str], aws_region: str) -> Seen:
+def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
     """Return those file systems and access points of *external_ids* that EFS knows. Raises `errors.AwsError`."""
     wanted = [found for external_id in external_ids if (found := parts(external_id))]
     with asking.told(aws_region):
@@ -62,8 +62,8 @@ def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, An
     return found
 
 
-def _seen(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> Seen:
-    return Seen(
+def _seen(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> ObservedFileSystems:
+    return ObservedFileSystems(
         file_systems={
             item["FileSystemId"]: FileSystem(
                 file_system_id=item["FileSystemId"],

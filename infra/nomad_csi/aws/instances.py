@@ -12,11 +12,11 @@ from typing import Any
 from nomad_csi.aws import asking, batches
 from nomad_csi.aws.records import instances as records
 
-Instance = records.Instance
+Ec2Instance = records.Ec2Instance
 is_instance = records.is_instance
 
 
-def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Instance]:
+def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
     """Return those of the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         found = batches.described(
@@ -26,9 +26,9 @@ def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> di
     return {item["InstanceId"]: _instance(item) for item in each}
 
 
-def _instance(item: Mapping[str, Any]) -> Instance:
+def _instance(item: Mapping[str, Any]) -> Ec2Instance:
     options = item.get("MetadataOptions") or {}
-    return Instance(
+    return Ec2Instance(
         instance_id=item["InstanceId"],
         state=item["State"]["Name"],
         zone=item["Placement"]["AvailabilityZone"],

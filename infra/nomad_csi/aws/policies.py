@@ -19,8 +19,8 @@ from nomad_csi import errors
 from nomad_csi.aws import asking
 from nomad_csi.aws.records import policies as records
 
-Question = records.Question
-Role = records.Role
+PolicySimulation = records.PolicySimulation
+IamRole = records.IamRole
 
 _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
 
@@ -38,21 +38,21 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
     return roles[0]["RoleName"], roles[0]["Arn"], boundary
 
 
-def look(profile_arn: str, aws_region: str, questions: Sequence[Question]) -> Role:
+def look(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:
     """Return the role in the instance profile with IAM's answers to *questions*, or its policies. `errors.AwsError`."""
     with asking.told(aws_region):
         iam = asking.client("iam", aws_region)
     name, arn, boundary = _role_of(iam, profile_arn, aws_region)
     try:
         with asking.told(aws_region):
-            return Role(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
+            return IamRole(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
     except errors.AwsError as error:
         why = str(error)
     with asking.told(aws_region):
-        return Role(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
+        return IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
 
 
-def _simulated(iam: Any, arn: str, question: Question) -> frozenset[str]:
+def _simulated(iam: Any, arn: str, question: PolicySimulation) -> frozenset[str]:
     entries = [
         {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
         for key, value in question.context.items()

@@ -47,7 +47,7 @@ EXIT_TERMINATED = 143
 """128 and the number of the signal, as shells have it."""
 
 
-class Parser(argparse.ArgumentParser):
+class ArgumentParser(argparse.ArgumentParser):
     """
     An argument parser whose exit code for wrong usage is that of ``sysexits.h``.
 
@@ -118,9 +118,11 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="nomad-csi", description="CSI storage for Nomad: rendered, run, registered and proven.")
+    parser = ArgumentParser(
+        prog="nomad-csi", description="CSI storage for Nomad: rendered, run, registered and proven."
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=ArgumentParser)
     chosen = next((word for word in words if not word.startswith("-")), "")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

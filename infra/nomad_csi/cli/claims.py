@@ -80,7 +80,7 @@ def _given(options: Mapping[str, Any]) -> list[str]:
 
 def _repair(arguments: argparse.Namespace) -> int:
     namespace, volume_id = arguments.repair
-    order = repair_steps.Order(
+    order = repair_steps.RepairRequest(
         namespace=namespace,
         volume_id=volume_id,
         document=_document(arguments),

@@ -109,7 +109,7 @@ def _answer(
 
 
 def _replies(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     arguments: argparse.Namespace,
     command: csi_commands.Command,
     request: Any,

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     manner = _manner(arguments)
     orders = [
-        deletion_order.Order(
+        deletion_order.DeletionRequest(
             namespace=namespace,
             volume_id=volume_id,
             word=_word(f"{namespace}/{volume_id}", arguments.yes_delete_data),
@@ -97,14 +97,14 @@ def _check(arguments: argparse.Namespace) -> None:
     usage.refuse(problems, "delete")
 
 
-def _manner(arguments: argparse.Namespace) -> deletion_order.Manner:
+def _manner(arguments: argparse.Namespace) -> deletion_order.DeletionOptions:
     made: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for path in arguments.state:
         state = _json(path)
         made |= deletion_state.made(state, str(path))
         clusters |= deletion_state.clusters(state, str(path))
-    return deletion_order.Manner(
+    return deletion_order.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
         endpoint=arguments.endpoint,

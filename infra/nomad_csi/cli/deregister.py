@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Deregister, and print what became of each volume."""
     if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
-    manner = deregistration.Manner(
+    manner = deregistration.DeregistrationOptions(
         wait_s=arguments.timeout_s,
         is_forced=arguments.force,
         aws_region=arguments.aws_region,

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return strict.exit_code(arguments, found.exit_code, found.findings)
 
 
-def _examine(arguments: argparse.Namespace) -> report.Report:
+def _examine(arguments: argparse.Namespace) -> report.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
@@ -56,7 +56,7 @@ def _examine(arguments: argparse.Namespace) -> report.Report:
         return doctor.examine(nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws)
 
 
-def _fixed(found: report.Report, arguments: argparse.Namespace) -> bool:
+def _fixed(found: report.DoctorReport, arguments: argparse.Namespace) -> bool:
     """Set the tag after asking; return whether it was done."""
     count = len(found.untagged)
     question = (

@@ -17,7 +17,7 @@ SECRETS = "NOMAD_CSI_SECRETS"
 
 
 @dataclass
-class Wanted:
+class NamedDocuments:
     """What paths name."""
 
     documents: list[registration.VolumeRegistration] = field(default_factory=list)
@@ -34,14 +34,14 @@ def add_secrets(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secret", type=argument_secrets.refuse, help=argparse.SUPPRESS)
 
 
-def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Wanted:
+def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:
     """
     Return the registrations that *paths* name: specs, volume files, folders of volume files.
 
     *stack_output* names the external ids of storage that Pulumi made; *namespace* is that of a file that names none.
     Raises `errors.SpecError` with the problems of all files together.
     """
-    wanted = Wanted()
+    wanted = NamedDocuments()
     broken: list[errors.SpecError] = []
     external_ids = inputs.read_external_ids(stack_output)
     for path in _files(paths):

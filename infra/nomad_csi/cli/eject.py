@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show, ask, eject."""
-    stack = stack_cli.Stack(folder=arguments.project, name=arguments.stack)
+    stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
     found = ejecting.look(stack, arguments.stack or "the selected stack")
     if arguments.json:
         print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from nomad_csi.deploy import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
-    draft, steps = stack_cli.Stack(folder=arguments.project, name=arguments.stack).preview()
+    draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
     with inputs.connect(arguments) as nomad:
         found = stack_import.fill(draft, steps, functools.partial(stack_objects.look, nomad))
     if found.imported:

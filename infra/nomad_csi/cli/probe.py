@@ -93,7 +93,7 @@ def _one(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> Any:
-    """Return a `verify.probed.Picture` of the answer and what Nomad has registered."""
+    """Return a `verify.probed.ProbedPlugin` of the answer and what Nomad has registered."""
     from nomad_csi.cli import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.deploy import probe_deep  # noqa: PLC0415
 

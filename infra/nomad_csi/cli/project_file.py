@@ -16,7 +16,7 @@ _SECTION, _LIST = "plugins", "providers"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Provider:
+class NamedProvider:
     """A provider plugin that the project names itself."""
 
     section: str
@@ -39,17 +39,17 @@ def read(path: Path) -> Mapping[str, Any]:
     return _document(_text(path), path)
 
 
-def named(document: Mapping[str, Any], name: str) -> Provider | None:
+def named(document: Mapping[str, Any], name: str) -> NamedProvider | None:
     """Return what *document* says of the provider plugin *name*; ``None`` when it says nothing."""
     section = document.get(_SECTION)
     listed = section.get(_LIST) if isinstance(section, Mapping) else None
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping) and item.get("name") == name:
-            return Provider(section=f"{_SECTION}.{_LIST}", path=str(item.get("path", "")))
+            return NamedProvider(section=f"{_SECTION}.{_LIST}", path=str(item.get("path", "")))
     packages = document.get("packages")
     package = packages.get(name) if isinstance(packages, Mapping) else None
     source = package.get("source") if isinstance(package, Mapping) else package
-    return Provider(section="packages", path=str(source)) if source else None
+    return NamedProvider(section="packages", path=str(source)) if source else None
 
 
 def by_hand(name: str, folder: str) -> str:

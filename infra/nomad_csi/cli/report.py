@@ -41,7 +41,7 @@ def _count(given: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, and write the report."""
-    question = cluster_report.Question(
+    question = cluster_report.ReportOptions(
         plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
         spec=str(arguments.spec or ""),
         external_ids=inputs.read_external_ids(arguments.stack_output),
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     return strict.exit_code(arguments, code, found.findings)
 
 
-def _text(found: model.Report, *, as_data: bool) -> str:
+def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     if as_data:
         return json.dumps(as_json.of(found), indent=2) + "\n"
     shown = page.of(found, metadata.version("nomad-csi"))

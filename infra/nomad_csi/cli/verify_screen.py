@@ -42,7 +42,7 @@ class Screen:
         self._title = title
         self._colour = colour
         self._status = ""
-        self._last: rounds.Round | None = None
+        self._last: rounds.VerificationRound | None = None
         self._changes: collections.deque[str] = collections.deque(maxlen=CHANGES_MAX)
         self._size = os.terminal_size((0, 0))
         self._write(_OPEN)
@@ -52,7 +52,7 @@ class Screen:
         self._status = f"asking since {rounds.when(time.time())}, every {every_s:g} s; Ctrl-C ends"
         self._draw()
 
-    def show(self, done: rounds.Round) -> None:
+    def show(self, done: rounds.VerificationRound) -> None:
         """Show a round."""
         self._last = done
         at = rounds.when(done.at_s)

@@ -31,7 +31,7 @@ class _Shown(Protocol):
     def begin(self, every_s: float) -> None:
         """Show that a round begins."""
 
-    def show(self, done: rounds.Round) -> None:
+    def show(self, done: rounds.VerificationRound) -> None:
         """Show a round."""
 
     def wait(self, seconds: float, events: changes.Events) -> None:
@@ -121,7 +121,7 @@ class _Stream:
 class _JsonLines(_Stream):
     """One JSON document for each round."""
 
-    def show(self, done: rounds.Round) -> None:
+    def show(self, done: rounds.VerificationRound) -> None:
         """Print it on one line."""
         print(json.dumps(done.as_json()), file=self._out, flush=True)
 
@@ -134,7 +134,7 @@ class _Lines(_Stream):
         self._is_first = True
         self._said = ""
 
-    def show(self, done: rounds.Round) -> None:
+    def show(self, done: rounds.VerificationRound) -> None:
         """Print what changed, with its time, and the answer where it is another than before."""
         if done.found is not None and self._is_first:
             self._is_first = False

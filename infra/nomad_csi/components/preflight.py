@@ -17,7 +17,7 @@ from nomad_csi.spec import model as spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class PlannedEbsVolume:
     """An EBS volume of the spec."""
 
     path: str
@@ -36,7 +36,7 @@ def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None)
 
 
 def refuse_what_cannot_be(
-    aws_regions: Iterable[str], wanted: Mapping[str, Wanted], *, profile: str | None = None
+    aws_regions: Iterable[str], wanted: Mapping[str, PlannedEbsVolume], *, profile: str | None = None
 ) -> None:
     """
     Refuse storage of this stack that its state lacks, and changes to EBS volumes that EC2 would refuse, all together.
@@ -79,7 +79,7 @@ def _found(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[t
 
 
 def _problems(
-    items: Iterable[tagged.Tagged], aws_region: str, wanted: Mapping[str, Wanted], profile: str | None
+    items: Iterable[tagged.Tagged], aws_region: str, wanted: Mapping[str, PlannedEbsVolume], profile: str | None
 ) -> Iterator[errors.Problem]:
     pairs = [(item.volume, wanted[item.key]) for item in items if item.volume and item.key in wanted]
     changing = [present.external_id for present, each in pairs if ebs_changes.differs(present, each.volume)]

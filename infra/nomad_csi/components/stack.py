@@ -118,7 +118,7 @@ def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
     if any(volume.ebs or volume.efs for volume in read.volumes.values()):
         paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}
         wanted = {
-            volume.key: preflight.Wanted(path=paths[volume.key], volume=volume.source)
+            volume.key: preflight.PlannedEbsVolume(path=paths[volume.key], volume=volume.source)
             for volume in plan.volumes
             if isinstance(volume.source, model.EbsVolume)
         }

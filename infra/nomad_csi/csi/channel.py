@@ -69,7 +69,7 @@ NO_HOST = "the host name has no address: correct it, write an address instead, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class Connection:
+class CsiConnection:
     """An open channel to one plugin. Made by `connect`, closed by it."""
 
     endpoint: endpoint.Endpoint
@@ -88,7 +88,7 @@ def connect(
     attempt_s: float = 20.0,
     cancelled: threading.Event | None = None,
     insecure: bool = False,
-) -> Iterator[Connection]:
+) -> Iterator[CsiConnection]:
     """
     Hold a channel for as long as the block runs. Opens nothing itself: the first call does.
 
@@ -99,12 +99,12 @@ def connect(
     attempt = ("grpc.min_reconnect_backoff_ms", round(attempt_s * 1000))  # gRPC's name for the shortest attempt
     channel = grpc.insecure_channel(where.target, options=[*OPTIONS, attempt])
     try:
-        yield Connection(endpoint=where, channel=channel, cancelled=cancelled, insecure=insecure)
+        yield CsiConnection(endpoint=where, channel=channel, cancelled=cancelled, insecure=insecure)
     finally:
         channel.close()
 
 
-def call(connection: Connection, method: Callable[..., Any], request: Any, *, timeout_s: float) -> Any:
+def call(connection: CsiConnection, method: Callable[..., Any], request: Any, *, timeout_s: float) -> Any:
     """
     Call *method*, a member of a generated stub on the connection's channel, and return the reply message.
 
@@ -131,7 +131,7 @@ def call(connection: Connection, method: Callable[..., Any], request: Any, *, ti
         future.cancel()
 
 
-def _wait(connection: Connection, ended: threading.Event, deadline: float) -> None:
+def _wait(connection: CsiConnection, ended: threading.Event, deadline: float) -> None:
     """Wait until the call ended or the monotonic clock passes *deadline*."""
     if connection.cancelled is None:
         ended.wait(max(deadline - time.monotonic(), 0.0))
@@ -142,7 +142,7 @@ def _wait(connection: Connection, ended: threading.Event, deadline: float) -> No
         ended.wait(min(CANCEL_POLL_S, left))
 
 
-def _error(connection: Connection, code: str, details: str, secrets: Iterable[str] = ()) -> errors.CsiError:
+def _error(connection: CsiConnection, code: str, details: str, secrets: Iterable[str] = ()) -> errors.CsiError:
     sentence = " ".join(details.split())
     for mark, meaning in NOT_GRPC:
         if mark in sentence:

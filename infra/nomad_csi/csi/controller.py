@@ -22,7 +22,7 @@ class ControllerCapabilities:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Validation:
+class ValidateVolumeAnswer:
     """Answer to ``ValidateVolumeCapabilities``."""
 
     confirmed: bool
@@ -50,7 +50,7 @@ class VolumeCondition:
     message: str
 
 
-def controller_get_capabilities(connection: channel.Connection, *, timeout_s: float) -> ControllerCapabilities:
+def controller_get_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> ControllerCapabilities:
     """Ask what the controller can do. ``UNIMPLEMENTED``: this process is no controller."""
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     request = csi_pb2.ControllerGetCapabilitiesRequest()
@@ -60,7 +60,7 @@ def controller_get_capabilities(connection: channel.Connection, *, timeout_s: fl
 
 
 def validate_volume_capabilities(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     volume_id: str,
     capabilities: Sequence[capability.VolumeCapability],
@@ -68,7 +68,7 @@ def validate_volume_capabilities(
     parameters: Mapping[str, str] = _NONE,
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
-) -> Validation:
+) -> ValidateVolumeAnswer:
     """Ask whether the volume exists and can be used in these ways."""
     request = csi_pb2.ValidateVolumeCapabilitiesRequest(
         volume_id=volume_id,
@@ -79,11 +79,11 @@ def validate_volume_capabilities(
     )
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     reply = channel.call(connection, stub.ValidateVolumeCapabilities.future, request, timeout_s=timeout_s)
-    return Validation(confirmed=reply.HasField("confirmed"), message=reply.message)
+    return ValidateVolumeAnswer(confirmed=reply.HasField("confirmed"), message=reply.message)
 
 
 def delete_volume(
-    connection: channel.Connection, *, volume_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
+    connection: channel.CsiConnection, *, volume_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
 ) -> None:
     """Have the plugin delete the volume *and its data*. A volume that is gone is no error."""
     request = csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets)
@@ -91,7 +91,7 @@ def delete_volume(
     channel.call(connection, stub.DeleteVolume.future, request, timeout_s=timeout_s)
 
 
-def list_volumes(connection: channel.Connection, *, starting_token: str = "", timeout_s: float) -> VolumePage:
+def list_volumes(connection: channel.CsiConnection, *, starting_token: str = "", timeout_s: float) -> VolumePage:
     """Ask for the ids of all volumes, page by page."""
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     request = csi_pb2.ListVolumesRequest(starting_token=starting_token)
@@ -99,7 +99,7 @@ def list_volumes(connection: channel.Connection, *, starting_token: str = "", ti
     return VolumePage(volume_ids=tuple(each.volume.volume_id for each in reply.entries), next_token=reply.next_token)
 
 
-def controller_get_volume(connection: channel.Connection, *, volume_id: str, timeout_s: float) -> VolumeCondition:
+def controller_get_volume(connection: channel.CsiConnection, *, volume_id: str, timeout_s: float) -> VolumeCondition:
     """Ask for the condition of one volume."""
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     request = csi_pb2.ControllerGetVolumeRequest(volume_id=volume_id)

@@ -40,14 +40,14 @@ class Readiness:
     """Whether the plugin filled ``ready`` in; the EBS and EFS drivers do not."""
 
 
-def get_plugin_info(connection: channel.Connection, *, timeout_s: float) -> PluginInfo:
+def get_plugin_info(connection: channel.CsiConnection, *, timeout_s: float) -> PluginInfo:
     """Ask for name and version. Errors: those of `channel.call`."""
     stub = csi_pb2_grpc.IdentityStub(connection.channel)
     reply = channel.call(connection, stub.GetPluginInfo.future, csi_pb2.GetPluginInfoRequest(), timeout_s=timeout_s)
     return PluginInfo(name=reply.name, vendor_version=reply.vendor_version, manifest=dict(reply.manifest))
 
 
-def get_plugin_capabilities(connection: channel.Connection, *, timeout_s: float) -> PluginCapabilities:
+def get_plugin_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> PluginCapabilities:
     """Ask what the plugin can do as a whole. Errors: those of `channel.call`."""
     stub = csi_pb2_grpc.IdentityStub(connection.channel)
     request = csi_pb2.GetPluginCapabilitiesRequest()
@@ -60,7 +60,7 @@ def get_plugin_capabilities(connection: channel.Connection, *, timeout_s: float)
     )
 
 
-def probe(connection: channel.Connection, *, timeout_s: float) -> Readiness:
+def probe(connection: channel.CsiConnection, *, timeout_s: float) -> Readiness:
     """
     Ask whether the plugin is ready. Errors: those of `channel.call`; an error means unhealthy.
 

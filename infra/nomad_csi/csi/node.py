@@ -33,7 +33,7 @@ class NodeCapabilities:
     """Names such as ``STAGE_UNSTAGE_VOLUME``, sorted."""
 
 
-def node_get_info(connection: channel.Connection, *, timeout_s: float) -> NodeInfo:
+def node_get_info(connection: channel.CsiConnection, *, timeout_s: float) -> NodeInfo:
     """Ask for the machine's id, limit and place. ``UNIMPLEMENTED``: this process is no node plugin."""
     stub = csi_pb2_grpc.NodeStub(connection.channel)
     reply = channel.call(connection, stub.NodeGetInfo.future, csi_pb2.NodeGetInfoRequest(), timeout_s=timeout_s)
@@ -44,7 +44,7 @@ def node_get_info(connection: channel.Connection, *, timeout_s: float) -> NodeIn
     )
 
 
-def node_get_capabilities(connection: channel.Connection, *, timeout_s: float) -> NodeCapabilities:
+def node_get_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> NodeCapabilities:
     """Ask what the node plugin can do."""
     stub = csi_pb2_grpc.NodeStub(connection.channel)
     request = csi_pb2.NodeGetCapabilitiesRequest()

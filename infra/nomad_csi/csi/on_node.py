@@ -53,10 +53,10 @@ class Answers:
         return lines or [f"{self.folder}: no plugin runs here"]
 
 
-_NOTHING = validation.Task(seconds=0.0, by_allocation={})
+_NOTHING = validation.ValidationTask(seconds=0.0, by_allocation={})
 
 
-def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Task = _NOTHING) -> Answers:
+def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.ValidationTask = _NOTHING) -> Answers:
     """
     Probe every plugin whose socket is in *folder*; what is wrong with one is a result.
 

@@ -26,12 +26,12 @@ _LONG = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class PresenceQuestion:
     """A volume, and what is known of its driver."""
 
     volume_id: str
     absence: Literal["validate", "get", "none", ""] = ""
-    """The call that tells a volume that is gone: `drivers.model.Deletion`; empty: not known."""
+    """The call that tells a volume that is gone: `drivers.model.DriverDeletion`; empty: not known."""
 
     gone: Collection[str] = ()
     """Regular expressions for errors that say so with another code than ``NOT_FOUND``."""
@@ -41,7 +41,7 @@ class Question:
     """For each call."""
 
 
-def observe(connection: channel.Connection, question: Question) -> Presence:
+def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     """
     Return whether the volume exists.
 
@@ -63,7 +63,7 @@ def observe(connection: channel.Connection, question: Question) -> Presence:
 
 
 def says_gone(error: errors.CsiError, gone: Collection[str]) -> bool:
-    """Return whether *error* says in the driver's own words that the volume does not exist; *gone* as in `Question`."""
+    """Return whether *error* says that the volume does not exist; *gone* as in `PresenceQuestion`."""
     return any(re.search(pattern, error.message) for pattern in gone)
 
 
@@ -88,7 +88,7 @@ def _other(run: str) -> str:
 
 
 def _by_validation(
-    connection: channel.Connection, question: Question, volume_id: str
+    connection: channel.CsiConnection, question: PresenceQuestion, volume_id: str
 ) -> Literal["present", "absent", "error", "unimplemented"]:
     try:
         controller.validate_volume_capabilities(
@@ -108,12 +108,12 @@ def _by_validation(
     return "present"
 
 
-def _knows_ids(connection: channel.Connection, question: Question) -> bool:
+def _knows_ids(connection: channel.CsiConnection, question: PresenceQuestion) -> bool:
     """Return whether the driver refuses an id that cannot exist."""
     return _by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
 
 
-def _by_get(connection: channel.Connection, question: Question) -> Presence:
+def _by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     try:
         condition = controller.controller_get_volume(
             connection, volume_id=question.volume_id, timeout_s=question.timeout_s
@@ -129,7 +129,7 @@ def _by_get(connection: channel.Connection, question: Question) -> Presence:
     return "absent" if is_gone else "present"
 
 
-def _by_list(connection: channel.Connection, question: Question) -> Presence:
+def _by_list(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     rpcs = controller.controller_get_capabilities(connection, timeout_s=question.timeout_s).rpcs
     if "LIST_VOLUMES" not in rpcs:
         return "unobservable"

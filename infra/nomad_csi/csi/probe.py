@@ -95,7 +95,7 @@ class _Expected:
 class _Asking:
     """A probe under way."""
 
-    connection: channel.Connection
+    connection: channel.CsiConnection
     deadline: float
     """On the monotonic clock."""
 

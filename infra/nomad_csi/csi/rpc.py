@@ -72,13 +72,13 @@ def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
         raise errors.SpecError((errors.Problem(path="", got="", allowed=allowed, fix=said),), name) from None
 
 
-def call(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: float) -> Any:
+def call(connection: channel.CsiConnection, rpc: Rpc, request: Any, *, timeout_s: float) -> Any:
     """Call *rpc* once and return the reply message. Errors: those of `channel.call`."""
     stub = getattr(csi_pb2_grpc, f"{rpc.service}Stub")(connection.channel)
     return channel.call(connection, getattr(stub, rpc.name).future, request, timeout_s=timeout_s)
 
 
-def pages(connection: channel.Connection, rpc: Rpc, request: Any, *, timeout_s: float) -> Iterator[Any]:
+def pages(connection: channel.CsiConnection, rpc: Rpc, request: Any, *, timeout_s: float) -> Iterator[Any]:
     """
     Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for all.
 

@@ -16,7 +16,7 @@ _NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Snapshot:
+class CsiSnapshot:
     """A snapshot as the plugin knows it."""
 
     snapshot_id: str
@@ -36,20 +36,20 @@ class Snapshot:
 class SnapshotPage:
     """Answer to ``ListSnapshots``."""
 
-    snapshots: tuple[Snapshot, ...]
+    snapshots: tuple[CsiSnapshot, ...]
     next_token: str
     """Empty: that was all."""
 
 
 def create_snapshot(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     source_volume_id: str,
     name: str,
     parameters: Mapping[str, str] = _NONE,
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
-) -> Snapshot:
+) -> CsiSnapshot:
     """Have the plugin make a snapshot. The same name means the same snapshot: a repeated call makes no second one."""
     request = csi_pb2.CreateSnapshotRequest(
         source_volume_id=source_volume_id, name=name, parameters=parameters, secrets=secrets
@@ -59,7 +59,7 @@ def create_snapshot(
 
 
 def delete_snapshot(
-    connection: channel.Connection, *, snapshot_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
+    connection: channel.CsiConnection, *, snapshot_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
 ) -> None:
     """Have the plugin delete the snapshot *and what only it holds*. One that is gone is no error."""
     request = csi_pb2.DeleteSnapshotRequest(snapshot_id=snapshot_id, secrets=secrets)
@@ -68,7 +68,7 @@ def delete_snapshot(
 
 
 def list_snapshots(
-    connection: channel.Connection,
+    connection: channel.CsiConnection,
     *,
     snapshot_id: str = "",
     source_volume_id: str = "",
@@ -91,8 +91,8 @@ def list_snapshots(
     return SnapshotPage(snapshots=found, next_token=reply.next_token)
 
 
-def _snapshot(message: Any) -> Snapshot:
-    return Snapshot(
+def _snapshot(message: Any) -> CsiSnapshot:
+    return CsiSnapshot(
         snapshot_id=message.snapshot_id,
         source_volume_id=message.source_volume_id,
         size_bytes=message.size_bytes,

@@ -21,7 +21,7 @@ from nomad_csi.csi.records import validation as records
 
 Key = records.Key
 Validated = records.Validated
-Question = records.Question
+ValidationQuestion = records.ValidationQuestion
 
 VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
 """Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the questions, packed."""
@@ -39,18 +39,18 @@ LATE = records.LATE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class ValidationTask:
     """What one client is to ask its controllers."""
 
     seconds: float
     """For all volumes together."""
 
-    by_allocation: Mapping[str, Sequence[Question]]
+    by_allocation: Mapping[str, Sequence[ValidationQuestion]]
 
 
 def ask(
     local: str,
-    questions: Sequence[Question],
+    questions: Sequence[ValidationQuestion],
     *,
     secrets: Mapping[Key, Mapping[str, str]] | None = None,
     timeout_s: float,
@@ -74,8 +74,8 @@ def ask(
 
 
 def _one(
-    connection: channel.Connection,
-    question: Question,
+    connection: channel.CsiConnection,
+    question: ValidationQuestion,
     *,
     secrets: Mapping[Key, Mapping[str, str]],
     timeout_s: float,
@@ -107,7 +107,7 @@ def _use(mode: Any, attachment: Any) -> capability.VolumeCapability:
     return capability.VolumeCapability(access_mode=mode, attachment_mode=attachment)
 
 
-def packed(task: Task) -> dict[str, str]:
+def packed(task: ValidationTask) -> dict[str, str]:
     """Return *task* as environment variables of a job, none for no question."""
     if not any(task.by_allocation.values()):
         return {}
@@ -120,16 +120,16 @@ def packed(task: Task) -> dict[str, str]:
     return {f"{VARIABLE}_{number}": part for number, part in enumerate(parts)}
 
 
-def unpacked(environment: Mapping[str, str] = os.environ) -> Task:
+def unpacked(environment: Mapping[str, str] = os.environ) -> ValidationTask:
     """Return the task that `packed` wrote; one without questions where there is none. Raises `ValueError`."""
     parts: list[str] = []
     while (part := environment.get(f"{VARIABLE}_{len(parts)}")) is not None:
         parts.append(part)
     if not parts:
-        return Task(seconds=0.0, by_allocation={})
+        return ValidationTask(seconds=0.0, by_allocation={})
     try:
         document = json.loads(zlib.decompress(base64.b64decode("".join(parts), validate=True)))
-        return Task(
+        return ValidationTask(
             seconds=float(document["seconds"]),
             by_allocation={alloc_id: _questions(found) for alloc_id, found in document["by_allocation"].items()},
         )
@@ -137,9 +137,9 @@ def unpacked(environment: Mapping[str, str] = os.environ) -> Task:
         raise ValueError(f"what {VARIABLE}_0 holds is not of this version: {error}") from None
 
 
-def _questions(found: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
+def _questions(found: Iterable[Mapping[str, Any]]) -> tuple[ValidationQuestion, ...]:
     return tuple(
-        Question(
+        ValidationQuestion(
             key=(item["key"][0], item["key"][1]),
             external_id=item["external_id"],
             uses=tuple((use[0], use[1]) for use in item["uses"]),
@@ -156,7 +156,7 @@ def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
     return {"asked": len(answers), "wrong": wrong}
 
 
-def of_json(document: Mapping[str, Any], questions: Sequence[Question]) -> dict[Key, Validated]:
+def of_json(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
     """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` where they are others'."""
     keys = [question.key for question in questions]
     wrong = {(namespace, volume_id): _answer(found) for namespace, volume_id, found in document["wrong"]}

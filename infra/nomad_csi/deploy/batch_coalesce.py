@@ -117,7 +117,7 @@ class Coalescer:
         """Send *group* and give each its answer, whatever happens: others wait for it."""
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
-        patience = batch_send.Patience(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
+        patience = batch_send.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
             holds = {_key(item): item.hold for item in group}

@@ -64,7 +64,7 @@ def register(
 
     """
     wanted = _by_key(documents)
-    patience = batch_send.Patience(
+    patience = batch_send.BatchTimeouts(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
         wait_s=WAIT_S,
@@ -125,7 +125,9 @@ def _by_key(
 
 
 def _looked(
-    client: nomad.Nomad, wanted: Mapping[batch_look.Key, registration.VolumeRegistration], patience: batch_send.Patience
+    client: nomad.Nomad,
+    wanted: Mapping[batch_look.Key, registration.VolumeRegistration],
+    patience: batch_send.BatchTimeouts,
 ) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
@@ -140,8 +142,8 @@ def _taken(
     client: nomad.Nomad,
     seen: Mapping[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     claimant: registration_ownership.Claimant,
-    patience: batch_send.Patience,
-) -> registration_ownership.Taken:
+    patience: batch_send.BatchTimeouts,
+) -> registration_ownership.AcquiredVolumes:
     """
     Mark what Nomad would take as *claimant*'s, and find out what is another's.
 
@@ -158,7 +160,7 @@ def _taken(
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 
 
-def _patiently(ask: Callable[[], _Answer], patience: batch_send.Patience) -> _Answer:
+def _patiently(ask: Callable[[], _Answer], patience: batch_send.BatchTimeouts) -> _Answer:
     """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
     attempt = 0
     while True:

@@ -31,7 +31,7 @@ def _silent(_line: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
+class BatchTimeouts:
     """How long and how often a batch is tried."""
 
     deadline: float
@@ -62,7 +62,7 @@ class Patience:
 def send(
     client: nomad.Nomad,
     documents: Iterable[registration.VolumeRegistration],
-    patience: Patience,
+    patience: BatchTimeouts,
     *,
     new: frozenset[batch_look.Key] = frozenset(),
 ) -> Iterator[Sent]:
@@ -124,7 +124,7 @@ def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> I
 class _Sender:
     """Sends one batch after the other, from several threads."""
 
-    def __init__(self, client: nomad.Nomad, patience: Patience, new: frozenset[batch_look.Key]) -> None:
+    def __init__(self, client: nomad.Nomad, patience: BatchTimeouts, new: frozenset[batch_look.Key]) -> None:
         self._client = client
         self._patience = patience
         self._new = new

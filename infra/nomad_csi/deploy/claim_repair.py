@@ -19,13 +19,13 @@ from nomad_csi.deploy import claim_replacement, claims, repair_note, repair_step
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.verify import claim_model
 
-Order = repair_steps.Order
+RepairRequest = repair_steps.RepairRequest
 Repaired = repair_steps.Repaired
 
 
 def repair(
     client: nomad.Nomad,
-    order: Order,
+    order: RepairRequest,
     *,
     ask: Callable[[str], bool],
     tell: Callable[[str], None] = lambda _line: None,
@@ -66,7 +66,7 @@ class _Ladder:
     def __init__(
         self,
         client: nomad.Nomad,
-        order: Order,
+        order: RepairRequest,
         ask: Callable[[str], bool],
         tell: Callable[[str], None],
         cancelled: threading.Event,

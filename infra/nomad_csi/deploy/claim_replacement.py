@@ -15,7 +15,7 @@ from nomad_csi.verify import claim_model
 class Replacement:
     """A volume of which Nomad is to hold the registration, and not the claims. Raises `repair_steps.EndError`."""
 
-    def __init__(self, client: nomad.Nomad, order: repair_steps.Order) -> None:
+    def __init__(self, client: nomad.Nomad, order: repair_steps.RepairRequest) -> None:
         self._client = client
         self._order = order
         self.way_on = order.again

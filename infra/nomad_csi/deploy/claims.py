@@ -13,7 +13,9 @@ EVERYWHERE = "*"
 """All namespaces that the token may see."""
 
 
-def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = "") -> claims_report.Report:
+def report(
+    client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = ""
+) -> claims_report.ClaimsReport:
     """
     Return who holds the volumes of *namespace* (``*``: of all that the token may see), and which claims are stuck.
 
@@ -37,7 +39,7 @@ def report(client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_regi
     ]
     found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
     judged = claims.judge(look(client, found.volumes, aws_region=aws_region))
-    return claims_report.Report(volumes=judged, asked_ec2=bool(aws_region), unread=found.unread)
+    return claims_report.ClaimsReport(volumes=judged, asked_ec2=bool(aws_region), unread=found.unread)
 
 
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
@@ -48,7 +50,7 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
         probe_job.plugin_of(client, plugin_id)
 
 
-def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.Found:
+def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.ObservedClaims:
     """Return what there is to know of the claims of *found*. Raises what `report` raises."""
     seen = tuple(found)
     claimed = [volume for volume in seen if volume.claims]
@@ -56,7 +58,7 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
     clients = {node.node_id: node for node in nodes.list_nodes(client)} if claimed else {}
     if aws_region:
         clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
-    return claim_model.Found(
+    return claim_model.ObservedClaims(
         volumes=seen,
         nodes=clients,
         plugins=dict(zip(plugin_ids, gather.in_parallel(_plugin_reads(client, plugin_ids)), strict=True)),
@@ -85,6 +87,8 @@ def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, no
     return {node.node_id: node for node in described}
 
 
-def _ec2(seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str) -> attachments.Seen:
+def _ec2(
+    seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str
+) -> attachments.ObservedAttachments:
     instance_ids = {claims.instance_of(node) for node in clients.values()} - {""}
     return attachments.look((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

@@ -35,7 +35,7 @@ _Version = tuple[str, int]
 """Id of a client, and the index of its last change."""
 
 
-class Clients:
+class ClientCache:
     """All clients; what one said of itself is kept until it changes. For one thread at a time."""
 
     def __init__(self, client: nomad.Nomad) -> None:

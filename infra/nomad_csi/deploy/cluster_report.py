@@ -29,7 +29,7 @@ _NOT_ASKED = doctor.Unknown(reason="AWS was not asked: name a region with `--aws
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Question:
+class ReportOptions:
     """What a report is to tell."""
 
     plan: plans.StoragePlan | None = None
@@ -49,7 +49,7 @@ class Question:
     sandbox: str = ""
 
 
-def look(client: nomad.Nomad, question: Question) -> model.Report:
+def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
     """
     Return the report.
 
@@ -79,7 +79,7 @@ def look(client: nomad.Nomad, question: Question) -> model.Report:
 
 
 def _cluster(
-    client: nomad.Nomad, found: doctor.Found, question: Question, unchecked: list[doctor.Unchecked]
+    client: nomad.Nomad, found: doctor.ObservedCluster, question: ReportOptions, unchecked: list[doctor.Unchecked]
 ) -> model.Cluster:
     known = () if isinstance(found.servers, doctor.Unknown) else found.servers
     of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
@@ -102,7 +102,9 @@ def _identity(client: nomad.Nomad, unchecked: list[doctor.Unchecked]) -> str:
         return ""
 
 
-def _verified(client: nomad.Nomad, question: Question, unchecked: list[doctor.Unchecked]) -> report.Report | None:
+def _verified(
+    client: nomad.Nomad, question: ReportOptions, unchecked: list[doctor.Unchecked]
+) -> report.VerificationReport | None:
     if question.plan is None:
         return None
     try:
@@ -113,7 +115,7 @@ def _verified(client: nomad.Nomad, question: Question, unchecked: list[doctor.Un
 
 
 def _running(
-    client: nomad.Nomad, found: doctor.Found, unchecked: list[doctor.Unchecked]
+    client: nomad.Nomad, found: doctor.ObservedCluster, unchecked: list[doctor.Unchecked]
 ) -> Iterator[tuple[str, plugins.PluginVerdict]]:
     """Yield verdicts on plugins that run and are in no spec."""
     if isinstance(found.plugins, doctor.Unknown):
@@ -133,10 +135,10 @@ def _running(
         unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
 
 
-def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTask]) -> looking.Wanted:
+def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTask]) -> looking.WatchedPlugin:
     expectation = expectation_of(plugin, tasks)
     own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
-    return looking.Wanted(expectation=expectation, job_ids=tuple(sorted(own)))
+    return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
 
 
 def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
@@ -147,7 +149,7 @@ def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict
 
 
 def _claims(
-    client: nomad.Nomad, found: doctor.Found, question: Question, unchecked: list[doctor.Unchecked]
+    client: nomad.Nomad, found: doctor.ObservedCluster, question: ReportOptions, unchecked: list[doctor.Unchecked]
 ) -> tuple[tuple[claim_model.VolumeClaims, ...], int]:
     """Return who holds volumes, and of how many claimed ones that was not read."""
     known = [found.volumes, found.clients, found.plugins]
@@ -173,7 +175,7 @@ def _claims(
 
 def _of_ec2(
     client: nomad.Nomad, seen: Sequence[volumes.Volume], aws_region: str, unchecked: list[doctor.Unchecked]
-) -> claim_model.Found | None:
+) -> claim_model.ObservedClaims | None:
     """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
     if not aws_region:
         return None
@@ -184,10 +186,12 @@ def _of_ec2(
         return None
 
 
-def _of_nomad(client: nomad.Nomad, found: doctor.Found, seen: Sequence[volumes.Volume]) -> claim_model.Found:
+def _of_nomad(
+    client: nomad.Nomad, found: doctor.ObservedCluster, seen: Sequence[volumes.Volume]
+) -> claim_model.ObservedClaims:
     """Return what is known of the claims of *seen*, without asking anything again."""
     clients = () if isinstance(found.clients, doctor.Unknown) else found.clients
-    return claim_model.Found(
+    return claim_model.ObservedClaims(
         volumes=tuple(seen),
         nodes={node.node_id: node for node in clients},
         plugins={} if isinstance(found.plugins, doctor.Unknown) else found.plugins,

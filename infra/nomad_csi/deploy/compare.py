@@ -10,14 +10,14 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class PropertyChange:
     """One path with two values."""
 
     path: str
     kind: Literal["added", "removed", "changed"]
 
 
-def changes(old: Any, new: Any, path: str = "") -> Iterator[Change]:
+def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
     """Yield the deepest paths at which *old* and *new* differ, in sorted order of names."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in sorted(old.keys() | new.keys()):
@@ -26,11 +26,11 @@ def changes(old: Any, new: Any, path: str = "") -> Iterator[Change]:
         for position in range(max(len(old), len(new))):
             yield from changes(_at(old, position), _at(new, position), paths.join(path, position))
     elif old is _ABSENT:
-        yield Change(path=path, kind="added")
+        yield PropertyChange(path=path, kind="added")
     elif new is _ABSENT:
-        yield Change(path=path, kind="removed")
+        yield PropertyChange(path=path, kind="removed")
     elif old != new:
-        yield Change(path=path, kind="changed")
+        yield PropertyChange(path=path, kind="changed")
 
 
 def difference(
@@ -41,7 +41,7 @@ def difference(
     ignored: frozenset[str] = frozenset(),
     also_updates: tuple[str, ...] = (),
     notice: str = "",
-) -> resource.Difference:
+) -> resource.ResourceDiff:
     """
     Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
 
@@ -52,7 +52,7 @@ def difference(
     fixed = {name for name, item in declared.items() if item.replaces}
     replaces = tuple(change.path for change in found if paths.top(change.path) in fixed)
     updates = tuple(change.path for change in found if change.path not in replaces)
-    return resource.Difference(
+    return resource.ResourceDiff(
         updates=(*updates, *(path for path in also_updates if path not in updates)),
         replaces=replaces,
         added=frozenset(change.path for change in found if change.kind == "added"),

@@ -63,19 +63,19 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
-def order(recorded: Mapping[str, Any]) -> deletion_order.Order:
+def order(recorded: Mapping[str, Any]) -> deletion_order.DeletionRequest:
     """Return the order to delete the volume *recorded*; its word is what was recorded."""
     namespace, volume_id = recorded["namespace"], recorded["volumeId"]
     word = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
-    return deletion_order.Order(
+    return deletion_order.DeletionRequest(
         namespace=namespace, volume_id=volume_id, word=word, plugin_id=str(recorded.get("pluginId", ""))
     )
 
 
-def manner(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.Manner:
+def manner(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.DeletionOptions:
     """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
     how, key = recorded.get("deletion", {}), order(recorded).key
-    return deletion_order.Manner(
+    return deletion_order.DeletionOptions(
         wait_s=volume_removal.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),

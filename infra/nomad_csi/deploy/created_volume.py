@@ -27,7 +27,7 @@ from nomad_csi.deploy import (
 from nomad_csi.nomad import volumes
 
 
-class CreatedVolume:
+class CreatedVolumeResource:
     """A CSI volume that its plugin makes. Deleting it deregisters it; its storage stays unless told otherwise."""
 
     token = "nomad-csi:index:CreatedVolume"  # noqa: S105  # Pulumi's word for a type's name
@@ -47,7 +47,7 @@ class CreatedVolume:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """
         Compare inputs; what the storage was made by replaces it, a larger size makes it grow.
 
@@ -72,7 +72,7 @@ class CreatedVolume:
         old_outputs: Mapping[str, Any],
         news: Mapping[str, Any],
         also: tuple[str, ...] = (),
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """Return what differs; places that only the catalogue names otherwise do not."""
         wanted = created_document.with_recorded_places(old_inputs, news)
         ignored = frozenset(self.inputs) - created_changes.changed_properties(old_inputs, old_outputs, wanted)

@@ -32,7 +32,7 @@ from nomad_csi.deploy import (
 
 
 def delete(
-    client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
+    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], manner: deletion_order.DeletionOptions
 ) -> tuple[deletion_outcome.DeletionOutcome, ...]:
     """
     Delete the volumes of *orders* and their data, one after the other, and return an outcome for each.
@@ -46,7 +46,7 @@ def delete(
 
 
 def _outcomes(
-    client: nomad.Nomad, orders: Iterable[deletion_order.Order], manner: deletion_order.Manner
+    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], manner: deletion_order.DeletionOptions
 ) -> Iterator[deletion_outcome.DeletionOutcome]:
     """Yield an outcome for each; what one has waited for its claims is not left for the next."""
     left_s = manner.wait_s
@@ -56,7 +56,9 @@ def _outcomes(
         left_s = max(left_s - deletion.waited_s, 0.0)
 
 
-def observe(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> presence.Presence:
+def observe(
+    client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions
+) -> presence.Presence:
     """
     Return whether the storage of *order* exists, as far as those can observe it that would delete it. Changes nothing.
 
@@ -68,7 +70,9 @@ def observe(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_o
 class _Deletion:
     """One volume on its way."""
 
-    def __init__(self, client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> None:
+    def __init__(
+        self, client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions
+    ) -> None:
         self._client = client
         self._order = order
         self._key = (order.namespace, order.volume_id)
@@ -117,7 +121,7 @@ class _Deletion:
         self._is_forgotten = True
         self._hold()
         if self._with_snapshot:
-            patience = deletion_snapshot.Patience(
+            patience = deletion_snapshot.SnapshotTimeouts(
                 wait_s=self._manner.snapshot_wait_s, cancelled=self._manner.cancelled, tell=self._manner.tell
             )
             self._snapshot = way.snapshot(self._external_id, self._tags, patience)
@@ -136,7 +140,7 @@ class _Deletion:
     def _prove(self, *, is_registered: bool) -> None:
         """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
         manner = self._manner
-        seen = deletion_proof.Seen(
+        seen = deletion_proof.DeletionEvidence(
             key=self._order.key,
             external_id=self._external_id,
             tags=self._tags,
@@ -146,7 +150,7 @@ class _Deletion:
             is_registered=is_registered,
             mark=registration_ownership.of(self._client).labels([self._key]).get(self._key, ""),
         )
-        said = deletion_proof.Said(
+        said = deletion_proof.DeletionConfirmation(
             owner=manner.owner,
             external_id=self._order.external_id,
             accepts_unregistered=manner.accepts_unregistered,
@@ -165,7 +169,7 @@ class _Deletion:
     def _deregister(self) -> None:
         """Have Nomad forget the volume, which it refuses while one claims it."""
         region = self._manner.aws_region
-        manner = deregistration.Manner(
+        manner = deregistration.DeregistrationOptions(
             wait_s=self._manner.wait_s, aws_region=region, claimant=self._claimant, keeps_marks=True
         )
         began = time.monotonic()

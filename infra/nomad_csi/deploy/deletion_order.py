@@ -15,7 +15,7 @@ def _silent(_line: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order(named_volume.NamedVolume):
+class DeletionRequest(named_volume.NamedVolume):
     """One volume whose data is to be deleted."""
 
     word: str
@@ -32,7 +32,7 @@ class Order(named_volume.NamedVolume):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
+class DeletionOptions:
     """How volumes are deleted."""
 
     wait_s: float = 0.0

@@ -4,7 +4,7 @@ Storage deleted by the controller of its plugin: one of the `deletion_ways`.
 The storage must be able to refuse. The EBS driver only asks EC2, which refuses what is attached. Others delete what is
 mounted: csi-driver-nfs always, csi-driver-host-path without ``--check-volume-lifecycle``. Through such a plugin nothing
 is deleted unless the caller accepts that (`Plugin.accepts_unguarded`), because Nomad cannot be made to wait between the
-last question and the plugin's answer. What is known of each driver: `drivers.model.Deletion`.
+last question and the plugin's answer. What is known of each driver: `drivers.model.DriverDeletion`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ _WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plugin:
+class PluginStorage:
     """Whatever a CSI plugin made, by its controller."""
 
     endpoint: str
@@ -40,7 +40,7 @@ class Plugin:
     timeout_s: float = CALL_TIMEOUT_S
 
     @property
-    def known(self) -> model.Deletion | None:
+    def known(self) -> model.DriverDeletion | None:
         """What the catalogue says of the driver; ``None`` for a driver that it does not have."""
         return catalogue.deletion(self.provider)
 
@@ -66,7 +66,7 @@ class Plugin:
 
     def observe(self, external_id: str) -> presence.Presence:
         """Ask whether the storage exists, as its driver can answer it. Raises `errors.CsiError`: out of reach."""
-        question = presence.Question(
+        question = presence.PresenceQuestion(
             volume_id=external_id,
             absence=self.known.absence if self.known else "",
             gone=self._gone,
@@ -77,7 +77,7 @@ class Plugin:
             return presence.observe(connection, question)
 
     def snapshot(
-        self, external_id: str, _tags: Mapping[str, str], patience: deletion_snapshot.Patience
+        self, external_id: str, _tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take it by CSI. Raises `deletion_outcome.StoppedError` where the driver says that the storage is gone."""
         with self._connected() as connection:
@@ -115,7 +115,7 @@ class Plugin:
         return self.known.gone if self.known else ()
 
     @contextmanager
-    def _connected(self) -> Iterator[channel.Connection]:
+    def _connected(self) -> Iterator[channel.CsiConnection]:
         with forward.reached(self.endpoint) as reached:
             where = endpoint.parse(reached.local)
             endpoint.check(where)

@@ -15,7 +15,7 @@ from nomad_csi.plan import volumes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class DeletionEvidence:
     """What is known of the storage."""
 
     key: str
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class DeletionConfirmation:
     """What the user said of it, besides that it may go."""
 
     owner: str = ""
@@ -56,12 +56,12 @@ class Said:
     """That it may go although nothing shows that it is this cluster's."""
 
 
-def objection(seen: Seen, said: Said) -> str:
+def objection(seen: DeletionEvidence, said: DeletionConfirmation) -> str:
     """Return why the storage may not be deleted as the volume; empty where it may."""
     return next((why for judge in (_of_proof, _of_owner, _of_cluster) for why in judge(seen, said)), "")
 
 
-def _of_proof(seen: Seen, _said: Said) -> Iterator[str]:
+def _of_proof(seen: DeletionEvidence, _said: DeletionConfirmation) -> Iterator[str]:
     """Yield that nothing proves where it comes from."""
     key, tags = seen.key, seen.tags
     is_tagged = tags.get(volumes.VOLUME_TAG) == key and bool(tags.get(volumes.OWNER_TAG))
@@ -75,7 +75,7 @@ def _of_proof(seen: Seen, _said: Said) -> Iterator[str]:
         )
 
 
-def _of_owner(seen: Seen, said: Said) -> Iterator[str]:
+def _of_owner(seen: DeletionEvidence, said: DeletionConfirmation) -> Iterator[str]:
     """Yield whose it is, where that is another than who asks."""
     tagged = seen.tags.get(volumes.OWNER_TAG, "")
     if seen.mark and tagged and seen.mark != tagged:
@@ -91,7 +91,7 @@ def _of_owner(seen: Seen, said: Said) -> Iterator[str]:
             )
 
 
-def _of_cluster(seen: Seen, said: Said) -> Iterator[str]:
+def _of_cluster(seen: DeletionEvidence, said: DeletionConfirmation) -> Iterator[str]:
     """Yield that it is another cluster's, or that too little shows it to be this one's."""
     named = {cluster for cluster in (seen.tags.get(volumes.CLUSTER_ID_TAG), seen.recorded_cluster) if cluster}
     if others := sorted(named - {seen.cluster}):
@@ -114,11 +114,11 @@ def _of_cluster(seen: Seen, said: Said) -> Iterator[str]:
         )
 
 
-def _is_made(seen: Seen) -> bool:
+def _is_made(seen: DeletionEvidence) -> bool:
     return seen.made.get(seen.key) == seen.external_id
 
 
-def _made_seen(seen: Seen) -> str:
+def _made_seen(seen: DeletionEvidence) -> str:
     if not seen.made:
         return "no state was given"
     return f"there {seen.key} is {seen.made[seen.key]}" if seen.key in seen.made else f"{seen.key} is not there"

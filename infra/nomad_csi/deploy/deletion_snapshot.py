@@ -34,7 +34,7 @@ class LastSnapshot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
+class SnapshotTimeouts:
     """How a last snapshot is waited for."""
 
     wait_s: float
@@ -50,7 +50,7 @@ class Source:
 
     external_id: str
     provider: str
-    known: model.Deletion | None
+    known: model.DriverDeletion | None
     """``None``: a driver that the catalogue does not have."""
 
     rpcs: Collection[str]
@@ -71,7 +71,7 @@ def name_for(external_id: str) -> str:
     return f"final-{digest}-{random_tokens.token_hex(8)}"
 
 
-def take(connection: channel.Connection, source: Source, patience: Patience) -> LastSnapshot:
+def take(connection: channel.CsiConnection, source: Source, patience: SnapshotTimeouts) -> LastSnapshot:
     """Take it, wait until it is ready, and read it back. Raises `errors.CsiError` where that fails."""
     name = name_for(source.external_id)
     made = _ready(connection, source, name, patience)
@@ -82,7 +82,9 @@ def take(connection: channel.Connection, source: Source, patience: Patience) -> 
     )
 
 
-def _ready(connection: channel.Connection, source: Source, name: str, patience: Patience) -> snapshots.Snapshot:
+def _ready(
+    connection: channel.CsiConnection, source: Source, name: str, patience: SnapshotTimeouts
+) -> snapshots.CsiSnapshot:
     """Ask for the snapshot *name* until it is ready: the same name means the same snapshot."""
     deadline = time.monotonic() + patience.wait_s
     while True:
@@ -96,7 +98,7 @@ def _ready(connection: channel.Connection, source: Source, name: str, patience: 
             raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
 
 
-def _ask(connection: channel.Connection, source: Source, name: str, left_s: float) -> snapshots.Snapshot:
+def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> snapshots.CsiSnapshot:
     return snapshots.create_snapshot(
         connection,
         source_volume_id=source.external_id,
@@ -107,7 +109,7 @@ def _ask(connection: channel.Connection, source: Source, name: str, left_s: floa
     )
 
 
-def _objection(source: Source, made: snapshots.Snapshot) -> str:
+def _objection(source: Source, made: snapshots.CsiSnapshot) -> str:
     """Return why the id shows that the snapshot cannot be used once its volume is deleted; empty where it can."""
     known = source.known
     if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
@@ -121,7 +123,7 @@ def _objection(source: Source, made: snapshots.Snapshot) -> str:
 
 
 def _evidence(
-    connection: channel.Connection, source: Source, name: str, made: snapshots.Snapshot, wait_s: float
+    connection: channel.CsiConnection, source: Source, name: str, made: snapshots.CsiSnapshot, wait_s: float
 ) -> str:
     """Return what proves that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
@@ -141,7 +143,9 @@ def _evidence(
     )
 
 
-def _refuse_another(connection: channel.Connection, made: snapshots.Snapshot, found: list[snapshots.Snapshot]) -> None:
+def _refuse_another(
+    connection: channel.CsiConnection, made: snapshots.CsiSnapshot, found: list[snapshots.CsiSnapshot]
+) -> None:
     """Raise `errors.CsiError` unless *found* is the snapshot that was *made*, ready."""
     seen = [_described(each) for each in found]
     if seen != [_described(made)]:
@@ -152,7 +156,7 @@ def _refuse_another(connection: channel.Connection, made: snapshots.Snapshot, fo
         )
 
 
-def _described(snapshot: snapshots.Snapshot) -> str:
+def _described(snapshot: snapshots.CsiSnapshot) -> str:
     """Return id, volume and state. GCE's ids of volumes name the project, by its id or its number: their end counts."""
     volume = snapshot.source_volume_id.rpartition("/")[2]
     return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready else 'not ready'}"

@@ -40,7 +40,7 @@ def _resources(document: object, source: str) -> list[Any]:
 def _made(resources: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the key and the outputs of each volume that was made."""
     for item in resources:
-        if not isinstance(item, Mapping) or item.get("type") != created_volume.CreatedVolume.token:
+        if not isinstance(item, Mapping) or item.get("type") != created_volume.CreatedVolumeResource.token:
             continue
         outputs = item.get("outputs") or {}
         key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"

@@ -21,7 +21,7 @@ from nomad_csi.plan import volumes as planned
 class Target:
     """The storage of an order."""
 
-    order: deletion_order.Order
+    order: deletion_order.DeletionRequest
     external_id: str
     plugin_id: str
     """Empty where Nomad does not hold the volume, and nobody named its plugin."""
@@ -30,7 +30,7 @@ class Target:
     """Whether Nomad holds the volume."""
 
 
-def find(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_order.Manner) -> Target:
+def find(client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions) -> Target:
     """
     Return what *order* means: what Nomad holds, else what the user or a stack named, else what is tagged as it.
 
@@ -48,7 +48,7 @@ def find(client: nomad.Nomad, order: deletion_order.Order, manner: deletion_orde
     return Target(order=order, external_id=volume.external_id, plugin_id=volume.plugin_id, is_registered=True)
 
 
-def _tagged(client: nomad.Nomad, order: deletion_order.Order, region: str) -> str:
+def _tagged(client: nomad.Nomad, order: deletion_order.DeletionRequest, region: str) -> str:
     """Return the storage that has the volume in its tag."""
     if not region:
         raise deletion_outcome.StoppedError(
@@ -66,11 +66,11 @@ def _tagged(client: nomad.Nomad, order: deletion_order.Order, region: str) -> st
     return found[0]
 
 
-def way(client: nomad.Nomad, target: Target, manner: deletion_order.Manner) -> deletion_ways.Way:
+def way(client: nomad.Nomad, target: Target, manner: deletion_order.DeletionOptions) -> deletion_ways.Way:
     """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
     if manner.endpoint:
         plugin = _plugin(client, target)
-        return deletion_plugin.Plugin(
+        return deletion_plugin.PluginStorage(
             endpoint=controller_endpoint.find(client, plugin, manner.endpoint),
             provider=plugin.provider,
             secrets=manner.secrets.get(target.order.key, {}),
@@ -97,7 +97,7 @@ def _plugin(client: nomad.Nomad, target: Target) -> plugins.Plugin:
     return plugin
 
 
-def tags(client: nomad.Nomad, target: Target, manner: deletion_order.Manner) -> dict[str, str]:
+def tags(client: nomad.Nomad, target: Target, manner: deletion_order.DeletionOptions) -> dict[str, str]:
     """Return the tags of the storage, none where no cloud is asked. Raises as `say_missing` where it is not there."""
     if not (manner.aws_region and aws_deletion.kind_of(target.external_id)):
         return {}

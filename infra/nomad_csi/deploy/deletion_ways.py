@@ -34,7 +34,7 @@ class Way(Protocol):
         """Return whether the storage exists, as far as this can be observed."""
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.Patience
+        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take a last snapshot, wait until its data is safe, and read it back."""
 
@@ -56,7 +56,7 @@ class Cloud:
         return "absent" if deletion.look(external_id, self.aws_region) is None else "present"
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.Patience
+        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take it of an EBS volume; of an access point no data is deleted, and none is taken."""
         if deletion.kind_of(external_id) != "ebs":
@@ -67,7 +67,7 @@ class Cloud:
         self._wait(made, patience)
         return deletion_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
-    def _wait(self, snapshot_id: str, patience: deletion_snapshot.Patience) -> None:
+    def _wait(self, snapshot_id: str, patience: deletion_snapshot.SnapshotTimeouts) -> None:
         final_snapshot.wait(
             snapshot_id,
             self.aws_region,

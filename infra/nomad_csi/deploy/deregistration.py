@@ -16,7 +16,7 @@ INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
+class DeregistrationOptions:
     """How volumes are deregistered."""
 
     wait_s: float = 0.0
@@ -38,7 +38,7 @@ class Manner:
 def deregister(
     client: nomad.Nomad,
     keys: Iterable[batch_look.Key],
-    manner: Manner,
+    manner: DeregistrationOptions,
     *,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
@@ -67,7 +67,11 @@ class _Run:
     """One deregistration of many volumes."""
 
     def __init__(
-        self, client: nomad.Nomad, manner: Manner, tell: Callable[[str], None], cancelled: threading.Event
+        self,
+        client: nomad.Nomad,
+        manner: DeregistrationOptions,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
     ) -> None:
         self._client = client
         self._manner = manner
@@ -76,7 +80,7 @@ class _Run:
         self._deadline = time.monotonic() + manner.wait_s
         self._outcomes: dict[batch_look.Key, deregistration_outcome.DeregistrationOutcome] = {}
         self._told = ""
-        self._ebs: dict[str, attachments.EbsVolume] = {}
+        self._ebs: dict[str, attachments.AttachedVolume] = {}
         self._owners: Mapping[batch_look.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[batch_look.Key, changes.Watched] | None = None
 

@@ -24,7 +24,7 @@ def examine(
     *,
     aws_region: str = "",
     asks_aws: bool = True,
-) -> report.Report:
+) -> report.DoctorReport:
     """
     Return what would hurt, and what could not be looked at.
 
@@ -44,7 +44,7 @@ def examine(
     return dataclasses.replace(judged, aws_region=region if isinstance(region, str) else "")
 
 
-def fix(found: report.Report) -> tuple[str, ...]:
+def fix(found: report.DoctorReport) -> tuple[str, ...]:
     """Give the tag of the driver's policy to the volumes that lack it; return them. Raises `errors.AwsError`."""
     if found.untagged:
         ebs_volumes.tag(found.untagged, found.aws_region, key=iam.CLUSTER_TAG, value="true")

@@ -15,7 +15,7 @@ _ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 _Part = TypeVar("_Part")
 
 
-def region_of(found: model.Found) -> str | model.Unknown:
+def region_of(found: model.ObservedCluster) -> str | model.Unknown:
     """Return the region of the clients and volumes; where they name none, that of the environment."""
     known = regions.of_zones(_zones(found))
     if len(known) > 1:
@@ -25,7 +25,7 @@ def region_of(found: model.Found) -> str | model.Unknown:
     return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
 
 
-def _zones(found: model.Found) -> Iterator[str]:
+def _zones(found: model.ObservedCluster) -> Iterator[str]:
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     running = () if isinstance(found.plugins, model.Unknown) else found.plugins.values()
     known = () if isinstance(found.clients, model.Unknown) else found.clients
@@ -37,7 +37,7 @@ def _zones(found: model.Found) -> Iterator[str]:
     yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in known)
 
 
-def with_account(found: model.Found, region: str | model.Unknown, *, asks_aws: bool) -> model.Found:
+def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
     """Return *found* with what AWS says in *region*; as it is where nothing is of AWS."""
     if not _uses_aws(found):
         return found
@@ -49,13 +49,13 @@ def with_account(found: model.Found, region: str | model.Unknown, *, asks_aws: b
     return dataclasses.replace(found, account=_account(found, region))
 
 
-def _uses_aws(found: model.Found) -> bool:
+def _uses_aws(found: model.ObservedCluster) -> bool:
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     drivers = {machines.EBS, machines.EFS} & set(machines.providers(found).values())
     return bool(drivers) or any(model.is_ebs(item) or file_systems.parts(item.external_id) for item in listed)
 
 
-def _account(found: model.Found, region: str) -> model.Account:
+def _account(found: model.ObservedCluster, region: str) -> model.Account:
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     ids = {item.external_id for item in listed if attachments.is_ebs(item.external_id)}
     client = _asked(functools.partial(_client, region))
@@ -107,7 +107,9 @@ def _asked(call: Callable[[], _Part]) -> _Part | model.Unknown:
         return model.Unknown(reason=str(error))
 
 
-def _expected(found: model.Found, systems: file_systems.Seen | model.Unknown) -> file_systems.Seen | model.Unknown:
+def _expected(
+    found: model.ObservedCluster, systems: file_systems.ObservedFileSystems | model.Unknown
+) -> file_systems.ObservedFileSystems | model.Unknown:
     """Return *systems*; where nothing here is of EFS, nobody has to be allowed to see it."""
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     uses_efs = machines.EFS in machines.providers(found).values() or any(
@@ -118,7 +120,7 @@ def _expected(found: model.Found, systems: file_systems.Seen | model.Unknown) ->
     return systems
 
 
-def _profiles(found: model.Found, account: model.Account) -> set[str]:
+def _profiles(found: model.ObservedCluster, account: model.Account) -> set[str]:
     """Return the instance profiles of the clients that may run a controller of the EBS driver."""
     if isinstance(found.clients, model.Unknown) or isinstance(account.instances, model.Unknown):
         return set()

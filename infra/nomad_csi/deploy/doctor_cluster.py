@@ -29,7 +29,7 @@ def look(
     external_ids: Mapping[str, str],
     *,
     names_instances: bool = True,
-) -> model.Found:
+) -> model.ObservedCluster:
     """
     Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all.
 
@@ -48,7 +48,7 @@ def look(
     found_plugins, held = running.result(), registered.result()
     hidden: dict[str, str] = {}
     tasks = _tasks(client, found_plugins, plan, hidden)
-    found = model.Found(
+    found = model.ObservedCluster(
         servers=on_servers.result(),
         clients=listed.result(),
         plugins=found_plugins,
@@ -130,13 +130,13 @@ def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str])
 
 def _volumes(
     held: Iterable[volumes.ListedVolume], plan: plans.StoragePlan | None, external_ids: Mapping[str, str]
-) -> Iterator[model.Volume]:
+) -> Iterator[model.ExaminedVolume]:
     planned = {item.key: item for item in plan.volumes} if plan else {}
     registered = set()
     for item in held:
         key = f"{item.namespace}/{item.volume_id}"
         registered.add(key)
-        yield model.Volume(
+        yield model.ExaminedVolume(
             key=key,
             external_id=item.external_id,
             plugin_id=item.plugin_id,
@@ -148,7 +148,7 @@ def _volumes(
     for key, wanted in planned.items():
         if key not in registered:
             external_id = wanted.registration.external_id or external_ids.get(key, "")
-            yield model.Volume(
+            yield model.ExaminedVolume(
                 key=key,
                 external_id=external_id,
                 plugin_id=wanted.registration.plugin_id,
@@ -165,7 +165,7 @@ def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
     return isinstance(source, plans.EbsVolume | plans.EfsFileSystem) and source.encrypted
 
 
-def _with_values(client: nomad.Nomad, found: model.Found) -> model.Found:
+def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
     """Return *found* with what jobs ask of clients, and their zones: asked for by value, not client by client."""
     if isinstance(found.clients, model.Unknown):
         return found
@@ -174,7 +174,7 @@ def _with_values(client: nomad.Nomad, found: model.Found) -> model.Found:
     as_if = [dataclasses.replace(node, drivers=capable) for node in found.clients]
     wanted = [clients.expectation_of(task) for task in tasks]
     try:
-        told = clients_by_value.Clients(client).filled(as_if, wanted, in_zones=as_if)
+        told = clients_by_value.ClientCache(client).filled(as_if, wanted, in_zones=as_if)
     except errors.NomadApiError as error:
         return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
     filled = (
@@ -184,7 +184,7 @@ def _with_values(client: nomad.Nomad, found: model.Found) -> model.Found:
     return dataclasses.replace(found, clients=tuple(filled), instance_ids=dict(_instances_of_plugins(found)))
 
 
-def _with_clients(client: nomad.Nomad, found: model.Found) -> model.Found:
+def _with_clients(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
     """Return *found* with the attributes of clients, where those must be known, and their EC2 instances."""
     if isinstance(found.clients, model.Unknown):
         return found
@@ -203,7 +203,7 @@ def _with_clients(client: nomad.Nomad, found: model.Found) -> model.Found:
     return dataclasses.replace(found, clients=all_clients, instance_ids=by_attribute | by_plugin)
 
 
-def _instances_of_plugins(found: model.Found) -> Iterator[tuple[str, str]]:
+def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, str]]:
     """Yield clients with their instance, as drivers of AWS name it."""
     for plugin in () if isinstance(found.plugins, model.Unknown) else found.plugins.values():
         for item in plugin.nodes:
@@ -211,7 +211,7 @@ def _instances_of_plugins(found: model.Found) -> Iterator[tuple[str, str]]:
                 yield item.node_id, item.storage_node_id
 
 
-def _must_be_described(found: model.Found, node: nodes.Node, known: Mapping[str, str]) -> bool:
+def _must_be_described(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     if any(clients.needs_description(task, node) for task in tasks):
         return True

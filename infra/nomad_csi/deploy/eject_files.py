@@ -24,7 +24,7 @@ _SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 
 @dataclass(kw_only=True)
-class Files:
+class EjectedFiles:
     """Texts by their path, and what is to be said about them."""
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -41,13 +41,13 @@ def holds_secrets(ejection: eject.Ejection) -> bool:
     return any(resource.get("inputs", {}).get("secrets") for resource in ejection.forgotten)
 
 
-def of(ejection: eject.Ejection, secret_names: Mapping[str, tuple[str, ...]]) -> Files:
+def of(ejection: eject.Ejection, secret_names: Mapping[str, tuple[str, ...]]) -> EjectedFiles:
     """
     Return the files of *ejection*; *secret_names* are the names of a volume's secrets, by the resource's URN.
 
     Raises `errors.RefusedError` for a job whose HCL is secret in the state, and for a volume that was never made.
     """
-    found = Files()
+    found = EjectedFiles()
     for resource in reversed(ejection.forgotten):
         if resource["type"] == JOB:
             _add(found, *_job(resource, found.texts))
@@ -66,7 +66,7 @@ def names_of_secrets(exported: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _add(found: Files, path: str, text: str) -> None:
+def _add(found: EjectedFiles, path: str, text: str) -> None:
     if found.texts.setdefault(path, text) != text:
         raise errors.RefusedError(f"two resources of the stack have the file {path}; eject them from separate stacks")
 

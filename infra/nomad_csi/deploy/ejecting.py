@@ -12,7 +12,7 @@ from nomad_csi.deploy import eject, eject_files
 from nomad_csi.render import files
 
 
-class Stack(Protocol):
+class StackCommands(Protocol):
     """What is asked of a stack: `stack_cli.Stack`, or a stand-in of a test."""
 
     def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
@@ -30,14 +30,14 @@ class Prospect:
     """The state as it is, secrets encrypted."""
 
     ejection: eject.Ejection
-    files: eject_files.Files
+    files: eject_files.EjectedFiles
 
     def as_json(self) -> dict[str, Any]:
         """Return it as data."""
         return self.ejection.as_json() | {"files": list(self.files.texts), "remarks": list(self.files.remarks)}
 
 
-def look(stack: Stack, source: str) -> Prospect:
+def look(stack: StackCommands, source: str) -> Prospect:
     """
     Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
@@ -50,7 +50,7 @@ def look(stack: Stack, source: str) -> Prospect:
     return Prospect(exported=exported, ejection=ejection, files=eject_files.of(ejection, names))
 
 
-def run(stack: Stack, found: Prospect, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
+def run(stack: StackCommands, found: Prospect, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
     """
     Do what *found* says: files below *folder*, the whole state in *backup* first.
 

@@ -53,7 +53,7 @@ def look(
 
     Raises `errors.NomadApiError` when Nomad does not answer.
     """
-    wanted = looking.Wanted(expectation=expectation, job_ids=tuple(job_ids))
+    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=tuple(job_ids))
     [seen] = looking.Looker(client, [wanted], cancelled=cancelled, on_nodes=on_nodes).look()
     return seen
 
@@ -91,7 +91,7 @@ class _Wait:
         self._started = time.monotonic()
         self._answered = self._started
         self._stability = stability.Stability(expectation)
-        wanted = looking.Wanted(expectation=expectation, job_ids=job_ids)
+        wanted = looking.WatchedPlugin(expectation=expectation, job_ids=job_ids)
         self._looker = looking.Looker(client, [wanted], cancelled=context.cancelled)
         self._latest: looking.Look | None = None
         self._shown = ""

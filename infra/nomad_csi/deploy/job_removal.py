@@ -29,7 +29,7 @@ def remove(context: resource.Context, client: nomad.Nomad, job: jobs.Job) -> Non
     jobs.stop(client, job.namespace, job.job_id, purge=True)
 
 
-def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: replies.Node) -> None:
+def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: replies.ReplyObject) -> None:
     """
     Raise `errors.RefusedError` while a volume of a plugin in *document* is claimed.
 

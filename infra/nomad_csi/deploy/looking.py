@@ -11,11 +11,11 @@ from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 from nomad_csi.verify import eligibility, found, instances, plugins, zones
 
-NONE = probe_job_volumes.Needs()
+NONE = probe_job_volumes.ProbedVolumes()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class WatchedPlugin:
     """A plugin to look at."""
 
     expectation: model.PluginExpectation
@@ -26,7 +26,7 @@ class Wanted:
 class Look:
     """A plugin as it was at one moment."""
 
-    wanted: Wanted
+    wanted: WatchedPlugin
     seen: found.PluginFound
     verdict: plugins.PluginVerdict
     capacity: tuple[findings.Finding, ...]
@@ -42,7 +42,7 @@ class Looker:
     def __init__(
         self,
         client: nomad.Nomad,
-        wanted: Iterable[Wanted],
+        wanted: Iterable[WatchedPlugin],
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         cancelled: threading.Event | None = None,
@@ -53,10 +53,10 @@ class Looker:
         self._probe_timeout_s = probe_timeout_s
         self._cancelled = cancelled
         self._on_nodes = on_nodes
-        self._clients = clients.Clients(client)
+        self._clients = clients.ClientCache(client)
 
     def look(
-        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_volumes.Needs = NONE
+        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_volumes.ProbedVolumes = NONE
     ) -> tuple[Look, ...]:
         """
         Look at each plugin once; with looks *before*, what restarted since is found.
@@ -93,7 +93,7 @@ class Looker:
 
 
 def _look(
-    wanted: Wanted, seen: found.PluginFound, all_nodes: tuple[nodes.Node, ...], before: found.PluginFound | None
+    wanted: WatchedPlugin, seen: found.PluginFound, all_nodes: tuple[nodes.Node, ...], before: found.PluginFound | None
 ) -> Look:
     return Look(
         wanted=wanted,

@@ -32,7 +32,7 @@ NOT_COMPARED = "not compared"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class PlannedChange:
     """One job, volume or file."""
 
     kind: Kind
@@ -55,18 +55,18 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class PlannedChanges:
     """All of them."""
 
-    items: tuple[Item, ...]
+    items: tuple[PlannedChange, ...]
 
     @property
-    def changes(self) -> tuple[Item, ...]:
+    def changes(self) -> tuple[PlannedChange, ...]:
         """What is not as planned."""
         return tuple(item for item in self.items if item.is_change)
 
     @property
-    def not_compared(self) -> tuple[Item, ...]:
+    def not_compared(self) -> tuple[PlannedChange, ...]:
         """What could not be looked at."""
         return tuple(item for item in self.items if item.state == NOT_COMPARED)
 
@@ -100,7 +100,7 @@ def draw(
     folder: Path | None = None,
     templates: Path | None = None,
     owner: str = "",
-) -> Picture:
+) -> PlannedChanges:
     """
     Return what applying *plan* would change.
 
@@ -122,10 +122,10 @@ def draw(
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     items = (*_jobs(client, plan, templates, claimant), *_volumes(client, plan, external_ids, claimant))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
-    return Picture(items=(*(_as_placed(item, missing) for item in items), *on_disk))
+    return PlannedChanges(items=(*(_as_placed(item, missing) for item in items), *on_disk))
 
 
-def _as_placed(item: Item, missing: namespaces.Missing) -> Item:
+def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
     """Return *item*, refused where it is to be in a namespace that Nomad does not have."""
     namespace = item.name.partition("/")[0]
     if namespace not in missing.names:
@@ -140,7 +140,7 @@ def _jobs(
     plan: model.StoragePlan,
     templates: Path | None,
     claimant: registration_ownership.Claimant,
-) -> Iterator[Item]:
+) -> Iterator[PlannedChange]:
     for plugin in plan.plugins:
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
@@ -148,13 +148,13 @@ def _jobs(
             yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), claimant, adopts=plugin.adopt)
 
 
-def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> Item:
+def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> PlannedChange:
     name = f"{job.namespace}/{job.job_id}"
     hcl = documents.job_file(job, templates=templates)
     if found is None:
-        return Item(kind="job", name=name, state=NEW)
+        return PlannedChange(kind="job", name=name, state=NEW)
     if found.stopped:
-        return Item(kind="job", name=name, state="stopped", remarks=("it would run again",))
+        return PlannedChange(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:
         parsed = jobs.parse(client, hcl, namespace=job.namespace)
         planned = jobs.plan(client, job_ownership.as_marked(parsed, found))
@@ -163,17 +163,17 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
             raise
         return _by_source(client, name, found, hcl, error)
     state = EQUAL if planned.diff_type == job_ownership.EQUAL else "changes"
-    return Item(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
+    return PlannedChange(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
 
 
-def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> Item:
+def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> PlannedChange:
     """Return the job, compared by the HCL that it was registered with: for that, a token that reads is enough."""
     source = jobs.source(client, found.namespace, found.job_id, found.version)
     if source is None:
         remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
-        return Item(kind="job", name=name, state=NOT_COMPARED, remarks=(remark,))
+        return PlannedChange(kind="job", name=name, state=NOT_COMPARED, remarks=(remark,))
     remark = f"compared by the source it was registered with, not by Nomad's plan: {error.advice}"
-    return Item(kind="job", name=name, state=EQUAL if source == hcl else "changes", remarks=(remark,))
+    return PlannedChange(kind="job", name=name, state=EQUAL if source == hcl else "changes", remarks=(remark,))
 
 
 def _volumes(
@@ -181,7 +181,7 @@ def _volumes(
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
     claimant: registration_ownership.Claimant,
-) -> Iterator[Item]:
+) -> Iterator[PlannedChange]:
     wanted = {
         batch_look.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
     }
@@ -202,7 +202,9 @@ def _volumes(
         yield _as_owned(item, str(marks.owners.get(key, "")), claimant, adopts=planned.adopt)
 
 
-def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool) -> Item:
+def _as_owned(
+    item: PlannedChange, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool
+) -> PlannedChange:
     """Return *item* with its *owner*, where that is another stack and matters: it would change, or may not."""
     if owner in {"", claimant.owner}:
         return item
@@ -213,19 +215,19 @@ def _as_owned(item: Item, owner: str, claimant: registration_ownership.Claimant,
     return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
 
 
-def _volume(key: batch_look.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> Item:
+def _volume(key: batch_look.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> PlannedChange:
     state = EQUAL if compared.kind == "hidden" else compared.kind
     remarks = list(difference.sentences(compared.differences))
     if compared.hidden:
         remarks.append(f"not comparable: {', '.join(compared.hidden)}")
     if made_by_plugin and compared.is_new:
         remarks.append("its plugin makes it")
-    return Item(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
+    return PlannedChange(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
 
 
-def _files(folder: Path, rendered: files.RenderedPlan) -> Iterable[Item]:
+def _files(folder: Path, rendered: files.RenderedPlan) -> Iterable[PlannedChange]:
     stale = {item.path: item.reason for item in files.stale(folder, rendered)}
     for path in rendered:
-        yield Item(kind="file", name=path, state=stale.pop(path, EQUAL))
+        yield PlannedChange(kind="file", name=path, state=stale.pop(path, EQUAL))
     for path, reason in stale.items():
-        yield Item(kind="file", name=path, state=reason)
+        yield PlannedChange(kind="file", name=path, state=reason)

@@ -12,7 +12,7 @@ _SETTINGS = frozenset({"timeoutS", "stableS"})
 """How the step is made, not what is proven."""
 
 
-class PluginHealth:
+class PluginHealthResource:
     """The proof that a CSI plugin is healthy. Making it waits; deleting it changes nothing."""
 
     token = "nomad-csi:index:PluginHealth"  # noqa: S105  # Pulumi's word for a type's name
@@ -28,7 +28,7 @@ class PluginHealth:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """Compare inputs; a plugin that was not healthy when it was last looked at is to be proven again."""
         del identity
         is_proven = old_outputs.get("satisfied", old_outputs.get("verdict") in {None, plugins.HEALTHY})

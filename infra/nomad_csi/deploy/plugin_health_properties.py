@@ -127,7 +127,7 @@ _POLICY = ("minHealthyPercent", "minHealthyPerZone")
 
 
 @dataclass(frozen=True)
-class _Range:
+class _Bounds:
     """Which numbers an input may be."""
 
     words: str
@@ -136,13 +136,13 @@ class _Range:
     is_whole: bool = True
 
 
-_RANGES: Mapping[str, _Range] = {
-    "minHealthyPercent": _Range("a whole number from 1 to 100", 1, 100),
-    "minHealthyPerZone": _Range("a whole number, at least 1", 1),
-    "nodes": _Range("a whole number, at least 1; omit it for one on every eligible client", 1),
-    "controllers": _Range("a whole number, at least 0", 0),
-    "timeoutS": _Range("a number of seconds above 0", math.ulp(0), is_whole=False),
-    "stableS": _Range("a number of seconds, at least 0", 0, is_whole=False),
+_RANGES: Mapping[str, _Bounds] = {
+    "minHealthyPercent": _Bounds("a whole number from 1 to 100", 1, 100),
+    "minHealthyPerZone": _Bounds("a whole number, at least 1", 1),
+    "nodes": _Bounds("a whole number, at least 1; omit it for one on every eligible client", 1),
+    "controllers": _Bounds("a whole number, at least 0", 0),
+    "timeoutS": _Bounds("a number of seconds above 0", math.ulp(0), is_whole=False),
+    "stableS": _Bounds("a number of seconds, at least 0", 0, is_whole=False),
 }
 
 

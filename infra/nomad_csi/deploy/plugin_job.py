@@ -31,7 +31,7 @@ STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
 
 
-class PluginJob:
+class PluginJobResource:
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
 
     token = "nomad-csi:index:PluginJob"  # noqa: S105  # Pulumi's word for a type's name
@@ -46,7 +46,7 @@ class PluginJob:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """Compare inputs, and report what somebody else changed since as a difference in ``driftType``."""
         drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
         return compare.difference(

@@ -27,7 +27,7 @@ def on_nodes(
     wait_s: float = plan_probe_job.WAIT_S,
     cancelled: threading.Event | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> probed.Picture:
+) -> probed.ProbedPlugin:
     """
     Return what the instances of *plugin_id* answer on their clients, and what that has against its registered volumes.
 
@@ -35,14 +35,14 @@ def on_nodes(
     those of `probe_job.ask`; a token that may not read volumes is a finding.
     """
     needs, unread = _needs(client, plugin_id)
-    given = probe_job_volumes.Needs(registered=needs)
+    given = probe_job_volumes.ProbedVolumes(registered=needs)
     found = probe_job.ask(client, plugin_id, job, needs=given, wait_s=wait_s, cancelled=cancelled, tell=tell)
     return _compared(found, needs, unread)
 
 
 def _compared(
-    picture: probed.Picture, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
-) -> probed.Picture:
+    picture: probed.ProbedPlugin, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
+) -> probed.ProbedPlugin:
     found = probed_needs.judge(picture.plugin_id, picture.rows, needs)
     return dataclasses.replace(picture, findings=(*unread, *found, *picture.findings))
 
@@ -55,7 +55,7 @@ def of_endpoint(
     local: str,
     secrets: Secrets = _NONE,
     timeout_s: float,
-) -> probed.Picture:
+) -> probed.ProbedPlugin:
     """
     Return what the plugin behind one endpoint answered, compared with what Nomad has of *plugin_id*.
 
@@ -75,7 +75,7 @@ def of_endpoint(
     """
     plugin = probe_job.plugin_of(client, plugin_id)
     if answer.name and plugin.provider and answer.name != plugin.provider:
-        return probed.Picture(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
+        return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
     mine = [item for item in (*plugin.controllers, *plugin.nodes) if item.alloc_id in answer.endpoint.split("/")]
     said = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
@@ -85,7 +85,7 @@ def of_endpoint(
     if answer.ready and answer.controller_capabilities is not None:
         validated = volume_answers.judge(needs, _validate(client, local, needs, secrets, timeout_s))
     found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
-    return probed.Picture(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
 
 
 def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:

@@ -20,11 +20,11 @@ def ask(
     plugin_id: str,
     job: probe_job.ProbeJob,
     *,
-    needs: probe_job_volumes.Needs | None = None,
+    needs: probe_job_volumes.ProbedVolumes | None = None,
     wait_s: float = probe_job.WAIT_S,
     cancelled: threading.Event | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> probed.Picture:
+) -> probed.ProbedPlugin:
     """
     Return what the instances of *plugin_id* answered on their clients; what could not be asked is in it too.
 
@@ -46,14 +46,14 @@ def ask(
     plugin = plugin_of(client, plugin_id)
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     wanted = (item.node_id for item in instances.all_of(plugin))
-    given = needs or probe_job_volumes.Needs()
+    given = needs or probe_job_volumes.ProbedVolumes()
     mine = given.of(plugin_id)
     asking = probe_job_volumes.asking(plugin, mine, given.with_secrets, known, job)
     carrying = dataclasses.replace(job, environment=probe_job_volumes.environment([asking], wait_s))
     said = probe_job_run.answers(client, carrying, wanted, known, wait_s=wait_s, cancelled=cancelled, tell=tell)
     names = {node_id: node.name for node_id, node in known.items()}
     told = volume_answers.judge_without_secrets(plugin_id, mine, *probe_job_volumes.answered(asking, said))
-    return probed.Picture(plugin_id=plugin_id, rows=probed.judge(plugin, names, said), findings=told)
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=probed.judge(plugin, names, said), findings=told)
 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:

@@ -37,7 +37,7 @@ class OnNodes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class ProbeJobAnswers:
     """What came of one job."""
 
     by_client: Mapping[str, probed.ClientAnswer]
@@ -57,9 +57,9 @@ def ask(
     client: nomad.Nomad,
     told: Told,
     how: OnNodes,
-    needs: probe_job_volumes.Needs,
+    needs: probe_job_volumes.ProbedVolumes,
     cancelled: threading.Event | None = None,
-) -> Said:
+) -> ProbeJobAnswers:
     """
     Return what clients answer on which an instance of what Nomad *told* is, or an allocation that may become one.
 
@@ -69,7 +69,7 @@ def ask(
     """
     places = {alloc_id: node_id for _, seen in told for alloc_id, _, node_id in _asked(seen)}
     if not places:
-        return Said(by_client={}, known=frozenset())
+        return ProbeJobAnswers(by_client={}, known=frozenset())
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     asked = {
         expectation.plugin_id: probe_job_volumes.asking(
@@ -90,10 +90,10 @@ def ask(
         )
         answers = dict.fromkeys(places.values(), why)
     names = {node_id: node.name for node_id, node in known.items()}
-    return Said(by_client=answers, known=frozenset(places), names=names, volumes=asked)
+    return ProbeJobAnswers(by_client=answers, known=frozenset(places), names=names, volumes=asked)
 
 
-def merged(told: Told, said: Said) -> tuple[found.PluginFound, ...]:
+def merged(told: Told, said: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
     """Return what Nomad *told* of each plugin after the job, with what its clients *said*."""
     return tuple(
         dataclasses.replace(seen, probed={**seen.probed, **dict(_answers(expectation, seen, said))})
@@ -102,7 +102,10 @@ def merged(told: Told, said: Said) -> tuple[found.PluginFound, ...]:
 
 
 def deep(
-    expectation: model.PluginExpectation, seen: found.PluginFound, said: Said, needs: probe_job_volumes.Needs
+    expectation: model.PluginExpectation,
+    seen: found.PluginFound,
+    said: ProbeJobAnswers,
+    needs: probe_job_volumes.ProbedVolumes,
 ) -> tuple[findings.Finding, ...]:
     """Return what the answers of one plugin have against its volumes in *needs*, and against what Nomad remembers."""
     mine = needs.of(expectation.plugin_id)
@@ -116,7 +119,7 @@ def deep(
 
 
 def _answers(
-    expectation: model.PluginExpectation, seen: found.PluginFound, said: Said
+    expectation: model.PluginExpectation, seen: found.PluginFound, said: ProbeJobAnswers
 ) -> Iterator[tuple[tuple[str, found.Role], found.Probed]]:
     """Yield the own words of instances; where there is none, one that was heard on this machine stays."""
     for alloc_id, role, node_id in _asked(seen):

@@ -14,7 +14,7 @@ OLDER = "nomad-csi on the controller's client is an older one, which asks for no
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needs:
+class ProbedVolumes:
     """Registered volumes."""
 
     registered: Sequence[volumes.Volume] = ()
@@ -32,7 +32,7 @@ class Asking:
 
     alloc_id: str = ""
     node_id: str = ""
-    questions: Sequence[validation.Question] = ()
+    questions: Sequence[validation.ValidationQuestion] = ()
     skipped: Mapping[validation.Key, str] = field(default_factory=dict)
     """Volumes that it is not asked for, and why."""
 
@@ -64,9 +64,9 @@ def asking(
     )
 
 
-def question(volume: volumes.Volume) -> validation.Question:
+def question(volume: volumes.Volume) -> validation.ValidationQuestion:
     """Return what is asked of *volume*; its secrets are not known here."""
-    return validation.Question(
+    return validation.ValidationQuestion(
         key=volume_answers.key_of(volume),
         external_id=volume.external_id or volume.volume_id,
         uses=tuple((item.access_mode, item.attachment_mode) for item in volume.capabilities),
@@ -78,7 +78,7 @@ def question(volume: volumes.Volume) -> validation.Question:
 def environment(askings: Iterable[Asking], wait_s: float) -> dict[str, str]:
     """Return what the job carries; half of *wait_s* is for the volumes, so that the answer comes in time."""
     by_allocation = {item.alloc_id: item.questions for item in askings if item.questions}
-    return validation.packed(validation.Task(seconds=wait_s / 2, by_allocation=by_allocation))
+    return validation.packed(validation.ValidationTask(seconds=wait_s / 2, by_allocation=by_allocation))
 
 
 def answered(

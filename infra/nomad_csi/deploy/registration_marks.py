@@ -127,7 +127,7 @@ ANYBODY = Claimant()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class AcquiredKeys:
     """The result of taking objects of one page."""
 
     owners: Owners
@@ -182,7 +182,7 @@ def _token(object_id: str, owner: OwnerRecord) -> str:
 
 def taken(
     owners: Owners, object_ids: Iterable[str], claimant: Claimant, holds: Mapping[str, Hold] | None = None
-) -> Taken:
+) -> AcquiredKeys:
     """Return what becomes of a page when *claimant* takes those of *object_ids* that it may have."""
     after = dict(owners)
     refused: dict[str, OwnerRecord] = {}
@@ -200,7 +200,7 @@ def taken(
             after.pop(object_id, None)
         if before and str(after.get(object_id, "")) != before.label:
             adopted[object_id] = before
-    return Taken(owners=after, refused=refused, fresh=frozenset(fresh), adopted=adopted)
+    return AcquiredKeys(owners=after, refused=refused, fresh=frozenset(fresh), adopted=adopted)
 
 
 def _owned(before: OwnerRecord | None, claimant: Claimant, hold: Hold) -> OwnerRecord:

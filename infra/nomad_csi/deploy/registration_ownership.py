@@ -47,7 +47,7 @@ def _silent(_line: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class AcquiredVolumes:
     """What came of taking volumes."""
 
     refused: Mapping[batch_look.Key, OwnerRecord]
@@ -64,7 +64,7 @@ class Taken:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class VolumeOwners:
     """Whose volumes are, as far as the token may know."""
 
     owners: Mapping[batch_look.Key, OwnerRecord]
@@ -81,7 +81,7 @@ class Marks:
         self._pages = registration_pages.Pages(client, folder)
         self._told: set[str] = set()
 
-    def look(self, keys: Iterable[batch_look.Key], tell: Tell = _silent) -> Seen:
+    def look(self, keys: Iterable[batch_look.Key], tell: Tell = _silent) -> VolumeOwners:
         """
         Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
 
@@ -98,7 +98,7 @@ class Marks:
             for volume_id in volume_ids:
                 owner = registration_pages.owners_on(pages[self._pages.page_of(volume_id)]).get(volume_id)
                 owners |= {(namespace, volume_id): owner} if owner else {}
-        return Seen(owners=owners, unread=frozenset(unread))
+        return VolumeOwners(owners=owners, unread=frozenset(unread))
 
     def labels(self, keys: Iterable[batch_look.Key]) -> Mapping[batch_look.Key, str]:
         """
@@ -142,7 +142,7 @@ class Marks:
         tell: Tell = _silent,
         *,
         holds: Holds | None = None,
-    ) -> Taken:
+    ) -> AcquiredVolumes:
         """
         Record *claimant* as the owner of *keys*, and return the result; without an owner only look who owns them.
 
@@ -172,7 +172,7 @@ class Marks:
                     continue
                 unmarked |= {(namespace, item) for item in here if item not in taken.refused}
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
-        return Taken(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
+        return AcquiredVolumes(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
 
     def put_back(self, key: batch_look.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
@@ -217,7 +217,7 @@ class Marks:
 
     def _take(
         self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], claimant: Claimant
-    ) -> tuple[registration_marks.Taken, bool]:
+    ) -> tuple[registration_marks.AcquiredKeys, bool]:
         """Take what is on one page; return what came of it, and whether the page says so."""
         taken = registration_marks.taken({}, (), claimant)
 

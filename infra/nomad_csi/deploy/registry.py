@@ -15,11 +15,11 @@ from nomad_csi.deploy import (
 RESOURCES: Mapping[str, resource.Resource] = {
     item.token: item
     for item in (
-        stack_identity.StackIdentity(),
-        plugin_job.PluginJob(),
-        plugin_health.PluginHealth(),
-        volume_registration.VolumeRegistration(),
-        created_volume.CreatedVolume(),
-        rendered_file.RenderedFile(),
+        stack_identity.StackIdentityResource(),
+        plugin_job.PluginJobResource(),
+        plugin_health.PluginHealthResource(),
+        volume_registration.VolumeRegistrationResource(),
+        created_volume.CreatedVolumeResource(),
+        rendered_file.RenderedFileResource(),
     )
 }

@@ -13,7 +13,7 @@ from nomad_csi.render import disk
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 
 
-class RenderedFile:
+class RenderedFileResource:
     """
     A text file below the configured root.
 
@@ -52,7 +52,7 @@ class RenderedFile:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """Compare inputs; a new path is a new file."""
         del identity, old_outputs
         return compare.difference(self.inputs, old_inputs, news)

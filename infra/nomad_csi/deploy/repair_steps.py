@@ -41,7 +41,7 @@ NOT_ASKED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order(named_volume.NamedVolume):
+class RepairRequest(named_volume.NamedVolume):
     """What is to be repaired, and with what."""
 
     document: registration.VolumeRegistration | None = None

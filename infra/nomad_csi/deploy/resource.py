@@ -22,7 +22,7 @@ Failure = properties.Failure
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class ResourceDiff:
     """What separates an object from what is wanted."""
 
     updates: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class Resource(Protocol):
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> Difference:
+    ) -> ResourceDiff:
         """Compare what is recorded with what is wanted. Asks nobody."""
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, Properties]:

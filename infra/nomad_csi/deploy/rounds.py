@@ -11,7 +11,7 @@ from nomad_csi.verify import changes, prometheus, report
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class VerificationRound:
     """One round."""
 
     number: int
@@ -23,19 +23,19 @@ class Round:
     seconds: float
     """How long it took."""
 
-    outcome: report.Report | errors.NomadApiError
+    outcome: report.VerificationReport | errors.NomadApiError
     """What was found; or why Nomad did not answer, and then nothing is known, whatever was found before."""
 
     last_answer_s: float
     """End of the last round that Nomad answered, this one or an earlier one; 0: none did."""
 
-    changed: tuple[changes.Change, ...] = ()
+    changed: tuple[changes.StatusChange, ...] = ()
     """What is otherwise than in the last round that Nomad answered; empty in the first."""
 
     @property
-    def found(self) -> report.Report | None:
+    def found(self) -> report.VerificationReport | None:
         """What was found; ``None``: nothing is known."""
-        return self.outcome if isinstance(self.outcome, report.Report) else None
+        return self.outcome if isinstance(self.outcome, report.VerificationReport) else None
 
     @property
     def error(self) -> errors.NomadApiError | None:
@@ -69,7 +69,7 @@ class Round:
     def metrics(self) -> str:
         """The round in Prometheus' text format."""
         return prometheus.text(
-            prometheus.Round(found=self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
+            prometheus.RoundMetrics(found=self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -96,11 +96,11 @@ class Rounds:
 
     def __init__(self, verifier: verification.Verifier, *, last_answer_s: float = 0.0) -> None:
         self._verifier = verifier
-        self._last: report.Report | None = None
+        self._last: report.VerificationReport | None = None
         self._last_answer_s = last_answer_s
         self._number = 0
 
-    def run(self, *, watch_s: float = 0.0) -> Round:
+    def run(self, *, watch_s: float = 0.0) -> VerificationRound:
         """
         Run a round, with two looks *watch_s* apart where that is not 0.
 
@@ -110,11 +110,11 @@ class Rounds:
         self._number += 1
         outcome = self._ask(watch_s)
         now_s = time.time()
-        told: tuple[changes.Change, ...] = ()
-        if isinstance(outcome, report.Report):
+        told: tuple[changes.StatusChange, ...] = ()
+        if isinstance(outcome, report.VerificationReport):
             told = changes.between(self._last, outcome) if self._last is not None else ()
             self._last, self._last_answer_s = outcome, now_s
-        return Round(
+        return VerificationRound(
             number=self._number,
             at_s=now_s,
             seconds=time.monotonic() - began,
@@ -123,7 +123,7 @@ class Rounds:
             changed=told,
         )
 
-    def _ask(self, watch_s: float) -> report.Report | errors.NomadApiError:
+    def _ask(self, watch_s: float) -> report.VerificationReport | errors.NomadApiError:
         try:
             return self._verifier.verify(watch_s=watch_s)
         except errors.NomadApiError as error:

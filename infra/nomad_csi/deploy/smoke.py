@@ -59,7 +59,7 @@ def try_out(
     token = secrets.token_hex(8)
     mode = smoke.access_mode(volume.capabilities)
 
-    def job(kind: smoke.Kind, where: Iterable[smoke.Client]) -> smoke.SmokeJob:
+    def job(kind: smoke.Kind, where: Iterable[smoke.SmokeClient]) -> smoke.SmokeJob:
         return smoke.SmokeJob(
             job_id=f"nomad-csi-smoke-{kind}-{token}",
             namespace=volume.namespace,
@@ -110,7 +110,7 @@ def _file_named(
 
 def _checked(
     client: nomad.Nomad, key: tuple[str, str], wish: smoke.Wish
-) -> tuple[volumes.Volume, tuple[smoke.Client, ...], str]:
+) -> tuple[volumes.Volume, tuple[smoke.SmokeClient, ...], str]:
     """Return the volume, the clients that may use it, and the task driver. Raises `errors.RefusedError`."""
     name = "/".join(key)
     volume = volumes.get(client, *key)
@@ -140,7 +140,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
 
 
 def _against_clients(
-    volume: volumes.Volume, fitting: Sequence[smoke.Client], able: Sequence[smoke.Client], driver: str
+    volume: volumes.Volume, fitting: Sequence[smoke.SmokeClient], able: Sequence[smoke.SmokeClient], driver: str
 ) -> Iterable[str]:
     if not fitting:
         yield (
@@ -158,13 +158,13 @@ def _places(volume: volumes.Volume) -> str:
     return " or ".join(shown) or "anywhere"
 
 
-def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.Client, ...]:
+def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
     """Return the clients that are ready and whose node plugin is healthy in a place of the volume."""
     plugin = plugins.get(client, volume.plugin_id)
     instances = plugin.nodes if plugin else ()
     healthy = {each.node_id: each for each in instances if each.healthy}
     return tuple(
-        smoke.Client(
+        smoke.SmokeClient(
             node_id=node.node_id,
             name=node.name,
             drivers=frozenset(name for name, is_healthy in node.drivers.items() if is_healthy),

@@ -28,7 +28,7 @@ SHOWN_LINES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stack:
+class PulumiStack:
     """A stack of the project in *folder*."""
 
     folder: Path

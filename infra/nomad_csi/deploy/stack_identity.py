@@ -46,7 +46,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
 """What each object of a stack has besides."""
 
 
-class StackIdentity:
+class StackIdentityResource:
     """The random id of a stack. Deleting it changes nothing."""
 
     token = "nomad-csi:index:StackIdentity"  # noqa: S105  # Pulumi's word for a type's name
@@ -71,14 +71,14 @@ class StackIdentity:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
         found = compare.difference(self.inputs, old_inputs, news)
         if not found.any:
             return found
         before, now = old_inputs.get("stack"), news["stack"]
-        return resource.Difference(
+        return resource.ResourceDiff(
             updates=found.updates,
             notice=f"this state was written by stack {before}: `up` takes its volumes and jobs over for {now}; if "
             f"{before} still exists, this state is a copy of its state, and {before} is refused its objects then: do "
@@ -103,7 +103,7 @@ class StackIdentity:
             return dict(inputs), dict(outputs)
         if not names.STACK_ID.fullmatch(identity):
             problem = errors.Problem(path="id", got=repr(identity), allowed="16 hexadecimal digits")
-            raise errors.SpecError((problem,), source="StackIdentity")
+            raise errors.SpecError((problem,), source="StackIdentityResource")
         known = {"stack": context.stack}
         return known, known | {"stackId": identity}
 

@@ -26,7 +26,7 @@ Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ImportableObject:
     """What Nomad has of a resource."""
 
     id: str = ""
@@ -40,7 +40,7 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class ImportLine:
     """What becomes of one resource."""
 
     type: str
@@ -56,10 +56,10 @@ class ImportFile:
     """The file, and what became of each resource of our kinds."""
 
     document: Mapping[str, Any]
-    lines: tuple[Line, ...]
+    lines: tuple[ImportLine, ...]
 
     @property
-    def imported(self) -> tuple[Line, ...]:
+    def imported(self) -> tuple[ImportLine, ...]:
         """What ``pulumi import`` will read."""
         return tuple(line for line in self.lines if line.id)
 
@@ -67,7 +67,7 @@ class ImportFile:
 def fill(
     draft: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
-    look: Callable[[str, Mapping[str, Any]], Found],
+    look: Callable[[str, Mapping[str, Any]], ImportableObject],
 ) -> ImportFile:
     """
     Return the file that *draft* becomes.
@@ -99,7 +99,7 @@ def fill(
     ]
     named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
     lines = tuple(
-        Line(type=entry["type"], name=entry.get("logicalName") or entry["name"], id=item.id, reason=item.reason)
+        ImportLine(type=entry["type"], name=entry.get("logicalName") or entry["name"], id=item.id, reason=item.reason)
         for entry in entries
         if (item := found.get(entry["name"])) is not None
     )
@@ -108,8 +108,8 @@ def fill(
 
 
 def _storage(
-    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, Found]
-) -> Iterator[tuple[str, Found]]:
+    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, ImportableObject]
+) -> Iterator[tuple[str, ImportableObject]]:
     """Yield the EBS volume of each registration that Nomad has: its id is the external id."""
     for entry in entries:
         parent = by_name.get(entry.get("parent", ""))
@@ -121,12 +121,12 @@ def _storage(
             if by_name[name].get("parent") == parent["name"] and item.external_id.startswith("vol-")
         ]
         if external_ids:
-            yield entry["name"], Found(id=external_ids[0])
+            yield entry["name"], ImportableObject(id=external_ids[0])
 
 
 def _without_storage(
-    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, Found]
-) -> Iterator[tuple[str, Found]]:
+    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, ImportableObject]
+) -> Iterator[tuple[str, ImportableObject]]:
     """Take out registrations whose storage is declared and not imported: they would be replaced for other storage."""
     for entry in entries:
         if entry["type"] != REGISTERED or not found[entry["name"]].id:
@@ -139,7 +139,7 @@ def _without_storage(
         )
         if parent.get("type") == _EFS_COMPONENT or (parent.get("type") == _EBS_COMPONENT and not has_storage):
             reason = "its storage is not imported with it; declare it as existing, with its external id"
-            yield entry["name"], Found(reason=reason)
+            yield entry["name"], ImportableObject(reason=reason)
 
 
 def _above(entry: Entry, by_name: Mapping[str, Entry]) -> Iterator[str]:

@@ -93,7 +93,7 @@ def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Ma
 
 def is_brought(context: resource.Context, plugin_id: str) -> bool:
     """Return whether the program waits for *plugin_id* to become healthy, so that it may not be there in a preview."""
-    declared = context.operation.all_declared(plugin_health.PluginHealth.token)
+    declared = context.operation.all_declared(plugin_health.PluginHealthResource.token)
     return any(item.get("pluginId") == plugin_id for item in declared)
 
 

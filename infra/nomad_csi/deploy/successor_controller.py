@@ -29,7 +29,7 @@ def problems(
         return
     document = volume_document.from_inputs(news)
     key = (document.namespace, document.volume_id)
-    question = validation.Question(
+    question = validation.ValidationQuestion(
         key=key,
         external_id=document.external_id,
         uses=tuple((item.access_mode, item.attachment_mode) for item in document.capabilities),
@@ -50,7 +50,7 @@ def problems(
 
 def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
     """Return the socket of a healthy controller on this machine; empty where there is none."""
-    declared = context.operation.all_declared(plugin_health.PluginHealth.token)
+    declared = context.operation.all_declared(plugin_health.PluginHealthResource.token)
     folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
     paths = (
         gather.socket_path(folder, item.alloc_id)

@@ -36,7 +36,7 @@ def verify(
     probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
     cancelled: threading.Event | None = None,
     on_nodes: probe_job_plugins.OnNodes | None = None,
-) -> report.Report:
+) -> report.VerificationReport:
     """
     Return what is as planned and what is not.
 
@@ -80,7 +80,7 @@ class Verifier:
         on_nodes: probe_job_plugins.OnNodes | None = None,
     ) -> None:
         wanted = [
-            looking.Wanted(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
+            looking.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
             for item in plan.plugins
         ]
         self._client = client
@@ -92,7 +92,7 @@ class Verifier:
         )
         self._before: tuple[looking.Look, ...] = ()
 
-    def verify(self, *, watch_s: float = 0.0) -> report.Report:
+    def verify(self, *, watch_s: float = 0.0) -> report.VerificationReport:
         """Return what is as planned and what is not. Raises what `verify` does; such a round does not count."""
         before = self._before
         if watch_s:
@@ -106,7 +106,7 @@ class Verifier:
         deep = [item for seen in looks for item in seen.deep]
         verdicts_on_volumes = self._volumes(there, served_by, deep)
         own = {f"volume {item.key}" for item in verdicts_on_volumes}
-        found = report.Report(
+        found = report.VerificationReport(
             plugins=verdicts,
             volumes=verdicts_on_volumes,
             extra=(
@@ -131,10 +131,10 @@ class Verifier:
             found |= {(namespace, volume_id): item for volume_id, item in zip(ids, there, strict=True)}
         return [found[key] for key in keys]
 
-    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_volumes.Needs:
+    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_volumes.ProbedVolumes:
         """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
         wanted = [item.registration for item in self._plan.volumes]
-        return probe_job_volumes.Needs(
+        return probe_job_volumes.ProbedVolumes(
             registered=tuple(item for item in there if item is not None),
             with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
         )

@@ -98,7 +98,7 @@ def mark(
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
     held: Hold,
-) -> registration_ownership.Taken:
+) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
     key, who = _key(news), claimant(news, recorded)
     taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
@@ -109,7 +109,7 @@ def mark(
 
 def take_back(
     client: nomad.Nomad,
-    taken: registration_ownership.Taken,
+    taken: registration_ownership.AcquiredVolumes,
     answers: Mapping[batch_look.Key, errors.NomadCsiError | None],
     who: Claimant,
     tell: registration_ownership.Tell,

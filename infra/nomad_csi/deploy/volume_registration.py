@@ -29,7 +29,7 @@ from nomad_csi.nomad import volumes
 _OF_NOMAD = volume_properties.INPUTS.keys() - volume_properties.NOT_OF_NOMAD
 
 
-class VolumeRegistration:
+class VolumeRegistrationResource:
     """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
 
     token = "nomad-csi:index:VolumeRegistration"  # noqa: S105  # Pulumi's word for a type's name
@@ -44,7 +44,7 @@ class VolumeRegistration:
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Difference:
+    ) -> resource.ResourceDiff:
         """
         Compare inputs; what Nomad never changes in place is registered anew, and only another id replaces it.
 

@@ -17,7 +17,7 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 """Capabilities with which the kernel lets a container mount."""
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield where plugins cannot run, or what they mount does not reach anybody."""
     clients, unchecked = model.known(found.clients, "task drivers, privileges and mounts of the clients")
     yield from unchecked
@@ -145,7 +145,7 @@ def _without(attribute: str, places: Iterable[nodes.Node]) -> list[str]:
     ]
 
 
-def _lacks_privileges(found: model.Found, task: plugin_tasks.PluginTask) -> bool:
+def _lacks_privileges(found: model.ObservedCluster, task: plugin_tasks.PluginTask) -> bool:
     """Return whether *task* mounts from a container that may not; what the spec wants so is not judged."""
     planned = [
         job.privileged
@@ -159,7 +159,7 @@ def _lacks_privileges(found: model.Found, task: plugin_tasks.PluginTask) -> bool
 
 
 def _mounts(
-    found: model.Found, tasks: Iterable[plugin_tasks.PluginTask], clients: tuple[nodes.Node, ...]
+    found: model.ObservedCluster, tasks: Iterable[plugin_tasks.PluginTask], clients: tuple[nodes.Node, ...]
 ) -> Iterator[model.Outcome]:
     """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
     mounts, unchecked = model.known(found.mounts, "mount propagation, by the agent on this machine")
@@ -182,7 +182,7 @@ def _mounts(
             yield model.Unchecked(check=f"mount propagation for {_subject(task)}", reason=reason, is_expected=True)
 
 
-def _running(found: model.Found, plugin_id: str) -> frozenset[str]:
+def _running(found: model.ObservedCluster, plugin_id: str) -> frozenset[str]:
     plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     plugin = plugins.get(plugin_id)
     return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

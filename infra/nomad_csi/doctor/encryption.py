@@ -7,10 +7,10 @@ from nomad_csi.aws.records import ebs_volumes, file_systems, keys
 from nomad_csi.doctor import machines, model, permissions
 from nomad_csi.findings import finding
 
-Pairs = list[tuple[model.Volume, ebs_volumes.EbsVolume]]
+Pairs = list[tuple[model.ExaminedVolume, ebs_volumes.EbsVolumeRecord]]
 
 
-def check(found: model.Found, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
     """Yield what is not encrypted, and keys that do not open; *pairs* are volumes with their storage."""
     yield from _plain(pairs)
     yield from _keys(found, account, pairs)
@@ -31,8 +31,8 @@ def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
             yield finding("not-encrypted", f"{len(plain)} volumes", found=told, severity="error" if is_wanted else None)
 
 
-def _keys(found: model.Found, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
-    by_key: dict[str, list[model.Volume]] = defaultdict(list)
+def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
+    by_key: dict[str, list[model.ExaminedVolume]] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.kms_key_arn:
             by_key[ebs.kms_key_arn].append(volume)
@@ -50,7 +50,7 @@ def _keys(found: model.Found, account: model.Account, pairs: Pairs) -> Iterator[
 
 
 def _grants(
-    found: model.Found, account: model.Account, key: keys.Key, plugin_id: str, told: str
+    found: model.ObservedCluster, account: model.Account, key: keys.Key, plugin_id: str, told: str
 ) -> Iterator[model.Outcome]:
     needed = permissions.needs(account.region, account.keys)
     roles = machines.roles_of(found, account, plugin_id)
@@ -69,7 +69,7 @@ def _grants(
             yield model.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
 
 
-def _efs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[model.Outcome]:
+def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     if isinstance(account.file_systems, model.Unknown):
         return  # said where what is left over is checked
     plain = []

@@ -18,16 +18,16 @@ from nomad_csi.doctor import (
 from nomad_csi.findings import Finding
 
 
-def judge(found: model.Found) -> report.Report:
+def judge(found: model.ObservedCluster) -> report.DoctorReport:
     """Return what would hurt, and what could not be looked at, each once."""
     outcomes = tuple(dict.fromkeys(_outcomes(found)))
-    return report.Report(
+    return report.DoctorReport(
         findings=tuple(item for item in outcomes if isinstance(item, Finding)),
         unchecked=tuple(item for item in outcomes if isinstance(item, model.Unchecked)),
     )
 
 
-def _outcomes(found: model.Found) -> Iterator[model.Outcome]:
+def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     for check in (versions.check, clients.check, token.check, plugin_state.check, marks.check, places.check):
         yield from check(found)
     for job, reason in sorted(found.hidden_jobs.items()):

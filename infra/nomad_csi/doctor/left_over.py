@@ -8,7 +8,7 @@ from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import volumes as tags
 
 
-def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield orphans on either side."""
     volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
     yield from _ebs(account, volumes)
@@ -36,7 +36,7 @@ def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Fin
     return finding("storage-not-registered", f"storage {external_id}", found=evidence)
 
 
-def _ebs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[model.Outcome]:
+def _ebs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     if isinstance(account.volumes, model.Unknown):
         return  # said where storage is checked
     for volume in volumes:
@@ -47,7 +47,7 @@ def _ebs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[
             yield finding("storage-missing", volume.subject, found=evidence)
 
 
-def _efs(account: model.Account, volumes: tuple[model.Volume, ...]) -> Iterator[model.Outcome]:
+def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     wanted = [(volume, parts) for volume in volumes if (parts := file_systems.parts(volume.external_id))]
     if isinstance(account.file_systems, model.Unknown):
         if wanted:

@@ -15,21 +15,21 @@ _CONTROLLING = frozenset({"controller", "monolith"})
 _GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 
 
-def providers(found: model.Found) -> dict[str, str]:
+def providers(found: model.ObservedCluster) -> dict[str, str]:
     """Return the driver's own name by plugin id, where it is known."""
     plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
     return planned | {plugin_id: plugin.provider for plugin_id, plugin in plugins.items() if plugin.provider}
 
 
-def tasks_of(found: model.Found, provider: str) -> list[plugin_tasks.PluginTask]:
+def tasks_of(found: model.ObservedCluster, provider: str) -> list[plugin_tasks.PluginTask]:
     """Return the plugin tasks of a driver."""
     known = providers(found)
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     return [task for task in tasks if known.get(task.plugin_id) == provider]
 
 
-def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield what keeps the EBS driver from its instance, its credentials and EC2."""
     if isinstance(found.clients, model.Unknown):
         return  # said where clients are checked
@@ -50,7 +50,7 @@ def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]
 
 
 def _unmapped(
-    found: model.Found, task: plugin_tasks.PluginTask, places: Iterable[nodes.Node]
+    found: model.ObservedCluster, task: plugin_tasks.PluginTask, places: Iterable[nodes.Node]
 ) -> Iterator[model.Outcome]:
     strangers = [node.name for node in places if node.node_id not in found.instance_ids]
     if strangers:
@@ -62,7 +62,7 @@ def _unmapped(
 
 
 def _absent(
-    found: model.Found, seen: Mapping[str, instances.Instance], ready: Iterable[nodes.Node]
+    found: model.ObservedCluster, seen: Mapping[str, instances.Ec2Instance], ready: Iterable[nodes.Node]
 ) -> Iterator[model.Outcome]:
     gone = []
     for node in ready:
@@ -78,7 +78,7 @@ def _absent(
         )
 
 
-def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instance]) -> Iterator[model.Outcome]:
+def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Ec2Instance]) -> Iterator[model.Outcome]:
     subject = f"plugin {task.plugin_id} ({task.role})"
     needs_metadata = task.role == "node" or not task.own_credentials
     off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
@@ -99,7 +99,7 @@ def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Instan
 
 
 def _roles(
-    account: model.Account, task: plugin_tasks.PluginTask, places: Iterable[instances.Instance]
+    account: model.Account, task: plugin_tasks.PluginTask, places: Iterable[instances.Ec2Instance]
 ) -> Iterator[model.Outcome]:
     subject = f"plugin {task.plugin_id} ({task.role})"
     if task.own_credentials:
@@ -120,7 +120,7 @@ def _roles(
             yield from _role(account, role, subject)
 
 
-def _role(account: model.Account, role: policies.Role, subject: str) -> Iterator[model.Outcome]:
+def _role(account: model.Account, role: policies.IamRole, subject: str) -> Iterator[model.Outcome]:
     needed = permissions.needs(account.region)
     lacking, unclear = permissions.lacking(role, needed)
     if lacking:
@@ -138,7 +138,7 @@ def _role(account: model.Account, role: policies.Role, subject: str) -> Iterator
         yield model.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
 
 
-def roles_of(found: model.Found, account: model.Account, plugin_id: str) -> list[policies.Role] | None:
+def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: str) -> list[policies.IamRole] | None:
     """Return the roles of instances that may run the plugin's controller; ``None`` where not all are known."""
     tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
     controlling = [task for task in tasks if task.role != "node"]
@@ -146,7 +146,7 @@ def roles_of(found: model.Found, account: model.Account, plugin_id: str) -> list
         return None
     if any(task.own_credentials for task in controlling):
         return None
-    roles: dict[str, policies.Role] = {}
+    roles: dict[str, policies.IamRole] = {}
     for task in controlling:
         for node in clients.runs_on(task, found.clients):
             instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
@@ -157,7 +157,7 @@ def roles_of(found: model.Found, account: model.Account, plugin_id: str) -> list
     return list(roles.values())
 
 
-def how(role: policies.Role) -> str:
+def how(role: policies.IamRole) -> str:
     """Return where what *role* may do was read."""
     if role.answers is not None:
         return f"IAM SimulatePrincipalPolicy of {role.arn}"

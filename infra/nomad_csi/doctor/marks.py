@@ -7,7 +7,7 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import finding
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield marks of volumes that are not registered."""
     marks, unchecked = model.known(found.marks, "owner marks of registrations")
     yield from unchecked

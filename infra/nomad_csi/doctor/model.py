@@ -39,7 +39,7 @@ _Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Volume:
+class ExaminedVolume:
     """A volume that is registered, or is to be."""
 
     key: str
@@ -79,23 +79,23 @@ class Account:
     """What was asked of AWS in one region."""
 
     region: str
-    instances: Mapping[str, instances.Instance] | Unknown
-    roles: Mapping[str, policies.Role | Unknown]
+    instances: Mapping[str, instances.Ec2Instance] | Unknown
+    roles: Mapping[str, policies.IamRole | Unknown]
     """By instance profile."""
 
-    volumes: Mapping[str, ebs_volumes.EbsVolume] | Unknown
+    volumes: Mapping[str, ebs_volumes.EbsVolumeRecord] | Unknown
     """EBS volumes that are registered or planned, those that exist."""
 
-    ours: Mapping[str, ebs_volumes.EbsVolume] | Unknown
+    ours: Mapping[str, ebs_volumes.EbsVolumeRecord] | Unknown
     """EBS volumes with a tag of this package."""
 
-    file_systems: file_systems.Seen | Unknown
+    file_systems: file_systems.ObservedFileSystems | Unknown
     keys: Mapping[str, keys.Key | Unknown]
     """Keys of the volumes by ARN."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ObservedCluster:
     """Everything that was asked."""
 
     servers: tuple[servers.Server, ...] | Unknown
@@ -107,10 +107,10 @@ class Found:
     hidden_jobs: Mapping[str, str] = field(default_factory=dict)
     """Why they were not read: plugin jobs, as ``namespace/job_id``, in namespaces that the token may not read."""
 
-    volumes: tuple[Volume, ...] | Unknown
+    volumes: tuple[ExaminedVolume, ...] | Unknown
     """Registered ones, and those of the spec that are not."""
 
-    token: tokens.Token | Unknown
+    token: tokens.AclToken | Unknown
     account: Account | Unknown | None
     """``None``: nothing here is of AWS."""
 
@@ -142,6 +142,6 @@ def named(names: list[str]) -> str:
     return f"{', '.join(ordered[:NAMES_SHOWN])}{rest}"
 
 
-def is_ebs(volume: Volume) -> bool:
+def is_ebs(volume: ExaminedVolume) -> bool:
     """Return whether *volume* is one of EBS."""
     return attachments.is_ebs(volume.external_id)

@@ -18,7 +18,7 @@ _GRANT = {"kms:GrantIsForAWSResource": "true"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needs:
+class NeededActions:
     """What is asked about every role."""
 
     describe: tuple[str, ...]
@@ -26,27 +26,27 @@ class Needs:
     key_arns: tuple[str, ...] = ()
 
     @property
-    def questions(self) -> tuple[roles.Question, ...]:
+    def questions(self) -> tuple[roles.PolicySimulation, ...]:
         """One for what is described, two for volumes with and without the tag, one for each key."""
         volume = (_any_volume(self.region),)
         return (
-            roles.Question(actions=self.describe),
-            roles.Question(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
-            roles.Question(actions=ON_VOLUMES, resources=volume),
-            *(roles.Question(actions=ON_KEYS, resources=(arn,), context=_GRANT) for arn in self.key_arns),
+            roles.PolicySimulation(actions=self.describe),
+            roles.PolicySimulation(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
+            roles.PolicySimulation(actions=ON_VOLUMES, resources=volume),
+            *(roles.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=_GRANT) for arn in self.key_arns),
         )
 
 
-def needs(region: str, key_arns: Iterable[str] = ()) -> Needs:
+def needs(region: str, key_arns: Iterable[str] = ()) -> NeededActions:
     """Return what the controller of the EBS driver needs for volumes that exist."""
     statements = iam.ebs_policy(region)["Statement"]
     actions = {action for statement in statements for action in statement["Action"]}
-    return Needs(
+    return NeededActions(
         describe=tuple(sorted(actions - set(ON_VOLUMES))), region=region, key_arns=tuple(sorted(set(key_arns)))
     )
 
 
-def lacking(role: roles.Role, needed: Needs) -> tuple[list[str], list[str]]:
+def lacking(role: roles.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
     """Return the actions that *role* may not call, and those of which it cannot be told."""
     verdicts: dict[str, bool | None] = {}
     for action in needed.describe:
@@ -60,7 +60,12 @@ def lacking(role: roles.Role, needed: Needs) -> tuple[list[str], list[str]]:
 
 
 def may_attach(
-    role: roles.Role, needed: Needs, tags: Mapping[str, str], *, external_id: str = "", action: str = ON_VOLUMES[0]
+    role: roles.IamRole,
+    needed: NeededActions,
+    tags: Mapping[str, str],
+    *,
+    external_id: str = "",
+    action: str = ON_VOLUMES[0],
 ) -> bool | None:
     """Return whether *role* may attach the volume with *tags*; ``None``: it cannot be told."""
     arn = _any_volume(needed.region, external_id or "vol-00000000000000000")
@@ -69,7 +74,7 @@ def may_attach(
     return _answer(role, question, action, arn, context)
 
 
-def may_use_key(role: roles.Role, needed: Needs, arn: str, key_policy: Mapping[str, object]) -> bool | None:
+def may_use_key(role: roles.IamRole, needed: NeededActions, arn: str, key_policy: Mapping[str, object]) -> bool | None:
     """Return whether *role* may have EBS use the key: by its own policies, or by the key's."""
     question = 3 + needed.key_arns.index(arn)
     context = {key.lower(): value for key, value in _GRANT.items()}
@@ -82,7 +87,7 @@ def may_use_key(role: roles.Role, needed: Needs, arn: str, key_policy: Mapping[s
     return None if None in (*own, *by_key) else False
 
 
-def _answer(role: roles.Role, question: int, action: str, resource: str, context: Mapping[str, str]) -> bool | None:
+def _answer(role: roles.IamRole, question: int, action: str, resource: str, context: Mapping[str, str]) -> bool | None:
     if role.answers is not None:
         return action in role.answers[question]
     return policies.allows(role.documents.values(), action, resource, context)

@@ -9,7 +9,7 @@ from nomad_csi.findings import finding
 ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield volumes whose topology no client has."""
     if isinstance(found.volumes, model.Unknown) or isinstance(found.plugins, model.Unknown):
         return
@@ -38,7 +38,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
     yield from _planned(found)
 
 
-def _planned(found: model.Found) -> Iterator[model.Outcome]:
+def _planned(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield zones of the spec's storage in which no client may run the plugin."""
     if isinstance(found.clients, model.Unknown) or isinstance(found.volumes, model.Unknown):
         return
@@ -74,7 +74,7 @@ def zone_names(zones: set[str]) -> str:
     return model.named(list(zones)) or "no zone: there are none"
 
 
-def segments_of(found: model.Found, plugin_id: str) -> list[Mapping[str, str]]:
+def segments_of(found: model.ObservedCluster, plugin_id: str) -> list[Mapping[str, str]]:
     """Return what the clients of the plugin say about where they are, each once."""
     plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     plugin = plugins.get(plugin_id)

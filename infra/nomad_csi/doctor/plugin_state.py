@@ -9,7 +9,7 @@ from nomad_csi.findings import finding
 OWNER_META = "nomad-csi.owner"
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield what nobody serves, and who serves nobody."""
     plugins, unchecked = model.known(found.plugins, "plugins of the volumes, and their controllers")
     yield from unchecked
@@ -17,7 +17,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
     yield from unchecked
     if plugins is None or volumes is None:
         return
-    by_plugin: dict[str, list[model.Volume]] = defaultdict(list)
+    by_plugin: dict[str, list[model.ExaminedVolume]] = defaultdict(list)
     for volume in volumes:
         by_plugin[volume.plugin_id].append(volume)
     for plugin_id, served in sorted(by_plugin.items()):
@@ -30,7 +30,9 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
     yield from _unused(found, frozenset(by_plugin))
 
 
-def _claimed(found: model.Found, plugin_id: str, registered: list[model.Volume]) -> Iterator[model.Outcome]:
+def _claimed(
+    found: model.ObservedCluster, plugin_id: str, registered: list[model.ExaminedVolume]
+) -> Iterator[model.Outcome]:
     plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     plugin = plugins.get(plugin_id)
     claimed = [volume.key for volume in registered if volume.claims]
@@ -51,7 +53,7 @@ def _claimed(found: model.Found, plugin_id: str, registered: list[model.Volume])
         )
 
 
-def _unused(found: model.Found, used: frozenset[str]) -> Iterator[model.Outcome]:
+def _unused(found: model.ObservedCluster, used: frozenset[str]) -> Iterator[model.Outcome]:
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     planned = {item.plugin_id for item in found.plan.plugins} if found.plan else set()
     ours: dict[str, list[str]] = defaultdict(list)

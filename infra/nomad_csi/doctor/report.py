@@ -14,7 +14,7 @@ WIDTH = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class DoctorReport:
     """Findings, and what could not be checked."""
 
     findings: tuple[Finding, ...] = ()

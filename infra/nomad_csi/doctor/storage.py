@@ -11,7 +11,7 @@ from nomad_csi.plan import iam
 ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 
 
-def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield what of EBS is otherwise than Nomad, the driver or the spec want it."""
     volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
     wanted = [volume for volume in volumes if model.is_ebs(volume)]
@@ -28,7 +28,9 @@ def check(found: model.Found, account: model.Account) -> Iterator[model.Outcome]
     yield from encryption.check(found, account, pairs)
 
 
-def _zones(found: model.Found, pairs: list[tuple[model.Volume, ebs_volumes.EbsVolume]]) -> Iterator[model.Outcome]:
+def _zones(
+    found: model.ObservedCluster, pairs: list[tuple[model.ExaminedVolume, ebs_volumes.EbsVolumeRecord]]
+) -> Iterator[model.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
         named = {place[key] for place in volume.segments for key in ZONE_KEYS if key in place}
@@ -53,11 +55,13 @@ def _zones(found: model.Found, pairs: list[tuple[model.Volume, ebs_volumes.EbsVo
 
 
 def _tags(
-    found: model.Found, account: model.Account, pairs: list[tuple[model.Volume, ebs_volumes.EbsVolume]]
+    found: model.ObservedCluster,
+    account: model.Account,
+    pairs: list[tuple[model.ExaminedVolume, ebs_volumes.EbsVolumeRecord]],
 ) -> Iterator[model.Outcome]:
     """Yield which volumes lack the tag where a role of the controller may not attach them without."""
     needed = permissions.needs(account.region)
-    bare: dict[str, list[tuple[model.Volume, ebs_volumes.EbsVolume]]] = defaultdict(list)
+    bare: dict[str, list[tuple[model.ExaminedVolume, ebs_volumes.EbsVolumeRecord]]] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.tags.get(iam.CLUSTER_TAG) != "true":
             bare[volume.plugin_id].append((volume, ebs))
@@ -74,10 +78,10 @@ def _tags(
 
 
 def _refused(
-    role: policies.Role,
-    needed: permissions.Needs,
+    role: policies.IamRole,
+    needed: permissions.NeededActions,
     plugin_id: str,
-    untagged: list[tuple[model.Volume, ebs_volumes.EbsVolume]],
+    untagged: list[tuple[model.ExaminedVolume, ebs_volumes.EbsVolumeRecord]],
 ) -> Iterator[model.Outcome]:
     may = {
         ebs.external_id: permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)

@@ -60,7 +60,7 @@ OPERATIONS = (
 )
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield what will end with 403."""
     token, unchecked = model.known(found.token, "what the token may do")
     yield from unchecked
@@ -83,7 +83,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         yield from _lacking(found, token, operation)
 
 
-def _lacking(found: model.Found, token: tokens.Token, operation: _Operation) -> Iterator[model.Outcome]:
+def _lacking(found: model.ObservedCluster, token: tokens.AclToken, operation: _Operation) -> Iterator[model.Outcome]:
     lacking = [
         *_in_namespaces(token, _job_namespaces(found), operation.in_jobs),
         *_in_namespaces(token, _volume_namespaces(found), operation.in_volumes),
@@ -96,7 +96,9 @@ def _lacking(found: model.Found, token: tokens.Token, operation: _Operation) -> 
         yield finding("token-cannot", f"token {token.name}: {operation.name}", found=evidence)
 
 
-def _in_namespaces(token: tokens.Token, namespaces: Iterable[str], needed: tuple[frozenset[str], ...]) -> Iterator[str]:
+def _in_namespaces(
+    token: tokens.AclToken, namespaces: Iterable[str], needed: tuple[frozenset[str], ...]
+) -> Iterator[str]:
     places = sorted(namespaces)
     for one_of in needed:
         without = [name for name in places if not one_of & token.capabilities(name)]
@@ -104,18 +106,18 @@ def _in_namespaces(token: tokens.Token, namespaces: Iterable[str], needed: tuple
             yield f"{' or '.join(sorted(one_of))} in namespace {model.named(without)}"
 
 
-def _on_marks(token: tokens.Token, namespaces: Iterable[str], needed: frozenset[str]) -> Iterator[str]:
+def _on_marks(token: tokens.AclToken, namespaces: Iterable[str], needed: frozenset[str]) -> Iterator[str]:
     without = [name for name in sorted(namespaces) if not needed <= token.of_variables(name, MARKS)]
     if needed and without:
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {model.named(without)}"
 
 
-def _job_namespaces(found: model.Found) -> frozenset[str]:
+def _job_namespaces(found: model.ObservedCluster) -> frozenset[str]:
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     return frozenset(task.namespace for task in tasks) or frozenset({found.namespace})
 
 
-def _volume_namespaces(found: model.Found) -> frozenset[str]:
+def _volume_namespaces(found: model.ObservedCluster) -> frozenset[str]:
     volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
     return frozenset(_namespace(volume.key) for volume in volumes) or frozenset({found.namespace})
 

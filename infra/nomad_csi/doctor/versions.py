@@ -13,7 +13,7 @@ from nomad_csi.plan import versions
 _ROLES_WITH_CONTROLLER = frozenset({"controller", "monolith"})
 
 
-def check(found: model.Found) -> Iterator[model.Outcome]:
+def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield which faults the versions have, and which drivers want newer ones."""
     servers, unchecked = model.known(found.servers, "versions of the servers against the version gates")
     yield from unchecked
@@ -31,7 +31,7 @@ def check(found: model.Found) -> Iterator[model.Outcome]:
         yield finding("server-failed", "servers", found=f"/v1/agent/members: failed: {model.named(failed)}")
 
 
-def used(found: model.Found) -> frozenset[Feature]:
+def used(found: model.ObservedCluster) -> frozenset[Feature]:
     """Return what of Nomad is used: by the plugins and volumes that are there, and by the spec."""
     features: set[Feature] = set()
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
@@ -78,7 +78,7 @@ def _gates(
 
 
 def _of_drivers(
-    found: model.Found, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
+    found: model.ObservedCluster, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
 ) -> Iterator[model.Outcome]:
     for plugin_id, (name, least) in sorted(wanted(found).items()):
         old = [
@@ -93,7 +93,7 @@ def _of_drivers(
             yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)
 
 
-def wanted(found: model.Found) -> dict[str, tuple[str, str]]:
+def wanted(found: model.ObservedCluster) -> dict[str, tuple[str, str]]:
     """Return driver and oldest version of Nomad for each plugin of the spec, and for running ones of the catalogue."""
     plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}

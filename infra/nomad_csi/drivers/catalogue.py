@@ -60,7 +60,7 @@ def find(driver: str | drivers.DriverSpec) -> drivers.DriverSpec | None:
     return DRIVERS.get(driver) if isinstance(driver, str) else driver
 
 
-def deletion(provider: str) -> model.Deletion | None:
+def deletion(provider: str) -> model.DriverDeletion | None:
     """Return what is known of deletion by the driver that answers the name *provider*; ``None``: nothing."""
     for driver in DRIVERS.values():
         if re.fullmatch(re.escape(driver.provider).replace(r"\{plugin_id\}", ".+"), provider):

@@ -96,7 +96,7 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield Fact(label="sources", lines=driver.sources)
 
 
-def _deletion(known: model.Deletion | None) -> Iterator[Section]:
+def _deletion(known: model.DriverDeletion | None) -> Iterator[Section]:
     if known is None:
         return
     guard = "the storage itself refuses" if known.refuses_in_use else "not refused: accept_unguarded is wanted"
@@ -174,7 +174,7 @@ def _config_file(file: spec.ConfigFileSpec) -> Iterator[str]:
             yield f"{key} not {named} in a container: {reason}"
 
 
-def _role(role: model.Role) -> tuple[Fact, ...]:
+def _role(role: model.DriverRole) -> tuple[Fact, ...]:
     proof = role.proof
     with_what = f", with {', '.join(proof.versions)}" if proof.versions else ""
     when = f" on {proof.as_of}" if proof.as_of else ""
@@ -207,7 +207,7 @@ def _role(role: model.Role) -> tuple[Fact, ...]:
     return tuple(fact for fact in found if fact.lines)
 
 
-def _secrets(role: model.Role) -> Iterator[str]:
+def _secrets(role: model.DriverRole) -> Iterator[str]:
     for name, item in sorted(role.secret_environment.items()):
         yield f"environment {name}: item {item}"
     for name, item in sorted(role.secret_files.items()):
@@ -216,7 +216,7 @@ def _secrets(role: model.Role) -> Iterator[str]:
         yield f"environment {name}: {text}"
 
 
-def _more(role: model.Role) -> Iterator[str]:
+def _more(role: model.DriverRole) -> Iterator[str]:
     if role.flags is None:
         yield "not known here: any flag is passed on"
     elif role.flags - _rendered(role):
@@ -233,7 +233,7 @@ def _flags(names: Iterable[str]) -> str:
     return ", ".join(f"--{name}" for name in sorted(names))
 
 
-def _rendered(role: model.Role) -> set[str]:
+def _rendered(role: model.DriverRole) -> set[str]:
     return {argument.lstrip("-").split("=", 1)[0] for argument in role.arguments}
 
 

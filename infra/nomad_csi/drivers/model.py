@@ -11,7 +11,7 @@ ProofTier = Literal["run", "parsed", "none"]
 """``run``: the driver itself ran; ``parsed``: only its files went through the real parser; ``none``: neither."""
 
 
-class Proof(base.Model):
+class RoleEvidence(base.Model):
     """How far somebody went with one role of a driver, on a machine without an AWS account."""
 
     tier: ProofTier
@@ -26,10 +26,10 @@ class Proof(base.Model):
     """What an operator must still see for themselves."""
 
 
-class Role(driver_role.RoleSpec):
+class DriverRole(driver_role.RoleSpec):
     """One kind of process of a driver in the catalogue."""
 
-    proof: Proof
+    proof: RoleEvidence
 
 
 class Trap(base.Model):
@@ -44,7 +44,7 @@ class Trap(base.Model):
     """Regular expressions for what its tasks' events and logs say then, in any part of a line."""
 
 
-class Deletion(base.Model):
+class DriverDeletion(base.Model):
     """What the driver's controller can answer about storage that is deleted, and about its last snapshot."""
 
     refuses_in_use: bool = False
@@ -97,9 +97,9 @@ class Driver(driver.DriverSpec):
     credentials: tuple[str, ...] = ()
     """Where its credentials come from, and how they stay out of arguments, in words."""
 
-    roles: dict[RoleName, Role] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is proven here
+    roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is proven here
     traps: tuple[Trap, ...] = ()
-    deletion: Deletion | None = None
+    deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""
 
 

@@ -32,11 +32,11 @@ _RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-class Unknown:
+class UnknownValue:
     """Stands where a value could not be read; the problem is reported."""
 
 
-UNKNOWN = Unknown()
+UNKNOWN = UnknownValue()
 
 
 @dataclass(kw_only=True)

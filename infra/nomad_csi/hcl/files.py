@@ -23,7 +23,7 @@ class File:
     name: str
     kind: Kind
     form: Literal["hcl", "json"] = "hcl"
-    jobs: tuple[job.Job, ...] = ()
+    jobs: tuple[job.JobFile, ...] = ()
     volumes: tuple[values.Map, ...] = ()
     """Content of a volume file; several where the JSON of Nomad's API holds several."""
 

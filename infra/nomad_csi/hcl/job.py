@@ -20,7 +20,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CsiPlugin:
+class CsiPluginBlock:
     """The ``csi_plugin`` block of a task."""
 
     id: str
@@ -38,7 +38,7 @@ class CsiPlugin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class TaskBlock:
     """A task: what is run, and as what."""
 
     name: str
@@ -47,7 +47,7 @@ class Task:
     """Of the task driver; Nomad's validation does not look at it."""
 
     env: values.Map
-    plugin: CsiPlugin | None
+    plugin: CsiPluginBlock | None
     body: values.Map
 
     @property
@@ -76,7 +76,7 @@ class VolumeRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class GroupBlock:
     """A group of tasks that run on one client."""
 
     name: str
@@ -84,12 +84,12 @@ class Group:
     """``None``: not said, which is one."""
 
     volumes: tuple[VolumeRequest, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskBlock, ...]
     body: values.Map
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class JobFile:
     """A job."""
 
     id: str
@@ -97,10 +97,10 @@ class Job:
     namespace: str
     """Empty: not said, so it is the caller's."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[GroupBlock, ...]
     body: values.Map
 
-    def plugins(self) -> Iterator[tuple[Group, Task, CsiPlugin]]:
+    def plugins(self) -> Iterator[tuple[GroupBlock, TaskBlock, CsiPluginBlock]]:
         """Yield each CSI plugin with its group and task."""
         for group in self.groups:
             for task in group.tasks:
@@ -108,7 +108,7 @@ class Job:
                     yield group, task, task.plugin
 
 
-def jobs(content: values.Map) -> tuple[Job, ...]:
+def jobs(content: values.Map) -> tuple[JobFile, ...]:
     """Return the jobs of a file that `read` gave the content of; none where it is no job file."""
     found = api.job(content)
     return tuple(_job(block) for block in ([found] if found is not None else labelled(content, "job")))
@@ -148,8 +148,8 @@ def _name(block: values.Map) -> str:
     return block.labels[0] if block.labels else ""
 
 
-def _job(block: values.Map) -> Job:
-    return Job(
+def _job(block: values.Map) -> JobFile:
+    return JobFile(
         id=text(block, "id") or _name(block),
         type=text(block, "type") or "service",
         namespace=text(block, "namespace"),
@@ -158,10 +158,10 @@ def _job(block: values.Map) -> Job:
     )
 
 
-def _group(block: values.Map) -> Group:
+def _group(block: values.Map) -> GroupBlock:
     count = block.get("count")
     requests = (_volume_request(item) for item in labelled(block, "volume") if item.get("type") == "csi")
-    return Group(
+    return GroupBlock(
         name=_name(block),
         count=count if isinstance(count, int) and not isinstance(count, bool) else None,
         volumes=tuple(requests),
@@ -182,9 +182,9 @@ def _volume_request(block: values.Map) -> VolumeRequest:
     )
 
 
-def _task(block: values.Map) -> Task:
+def _task(block: values.Map) -> TaskBlock:
     plugins = values.blocks(block, "csi_plugin")
-    return Task(
+    return TaskBlock(
         name=_name(block),
         driver=text(block, "driver"),
         config=values.block(block, "config"),
@@ -194,8 +194,8 @@ def _task(block: values.Map) -> Task:
     )
 
 
-def _csi_plugin(block: values.Map) -> CsiPlugin:
-    return CsiPlugin(
+def _csi_plugin(block: values.Map) -> CsiPluginBlock:
+    return CsiPluginBlock(
         id=text(block, "id"),
         type=text(block, "type"),
         mount_dir=text(block, "mount_dir"),

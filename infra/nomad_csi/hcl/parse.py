@@ -18,7 +18,7 @@ _HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 @dataclass(kw_only=True)
-class Parser(expression.ExpressionReader):
+class HclParser(expression.ExpressionReader):
     """Reads one text, and collects what is wrong with it and which odd forms it has."""
 
     found: values.Map = field(default_factory=values.Map)

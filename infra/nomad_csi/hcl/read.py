@@ -74,16 +74,16 @@ def reading(text: str, name: str, dialect: scan.Dialect) -> Reading:
     return Reading(content=parser.found, form="json" if is_json else "hcl", notes=tuple(parser.notes))
 
 
-def _parsed(text: str, dialect: scan.Dialect) -> parse.Parser:
+def _parsed(text: str, dialect: scan.Dialect) -> parse.HclParser:
     scope: dict[str, Any] = {}
     for _ in range(_PASSES if dialect is JOB else 0):
-        first = parse.Parser(text=text, dialect=dialect, scope=scope)
+        first = parse.HclParser(text=text, dialect=dialect, scope=scope)
         first.read()
         known = _scope(first.found)
         if known == scope:
             break
         scope = known
-    parser = parse.Parser(text=text, dialect=dialect, scope=scope)
+    parser = parse.HclParser(text=text, dialect=dialect, scope=scope)
     parser.read()
     return parser
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
-from nomad_csi.lint.model import Plugin, Volume, at_line
+from nomad_csi.lint.model import LintedPlugin, LintedVolume, at_line
 from nomad_csi.plan import shared_storage
 
 _HALVES = ("controller", "node")
 
 
-def check_plugins(plugins: Sequence[Plugin]) -> Iterator[tuple[Plugin, Finding]]:
+def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugin, Finding]]:
     """Yield the plugin and what is wrong with it beside the others."""
     for first, second in itertools.combinations(plugins, 2):
         line = second.plugin.body.at("id")
@@ -25,7 +25,7 @@ def check_plugins(plugins: Sequence[Plugin]) -> Iterator[tuple[Plugin, Finding]]
             yield plugin, at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
 
 
-def _half_elsewhere(plugin: Plugin, plugins: Sequence[Plugin]) -> Plugin | None:
+def _half_elsewhere(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> LintedPlugin | None:
     """Return the node plugin that seems to belong to a controller without one; each has lost the other."""
     if plugin.plugin.type != "controller" or plugin.driver is None or _has_half(plugin, plugins):
         return None
@@ -33,12 +33,14 @@ def _half_elsewhere(plugin: Plugin, plugins: Sequence[Plugin]) -> Plugin | None:
     return next((other for other in nodes if not _has_half(other, plugins)), None)
 
 
-def _has_half(plugin: Plugin, plugins: Sequence[Plugin]) -> bool:
+def _has_half(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> bool:
     wanted = next(kind for kind in _HALVES if kind != plugin.plugin.type)
     return any(other.plugin.type == wanted and other.plugin.id == plugin.plugin.id for other in plugins)
 
 
-def check_volumes(volumes: Sequence[Volume], plugins: Sequence[Plugin]) -> Iterator[tuple[Volume, Finding]]:
+def check_volumes(
+    volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
+) -> Iterator[tuple[LintedVolume, Finding]]:
     """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
     for first, second in itertools.combinations(volumes, 2):
         if (first.namespace, first.id) == (second.namespace, second.id):
@@ -55,7 +57,7 @@ def check_volumes(volumes: Sequence[Volume], plugins: Sequence[Plugin]) -> Itera
             yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
 
-def _is_one(first: Volume, second: Volume) -> bool:
+def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
     """Return whether two volumes are one to their driver."""
     ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
     same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")

@@ -17,7 +17,7 @@ from nomad_csi.lint import (
     volume_driver,
     volume_forms,
 )
-from nomad_csi.lint.model import Consumer, Plugin, Policy, Volume, at_line
+from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, at_line
 
 _NOTES = {
     "json-surrogate": ("json-surrogates", "two escapes for one character"),
@@ -66,5 +66,5 @@ def _of_subjects(found: subjects.Subjects) -> Iterator[Finding]:
     yield from (_of(volume, item) for volume, item in across.check_volumes(found.volumes, found.plugins))
 
 
-def _of(subject: Plugin | Volume | Consumer | Policy, found: Finding) -> Finding:
+def _of(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:
     return dataclasses.replace(found, file=subject.file, subject=subject.subject)

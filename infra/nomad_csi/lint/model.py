@@ -16,19 +16,19 @@ def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plugin:
+class LintedPlugin:
     """A task that runs a CSI plugin."""
 
     file: str
-    job: jobs.Job
-    group: jobs.Group
-    task: jobs.Task
-    plugin: jobs.CsiPlugin
+    job: jobs.JobFile
+    group: jobs.GroupBlock
+    task: jobs.TaskBlock
+    plugin: jobs.CsiPluginBlock
     driver: drivers.Driver | None
     """``None``: not in the catalogue."""
 
     @property
-    def role(self) -> drivers.Role | None:
+    def role(self) -> drivers.DriverRole | None:
         """What the catalogue says of this role; ``None`` where it says nothing."""
         return self.driver.roles.get(self.plugin.type) if self.driver else None  # type: ignore[call-overload]  # any text may stand in a file
 
@@ -43,7 +43,7 @@ class Plugin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Volume:
+class LintedVolume:
     """A volume file, or one volume of a file."""
 
     file: str
@@ -77,10 +77,10 @@ class Consumer:
     """A group that asks for a volume."""
 
     file: str
-    job: jobs.Job
-    group: jobs.Group
+    job: jobs.JobFile
+    group: jobs.GroupBlock
     request: jobs.VolumeRequest
-    volume: Volume | None
+    volume: LintedVolume | None
     """The volume, where its file was given too."""
 
     @property
@@ -90,7 +90,7 @@ class Consumer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class LintedPolicy:
     """An IAM policy."""
 
     file: str
@@ -102,5 +102,5 @@ class Policy:
         return "IAM policy"
 
 
-PluginCheck = Callable[[Plugin], Iterator[Finding]]
-VolumeCheck = Callable[[Volume], Iterator[Finding]]
+PluginCheck = Callable[[LintedPlugin], Iterator[Finding]]
+VolumeCheck = Callable[[LintedVolume], Iterator[Finding]]

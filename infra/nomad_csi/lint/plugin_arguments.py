@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
-from nomad_csi.lint.model import Plugin, at_line
+from nomad_csi.lint.model import LintedPlugin, at_line
 from nomad_csi.text import secrets
 
 _DEFAULT_MOUNT_DIR = "/csi"
 
 
-def check(plugin: Plugin) -> Iterator[Finding]:
+def check(plugin: LintedPlugin) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of *plugin*."""
     yield from _secrets(plugin)
     yield from _endpoint(plugin)
@@ -20,14 +20,14 @@ def check(plugin: Plugin) -> Iterator[Finding]:
         yield from _flags(plugin, plugin.driver)
 
 
-def _secrets(plugin: Plugin) -> Iterator[Finding]:
+def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
     for index, argument in enumerate(plugin.task.arguments):
         if secrets.in_argument(argument):
             found = f"what looks like one in --{arguments.flag(argument)}" if argument.startswith("-") else "one"
             yield at_line("secret-in-argument", plugin.line_of_argument(index), found)
 
 
-def _endpoint(plugin: Plugin) -> Iterator[Finding]:
+def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
     mount_dir = plugin.plugin.mount_dir or _DEFAULT_MOUNT_DIR
     wanted = f"{mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.arguments):
@@ -43,7 +43,7 @@ def _endpoint(plugin: Plugin) -> Iterator[Finding]:
             yield at_line("endpoint-written-out", line, f"the socket as {value}")
 
 
-def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Finding]:
+def _words(plugin: LintedPlugin, driver: drivers.Driver) -> Iterator[Finding]:
     modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_word(role.arguments[:1])}
     given = plugin.task.arguments
     words = [(index, argument) for index, argument in enumerate(given) if _is_word((argument,))]
@@ -61,7 +61,7 @@ def _words(plugin: Plugin, driver: drivers.Driver) -> Iterator[Finding]:
         yield at_line("mode-word-differs", line, found)
 
 
-def _no_words(plugin: Plugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
+def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
     if all(role.flags is None for role in driver.roles.values()):
         return
     for index, word in words:
@@ -75,7 +75,7 @@ def _is_word(given: tuple[str, ...] | list[str]) -> bool:
     return bool(given) and arguments.is_word(given[0])
 
 
-def _flags(plugin: Plugin, driver: drivers.Driver) -> Iterator[Finding]:
+def _flags(plugin: LintedPlugin, driver: drivers.Driver) -> Iterator[Finding]:
     role = plugin.role
     if role is None or role.flags is None:
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Plugin, at_line
+from nomad_csi.lint.model import LintedPlugin, at_line
 from nomad_csi.spec import names
 
 _TYPES = ("controller", "node", "monolith")
@@ -13,7 +13,7 @@ _DEFAULT_HEALTH_TIMEOUT_S = 30
 _BOUND = re.compile(r"(>=|>|=|~>|<=|<)?\s*v?(\d+(?:\.\d+)*)")
 
 
-def check(plugin: Plugin) -> Iterator[Finding]:
+def check(plugin: LintedPlugin) -> Iterator[Finding]:
     """Yield what is wrong with the job of *plugin*."""
     yield from _kind(plugin)
     yield from _instances(plugin)
@@ -22,7 +22,7 @@ def check(plugin: Plugin) -> Iterator[Finding]:
     yield from _nomad_version(plugin)
 
 
-def _kind(plugin: Plugin) -> Iterator[Finding]:
+def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
     # A process that is both may be run as one of the two only; that is the operator's choice.
@@ -35,7 +35,7 @@ def _kind(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("node-not-everywhere", plugin.job.body.at("type"), "a node plugin as a service job")
 
 
-def _constraints(plugin: Plugin) -> list[values.Map]:
+def _constraints(plugin: LintedPlugin) -> list[values.Map]:
     bodies = (plugin.job.body, plugin.group.body, plugin.task.body)
     return [block for body in bodies for block in values.blocks(body, "constraint")]
 
@@ -44,7 +44,7 @@ def _is_distinct_hosts(block: values.Map) -> bool:
     return block.get("operator") == "distinct_hosts" or "distinct_hosts" in block
 
 
-def _instances(plugin: Plugin) -> Iterator[Finding]:
+def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
     count, line = plugin.group.count or 1, plugin.group.body.at("count")
     distinct = [block for block in _constraints(plugin) if _is_distinct_hosts(block)]
     limit = plugin.role.count_limit if plugin.role else None
@@ -60,7 +60,7 @@ def _instances(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("distinct-hosts-missing", line, f"{count} instances on any clients")
 
 
-def _restart(plugin: Plugin) -> Iterator[Finding]:
+def _restart(plugin: LintedPlugin) -> Iterator[Finding]:
     of_task = values.blocks(plugin.task.body, "restart")
     blocks = of_task or values.blocks(plugin.group.body, "restart")
     mode = blocks[0].get("mode") if blocks else None
@@ -70,7 +70,7 @@ def _restart(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("restart-gives-up", line, found)
 
 
-def _health_timeout(plugin: Plugin) -> Iterator[Finding]:
+def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.driver is None:
         return
     given, wanted = plugin.plugin.health_timeout_s, plugin.driver.health_timeout_s
@@ -80,7 +80,7 @@ def _health_timeout(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), found, fix)
 
 
-def _nomad_version(plugin: Plugin) -> Iterator[Finding]:
+def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.driver is None:
         return
     for block in _constraints(plugin):

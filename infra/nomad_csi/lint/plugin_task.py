@@ -6,12 +6,12 @@ from typing import Any
 from nomad_csi.drivers import recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
-from nomad_csi.lint.model import Plugin, at_line
+from nomad_csi.lint.model import LintedPlugin, at_line
 from nomad_csi.spec import plugin_jobs
 from nomad_csi.text import secrets
 
 
-def check(plugin: Plugin) -> Iterator[Finding]:
+def check(plugin: LintedPlugin) -> Iterator[Finding]:
     """Yield what is wrong with the task of *plugin*."""
     if plugin.task.driver in plugin_jobs.CONTAINERS:
         yield from _image(plugin)
@@ -24,7 +24,7 @@ def check(plugin: Plugin) -> Iterator[Finding]:
     yield from _questions(plugin)
 
 
-def _image(plugin: Plugin) -> Iterator[Finding]:
+def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     image, line = plugin.task.image, plugin.task.config.at("image")
     if not image:
         return
@@ -42,7 +42,7 @@ def _image(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("image-other-version", line, found)
 
 
-def _privilege(plugin: Plugin) -> Iterator[Finding]:
+def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
     config = plugin.task.config
     given = config.get("privileged") is True
     mounts = plugin.role.privileged if plugin.role else plugin.plugin.type in {"node", "monolith"}
@@ -52,7 +52,7 @@ def _privilege(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("privilege-needless", config.at("privileged"), "privileged = true")
 
 
-def _network(plugin: Plugin) -> Iterator[Finding]:
+def _network(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.role is None or plugin.role.network_mode != "host":
         return
     config = plugin.task.config
@@ -63,7 +63,7 @@ def _network(plugin: Plugin) -> Iterator[Finding]:
         yield at_line("host-network-missing", config.at("network_mode"), found)
 
 
-def _folders(plugin: Plugin) -> Iterator[Finding]:
+def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.role is None:
         return
     config = plugin.task.config
@@ -76,26 +76,26 @@ def _folders(plugin: Plugin) -> Iterator[Finding]:
             yield at_line("folder-missing", config.at("volumes"), found, f'add "{bind}" to volumes')
 
 
-def _stage_folder(plugin: Plugin) -> Iterator[Finding]:
+def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     if plugin.task.driver == "raw_exec" and block.type in {"node", "monolith"} and not block.stage_publish_base_dir:
         yield at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
 
 
-def _environment(plugin: Plugin) -> Iterator[Finding]:
+def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
     found = secrets.keys_of(env)
     if found:
         yield at_line("secret-in-environment", env.at(found[0]), f"what looks like one: {', '.join(found)}")
 
 
-def _config_keys(plugin: Plugin) -> Iterator[Finding]:
+def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
     for key, fix in task_drivers.unknown_keys(plugin.task.driver, plugin.task.config):
         found = f"{key!a} in the config of {plugin.task.driver}"
         yield at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
 
 
-def _questions(plugin: Plugin) -> Iterator[Finding]:
+def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     templates = values.blocks(plugin.task.body, "template")
     if any(template.get("env") is True for template in templates):
         return  # a template may bring any name into the environment

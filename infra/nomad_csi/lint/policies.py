@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Policy, at_line
+from nomad_csi.lint.model import LintedPolicy, at_line
 
 PROBE = "ec2:DescribeAvailabilityZones"
 ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
@@ -16,7 +16,7 @@ _ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume", "ec2:DeleteVolume")
 _OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume", "ec2:DeleteVolume"})
 
 
-def check(policy: Policy) -> Iterator[Finding]:
+def check(policy: LintedPolicy) -> Iterator[Finding]:
     """Yield what is wrong with *policy*; nothing where it is not about volumes."""
     statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
     allowing = [item for item in statements if item.get("Effect") == "Allow"]

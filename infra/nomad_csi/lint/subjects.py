@@ -8,17 +8,17 @@ from nomad_csi.drivers import recognise
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Consumer, Plugin, Policy, Volume
+from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subjects:
     """What the files hold."""
 
-    plugins: tuple[Plugin, ...]
-    volumes: tuple[Volume, ...]
+    plugins: tuple[LintedPlugin, ...]
+    volumes: tuple[LintedVolume, ...]
     consumers: tuple[Consumer, ...]
-    policies: tuple[Policy, ...]
+    policies: tuple[LintedPolicy, ...]
 
 
 def of(files: Sequence[parsed.File]) -> Subjects:
@@ -29,11 +29,11 @@ def of(files: Sequence[parsed.File]) -> Subjects:
         plugins=plugins,
         volumes=volumes,
         consumers=tuple(item for file in files for job in file.jobs for item in _consumers(file, job, volumes)),
-        policies=tuple(Policy(file=file.name, content=file.policy) for file in files if file.policy is not None),
+        policies=tuple(LintedPolicy(file=file.name, content=file.policy) for file in files if file.policy is not None),
     )
 
 
-def driver_of(task: jobs.Task) -> drivers.Driver | None:
+def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver that *task* runs; ``None`` where it is not in the catalogue."""
     return recognise.of_plugin(
         image=task.image,
@@ -61,18 +61,18 @@ def driver_of_volume(content: values.Map) -> drivers.Driver | None:
     )
 
 
-def _plugins(file: parsed.File, job: jobs.Job) -> Iterable[Plugin]:
+def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
     for group, task, plugin in job.plugins():
-        yield Plugin(file=file.name, job=job, group=group, task=task, plugin=plugin, driver=driver_of(task))
+        yield LintedPlugin(file=file.name, job=job, group=group, task=task, plugin=plugin, driver=driver_of(task))
 
 
-def _volume(file: parsed.File, content: values.Map, plugins: Sequence[Plugin]) -> Volume:
+def _volume(file: parsed.File, content: values.Map, plugins: Sequence[LintedPlugin]) -> LintedVolume:
     plugin_id = jobs.text(content, "plugin_id")
     by_plugin = next((plugin.driver for plugin in plugins if plugin.plugin.id == plugin_id), None)
-    return Volume(file=file.name, content=content, driver=by_plugin or driver_of_volume(content))
+    return LintedVolume(file=file.name, content=content, driver=by_plugin or driver_of_volume(content))
 
 
-def _consumers(file: parsed.File, job: jobs.Job, volumes: Sequence[Volume]) -> Iterable[Consumer]:
+def _consumers(file: parsed.File, job: jobs.JobFile, volumes: Sequence[LintedVolume]) -> Iterable[Consumer]:
     namespace = job.namespace or "default"
     for group in job.groups:
         for request in group.volumes:

@@ -6,11 +6,11 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Volume, at_line
+from nomad_csi.lint.model import LintedVolume, at_line
 from nomad_csi.spec import driver_volumes
 
 
-def check(volume: Volume) -> Iterator[Finding]:
+def check(volume: LintedVolume) -> Iterator[Finding]:
     """Yield what the driver of *volume* would refuse, or not find."""
     driver = volume.driver
     if driver is None:
@@ -23,7 +23,7 @@ def check(volume: Volume) -> Iterator[Finding]:
     yield from _file_system(volume, driver)
 
 
-def _modes(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _modes(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     legacy = [(jobs.text(volume.content, name)) for name in ("access_mode", "attachment_mode")]
     given = [*volume.modes, *([(legacy[0], legacy[1], volume.content.at("access_mode"))] if all(legacy) else [])]
     form = _form(volume, driver)
@@ -35,12 +35,12 @@ def _modes(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
             yield at_line("access-mode-unserved", line, found, driver.modes_advice or f"use {served}")
 
 
-def _form(volume: Volume, driver: drivers.Driver) -> driver_volumes.ExternalIdFormSpec | None:
+def _form(volume: LintedVolume, driver: drivers.Driver) -> driver_volumes.ExternalIdFormSpec | None:
     """Return the form of the volume's external id, where other rules hold under it."""
     return driver.external_id.form(jobs.text(volume.content, "external_id"))
 
 
-def _segments(volume: Volume) -> list[values.Map]:
+def _segments(volume: LintedVolume) -> list[values.Map]:
     return [
         segments
         for request in values.blocks(volume.content, "topology_request")
@@ -50,7 +50,7 @@ def _segments(volume: Volume) -> list[values.Map]:
     ]
 
 
-def _topology(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _topology(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     segments = [item for item in _segments(volume) if item]
     form = _form(volume, driver)
     zoned = driver.topology_key and (form is None or form.zoned)
@@ -65,7 +65,7 @@ def _topology(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
                 yield at_line("topology-key-unknown", block.at(key), found, f"use {driver.topology_key}")
 
 
-def _external_id(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _external_id(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     external_id = jobs.text(volume.content, "external_id")
     line = volume.content.at("external_id")
     if external_id and not driver.registers:
@@ -75,7 +75,7 @@ def _external_id(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
         yield at_line("external-id-form", line, found, f"use {driver.external_id.allowed}")
 
 
-def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _context(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     form = _form(volume, driver)
     keys = (form.context if form else None) or driver.context
     given = {key: str(value) for block in values.blocks(volume.content, "context") for key, value in block.items()}
@@ -96,7 +96,7 @@ def _context(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
             yield at_line("context-key-missing", volume.content.at("context"), found, f"add {name}")
 
 
-def _parameters(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _parameters(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     for block in values.blocks(volume.content, "parameters"):
         for key in block:
             refused = driver.parameters.entry(driver.parameters.refused, key)
@@ -106,7 +106,7 @@ def _parameters(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
                 yield at_line("parameter-unknown", block.at(key), found, fix)
 
 
-def _file_system(volume: Volume, driver: drivers.Driver) -> Iterator[Finding]:
+def _file_system(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:
     options = values.block(volume.content, "mount_options")
     fs_type = jobs.text(options, "fs_type")
     if fs_type and driver.fs_types is not None and fs_type not in driver.fs_types:

@@ -8,7 +8,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
-from nomad_csi.lint.model import Volume, at_line
+from nomad_csi.lint.model import LintedVolume, at_line
 from nomad_csi.spec import access, names
 from nomad_csi.text import secrets
 
@@ -26,7 +26,7 @@ _MAP_LIMIT_BYTES = 4096
 _EXTERNAL_ID_LIMIT_BYTES = 128
 
 
-def check(volume: Volume) -> Iterator[Finding]:
+def check(volume: LintedVolume) -> Iterator[Finding]:
     """Yield what is wrong with the form of *volume*."""
     yield from _names(volume)
     yield from _capabilities(volume)
@@ -38,7 +38,7 @@ def check(volume: Volume) -> Iterator[Finding]:
     yield from _payload(volume)
 
 
-def _names(volume: Volume) -> Iterator[Finding]:
+def _names(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "type" not in content:
         yield at_line("type-missing", content.line, "no type")
@@ -54,7 +54,7 @@ def _names(volume: Volume) -> Iterator[Finding]:
             yield at_line("block-twice", blocks[1].line, f"{len(blocks)} {name} blocks")
 
 
-def _capabilities(volume: Volume) -> Iterator[Finding]:
+def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "capability" not in content and not any(name in content for name in _LEGACY):
         yield at_line("capability-block-missing", content.line, "no capability block")
@@ -73,7 +73,7 @@ def _capabilities(volume: Volume) -> Iterator[Finding]:
         yield at_line("mount-options-on-block", options.line, "mount_options for block-device alone")
 
 
-def _flags(volume: Volume) -> Iterator[Finding]:
+def _flags(volume: LintedVolume) -> Iterator[Finding]:
     for block in values.blocks(volume.content, "mount_options"):
         flags = block.get("mount_flags")
         if isinstance(flags, list) and any(secrets.in_flag(str(flag)) for flag in flags):
@@ -81,7 +81,7 @@ def _flags(volume: Volume) -> Iterator[Finding]:
             yield at_line("secret-in-file", block.at("mount_flags"), found)
 
 
-def _maps(volume: Volume) -> Iterator[Finding]:
+def _maps(volume: LintedVolume) -> Iterator[Finding]:
     for name in _MAPS:
         value = volume.content.get(name)
         line = volume.content.at(name)
@@ -110,14 +110,14 @@ def _entries(name: str, block: values.Map) -> Iterator[Finding]:
         yield at_line("map-large", block.line, f"{size} bytes in {name}")
 
 
-def _sizes(volume: Volume) -> Iterator[Finding]:
+def _sizes(volume: LintedVolume) -> Iterator[Finding]:
     for name in ("capacity_min", "capacity_max"):
         text = volume.content.get(name)
         if isinstance(text, str) and _DECIMAL.fullmatch(text):
             yield at_line("capacity-decimal", volume.content.at(name), f"{name} {text!a}")
 
 
-def _topologies(volume: Volume) -> Iterator[Finding]:
+def _topologies(volume: LintedVolume) -> Iterator[Finding]:
     for request in values.blocks(volume.content, "topology_request"):
         for name in ("required", "preferred"):
             blocks = values.blocks(request, name)
@@ -132,7 +132,7 @@ def _topologies(volume: Volume) -> Iterator[Finding]:
             yield at_line("topology-empty", request.line, "an empty topology_request")
 
 
-def _ids(volume: Volume) -> Iterator[Finding]:
+def _ids(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if not names.VOLUME_ID.fullmatch(volume.id):
         yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
@@ -144,7 +144,7 @@ def _ids(volume: Volume) -> Iterator[Finding]:
         yield at_line("external-id-missing", content.line, "no external_id and no capacity")
 
 
-def _payload(volume: Volume) -> Iterator[Finding]:
+def _payload(volume: LintedVolume) -> Iterator[Finding]:
     try:
         payloads.volume_payload(volume.content)
     except errors.SpecError as error:

@@ -140,7 +140,7 @@ COMMANDS: Mapping[str, Rights] = {
 """What is typed -> what it asks of Nomad. What is not here asks Nomad nothing."""
 
 
-def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "Policy":
+def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "AclPolicy":
     """
     Return the least policy for *commands*, which are in `COMMANDS`.
 
@@ -159,7 +159,7 @@ def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[st
     all_calls = [name for found in (*calls.values(), *(rights.cluster for rights in chosen)) for name in found]
     variables = {namespace: _variables(found) for namespace, found in calls.items()}
     variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | _variables(identity)
-    return Policy(
+    return AclPolicy(
         capabilities={namespace: _capabilities(found) for namespace, found in calls.items()},
         variables={namespace: found for namespace, found in variables.items() if found},
         levels=tuple(sorted({level for name in all_calls if (level := permissions.NEEDS[name].level)})),
@@ -183,7 +183,7 @@ def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class AclPolicy:
     """What a token may do."""
 
     capabilities: Mapping[str, Sequence[str]]

@@ -24,7 +24,7 @@ _ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
 """Name of a field that is an item of a list."""
 
 
-def changes(diff: replies.Node) -> tuple[str, ...]:
+def changes(diff: replies.ReplyObject) -> tuple[str, ...]:
     """
     Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``.
 
@@ -34,13 +34,13 @@ def changes(diff: replies.Node) -> tuple[str, ...]:
     return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
 
 
-def failed_groups(plan: replies.Node) -> dict[str, str]:
+def failed_groups(plan: replies.ReplyObject) -> dict[str, str]:
     """Return for each group that finds no place the reasons, such as ``missing drivers (1 node)``."""
     failed = replies.table(plan, "FailedTGAllocs")
     return {group: _reasons(replies.table(failed, group)) for group in failed}
 
 
-def _edited(node: replies.Node, where: str, prefix: str) -> Iterator[str]:
+def _edited(node: replies.ReplyObject, where: str, prefix: str) -> Iterator[str]:
     """Yield the changes inside *node*; *where* leads to its task or group, *prefix* to the object within."""
     single, lists = _parted(replies.rows(node, "Fields"))
     for field in single:
@@ -57,10 +57,12 @@ def _edited(node: replies.Node, where: str, prefix: str) -> Iterator[str]:
             yield from _part(item, f"{where}{word} {replies.text(item, 'Name')}")
 
 
-def _parted(fields: Iterable[replies.Node]) -> tuple[list[replies.Node], dict[str, list[replies.Node]]]:
+def _parted(
+    fields: Iterable[replies.ReplyObject],
+) -> tuple[list[replies.ReplyObject], dict[str, list[replies.ReplyObject]]]:
     """Return the fields that stand alone, and by the list's name those that are its items, such as ``args[0]``."""
-    single: list[replies.Node] = []
-    lists: dict[str, list[replies.Node]] = {}
+    single: list[replies.ReplyObject] = []
+    lists: dict[str, list[replies.ReplyObject]] = {}
     for field in fields:
         item = _ITEM.fullmatch(replies.text(field, "Name"))
         if item:
@@ -70,7 +72,7 @@ def _parted(fields: Iterable[replies.Node]) -> tuple[list[replies.Node], dict[st
     return single, lists
 
 
-def _items(name: str, fields: Sequence[replies.Node]) -> str:
+def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
     """Return which items of a list go and come: its places say nothing, as one more moves all behind it."""
     changed = [field for field in fields if replies.text(field, "Type") != "None"]
     before, after = (
@@ -92,7 +94,7 @@ def _item(text: str) -> str:
     return _cut(text)
 
 
-def _object(item: replies.Node, where: str, path: str) -> Iterator[str]:
+def _object(item: replies.ReplyObject, where: str, path: str) -> Iterator[str]:
     kind = replies.text(item, "Type")
     if kind in _WORDS:
         values = ", ".join(_added_or_removed(field) for field in _changed(item, "Fields"))
@@ -101,7 +103,7 @@ def _object(item: replies.Node, where: str, path: str) -> Iterator[str]:
         yield from _edited(item, where, f"{path}.")
 
 
-def _part(item: replies.Node, where: str) -> Iterator[str]:
+def _part(item: replies.ReplyObject, where: str) -> Iterator[str]:
     kind = replies.text(item, "Type")
     if kind in _WORDS:
         yield f"{where}: {_WORDS[kind]}"
@@ -109,19 +111,19 @@ def _part(item: replies.Node, where: str) -> Iterator[str]:
         yield from _edited(item, f"{where} > ", "")
 
 
-def _changed(node: replies.Node, key: str) -> Iterator[replies.Node]:
+def _changed(node: replies.ReplyObject, key: str) -> Iterator[replies.ReplyObject]:
     """Yield what differs; an edited object also lists its equal fields, of type ``None``."""
     return (item for item in replies.rows(node, key) if replies.text(item, "Type") != "None")
 
 
-def _field(field: replies.Node) -> str:
+def _field(field: replies.ReplyObject) -> str:
     name = replies.text(field, "Name")
     if _is_hidden(name):
         return f"{name}: {_WORDS.get(replies.text(field, 'Type'), 'changed')}"
     return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
 
 
-def _added_or_removed(field: replies.Node) -> str:
+def _added_or_removed(field: replies.ReplyObject) -> str:
     name = replies.text(field, "Name")
     return name if _is_hidden(name) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
 
@@ -130,7 +132,7 @@ def _is_hidden(name: str) -> bool:
     return _HIDDEN.search(name) is not None or secrets.has_secret_word(name)
 
 
-def _value(field: replies.Node, key: str) -> str:
+def _value(field: replies.ReplyObject, key: str) -> str:
     return _cut(replies.text(field, key)) or "unset"
 
 
@@ -139,7 +141,7 @@ def _cut(text: str) -> str:
     return value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
 
 
-def _reasons(metric: replies.Node) -> str:
+def _reasons(metric: replies.ReplyObject) -> str:
     """Return why nodes were ruled out, by constraint, class, exhausted resource and quota."""
     counts = [
         *_counted(metric, "ConstraintFiltered", "{name}"),
@@ -153,7 +155,7 @@ def _reasons(metric: replies.Node) -> str:
     return "no node to look at" if not replies.number(metric, "NodesEvaluated") else "no node fits"
 
 
-def _counted(metric: replies.Node, key: str, form: str) -> list[str]:
+def _counted(metric: replies.ReplyObject, key: str, form: str) -> list[str]:
     found = replies.table(metric, key)
     counts = {name: replies.number(found, name) for name in sorted(found)}
     return [f"{form.format(name=name)} ({count} node{'s' if count != 1 else ''})" for name, count in counts.items()]

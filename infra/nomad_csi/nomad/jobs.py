@@ -19,7 +19,7 @@ ABSENT = "job not found"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Validation:
+class JobValidation:
     """What Nomad finds wrong with a job. It does not look into driver ``config``, nor for the driver."""
 
     problems: tuple[str, ...]
@@ -45,7 +45,7 @@ class JobPlan:
     """One line for each change, such as ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
 
 
-def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Node:
+def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.ReplyObject:
     """
     Return the job that *hcl* describes, with defaults filled in, as Nomad itself reads it.
 
@@ -62,13 +62,13 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Nod
     return parsed
 
 
-def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> Validation:
+def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> JobValidation:
     """Return what Nomad finds wrong with *job*, as `parse` returned it."""
     path = request.path_of("validate", "job")
     item = replies.checked(nomad.request("POST", path, query=_query(job), body={"Job": job}))
     error = replies.text(item, "Error")
     found = replies.strings(item, "ValidationErrors") or ((error,) if error else ())
-    return Validation(
+    return JobValidation(
         problems=tuple(" ".join(problem.split()) for problem in found), warnings=replies.text(item, "Warnings")
     )
 
@@ -108,7 +108,7 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     return None if item is None else _job(item)
 
 
-def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.Node | None:
+def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.ReplyObject | None:
     """Return the job with all its tasks, in the JSON of Nomad's API; ``None`` where there is none."""
     return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
 
@@ -137,7 +137,7 @@ def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allo
     return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
 
 
-def csi_plugins(job: replies.Node) -> Iterator[replies.Node]:
+def csi_plugins(job: replies.ReplyObject) -> Iterator[replies.ReplyObject]:
     """Yield the ``csi_plugin`` blocks of all tasks of *job*, as `parse` and `document` return it."""
     for group in replies.rows(job, "TaskGroups"):
         for task in replies.rows(group, "Tasks"):
@@ -150,7 +150,7 @@ def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
     return {"namespace": job["Namespace"]} if job.get("Namespace") else None
 
 
-def _job(item: replies.Node) -> Job:
+def _job(item: replies.ReplyObject) -> Job:
     return Job(
         job_id=replies.text(item, "ID"),
         namespace=replies.text(item, "Namespace"),
@@ -163,7 +163,7 @@ def _job(item: replies.Node) -> Job:
     )
 
 
-def _allocation(item: replies.Node) -> Allocation:
+def _allocation(item: replies.ReplyObject) -> Allocation:
     states = replies.table(item, "TaskStates")
     events = [_event(event, task) for task in states for event in replies.rows(replies.table(states, task), "Events")]
     return Allocation(
@@ -178,7 +178,7 @@ def _allocation(item: replies.Node) -> Allocation:
     )
 
 
-def _event(item: replies.Node, task: str) -> TaskEvent:
+def _event(item: replies.ReplyObject, task: str) -> TaskEvent:
     return TaskEvent(
         time_ns=replies.number(item, "Time"),
         type=replies.text(item, "Type"),

@@ -30,11 +30,11 @@ def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node
     return request.read_many(functools.partial(described, nomad, node) for node in wanted)
 
 
-def _described(node: Node, item: replies.Node) -> Node:
+def _described(node: Node, item: replies.ReplyObject) -> Node:
     return replace(node, attributes=replies.texts(item, "Attributes"), meta=replies.texts(item, "Meta"))
 
 
-def _node(item: replies.Node) -> Node:
+def _node(item: replies.ReplyObject) -> Node:
     drivers = replies.table(item, "Drivers")
     return Node(
         node_id=replies.text(item, "ID"),
@@ -57,5 +57,5 @@ def _node(item: replies.Node) -> Node:
     )
 
 
-def _is_healthy(driver: replies.Node) -> bool:
+def _is_healthy(driver: replies.ReplyObject) -> bool:
     return replies.flag(driver, "Detected") and replies.flag(driver, "Healthy")

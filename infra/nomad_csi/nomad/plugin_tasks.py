@@ -46,7 +46,7 @@ def of_plan(job: model.PluginJob) -> PluginTask:
     )
 
 
-def _tasks(job: replies.Node) -> Iterator[PluginTask]:
+def _tasks(job: replies.ReplyObject) -> Iterator[PluginTask]:
     for group in replies.rows(job, "TaskGroups"):
         for task in replies.rows(group, "Tasks"):
             plugin = replies.table(task, "CSIPluginConfig")
@@ -54,7 +54,9 @@ def _tasks(job: replies.Node) -> Iterator[PluginTask]:
                 yield _task(job, group, task, plugin)
 
 
-def _task(job: replies.Node, group: replies.Node, task: replies.Node, plugin: replies.Node) -> PluginTask:
+def _task(
+    job: replies.ReplyObject, group: replies.ReplyObject, task: replies.ReplyObject, plugin: replies.ReplyObject
+) -> PluginTask:
     config = replies.table(task, "Config")
     driver = replies.text(task, "Driver")
     modes = [replies.text(item, "Mode") for item in replies.rows(group, "Networks")]
@@ -88,7 +90,7 @@ def _task(job: replies.Node, group: replies.Node, task: replies.Node, plugin: re
     )
 
 
-def _listed(config: replies.Node, key: str) -> tuple[str, ...]:
+def _listed(config: replies.ReplyObject, key: str) -> tuple[str, ...]:
     """Return the list of strings at *key* of a task driver's configuration, which Nomad takes in any shape."""
     found = config.get(key)
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()

@@ -29,7 +29,7 @@ def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
     return tuple(sorted(replies.text(item, "ID") for item in found))
 
 
-def _plugin(item: replies.Node) -> Plugin:
+def _plugin(item: replies.ReplyObject) -> Plugin:
     return Plugin(
         plugin_id=replies.text(item, "ID"),
         provider=replies.text(item, "Provider"),
@@ -43,7 +43,7 @@ def _plugin(item: replies.Node) -> Plugin:
     )
 
 
-def _jobs(item: replies.Node) -> Iterator[tuple[str, str]]:
+def _jobs(item: replies.ReplyObject) -> Iterator[tuple[str, str]]:
     """Yield the jobs of both roles: ``{"ControllerJobs": {NAMESPACE: {JOB: {"Expected": 1}}}}``."""
     for key in ("ControllerJobs", "NodeJobs"):
         namespaces = replies.table(item, key)
@@ -51,12 +51,12 @@ def _jobs(item: replies.Node) -> Iterator[tuple[str, str]]:
             yield from ((namespace, job_id) for job_id in replies.table(namespaces, namespace))
 
 
-def _instances(item: replies.Node, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
+def _instances(item: replies.ReplyObject, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
     found = replies.table(item, key)
     return tuple(_instance(replies.table(found, node_id), node_id, role) for node_id in sorted(found))
 
 
-def _instance(item: replies.Node, node_id: str, role: Literal["controller", "node"]) -> Instance:
+def _instance(item: replies.ReplyObject, node_id: str, role: Literal["controller", "node"]) -> Instance:
     info = replies.table(item, "ControllerInfo" if role == "controller" else "NodeInfo")
     max_volumes = replies.number(info, "MaxVolumes")
     return Instance(
@@ -74,6 +74,6 @@ def _instance(item: replies.Node, node_id: str, role: Literal["controller", "nod
     )
 
 
-def _supports(info: replies.Node) -> frozenset[str]:
+def _supports(info: replies.ReplyObject) -> frozenset[str]:
     names = {key.removeprefix("Supports") for key, value in info.items() if key.startswith("Supports") and value}
     return frozenset(names | ({"StageVolume"} if replies.flag(info, "RequiresNodeStageVolume") else set()))

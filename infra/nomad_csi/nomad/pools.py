@@ -83,12 +83,12 @@ def _pool(settings: connection.Connection, context: ssl.SSLContext | None, size:
 
 
 def _unix_pool(path: str, size: int) -> urllib3.HTTPConnectionPool:
-    class Connection(_Http):
+    class UnixConnection(_Http):
         def _new_conn(self) -> socket.socket:
             return _opened(self, lambda: unix_socket.connected(path))
 
     class Pool(urllib3.HTTPConnectionPool):
-        ConnectionCls = Connection
+        ConnectionCls = UnixConnection
 
     return Pool(unix_socket.HOST, maxsize=size, retries=False)
 

@@ -34,7 +34,7 @@ _TYPES = (
 )
 
 
-class Node(dict[str, Any]):
+class ReplyObject(dict[str, Any]):
     """A JSON object out of a reply, which knows the place where it stands."""
 
     __slots__ = ("place", "reply")
@@ -46,7 +46,7 @@ class Node(dict[str, Any]):
         """Such as ``TaskGroups[0].Tasks``; empty for the whole reply."""
 
 
-def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str] | None = None) -> Node | None:
+def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str] | None = None) -> ReplyObject | None:
     """Return the object at *path*; ``None`` where Nomad itself says *absent* (a bare 404 may come from elsewhere)."""
     try:
         reply = nomad.request("GET", path, query=query)
@@ -57,20 +57,20 @@ def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str
     return checked(reply)
 
 
-def many(nomad: request.Nomad, path: str, *, query: Mapping[str, str] | None = None) -> tuple[Node, ...]:
+def many(nomad: request.Nomad, path: str, *, query: Mapping[str, str] | None = None) -> tuple[ReplyObject, ...]:
     """Return the objects of the list at *path*."""
     reply = nomad.request("GET", path, query=query)
     return _objects(reply, "", reply.data)
 
 
-def checked(reply: request.Reply) -> Node:
+def checked(reply: request.Reply) -> ReplyObject:
     """Return the object that *reply* holds. Raises `errors.NomadApiError` where it holds something else."""
     if not isinstance(reply.data, dict):
         _refuse(reply, "", "an object", reply.data)
-    return Node(reply.data, reply)
+    return ReplyObject(reply.data, reply)
 
 
-def text(node: Node, key: str) -> str:
+def text(node: ReplyObject, key: str) -> str:
     """Return the string at *key*."""
     value = node.get(key)
     if value is None:
@@ -80,7 +80,7 @@ def text(node: Node, key: str) -> str:
     return value
 
 
-def required(node: Node, key: str) -> str:
+def required(node: ReplyObject, key: str) -> str:
     """Return the string at *key*, which must not be empty."""
     value = text(node, key)
     if not value:
@@ -88,7 +88,7 @@ def required(node: Node, key: str) -> str:
     return value
 
 
-def number(node: Node, key: str) -> int:
+def number(node: ReplyObject, key: str) -> int:
     """Return the whole number at *key*."""
     value = node.get(key)
     if value is None:
@@ -98,7 +98,7 @@ def number(node: Node, key: str) -> int:
     return value
 
 
-def flag(node: Node, key: str) -> bool:
+def flag(node: ReplyObject, key: str) -> bool:
     """Return the boolean at *key*."""
     value = node.get(key)
     if not isinstance(value, bool | None):
@@ -106,21 +106,21 @@ def flag(node: Node, key: str) -> bool:
     return bool(value)
 
 
-def table(node: Node, key: str) -> Node:
+def table(node: ReplyObject, key: str) -> ReplyObject:
     """Return the object or map at *key*."""
     value = node.get(key)
     if not isinstance(value, dict | None):
         _refuse(node.reply, _place(node, key), "an object", value)
-    return Node(value or {}, node.reply, _place(node, key))
+    return ReplyObject(value or {}, node.reply, _place(node, key))
 
 
-def texts(node: Node, key: str) -> dict[str, str]:
+def texts(node: ReplyObject, key: str) -> dict[str, str]:
     """Return the map of strings at *key*, without its ``null`` entries."""
     found = table(node, key)
     return {name: text(found, name) for name, value in found.items() if value is not None}
 
 
-def strings(node: Node, key: str) -> tuple[str, ...]:
+def strings(node: ReplyObject, key: str) -> tuple[str, ...]:
     """Return the list of strings at *key*, without its ``null`` entries."""
     found = _list(node.reply, _place(node, key), node.get(key))
     for position, value in enumerate(found):
@@ -129,12 +129,12 @@ def strings(node: Node, key: str) -> tuple[str, ...]:
     return tuple(value for value in found if value is not None)
 
 
-def rows(node: Node, key: str) -> tuple[Node, ...]:
+def rows(node: ReplyObject, key: str) -> tuple[ReplyObject, ...]:
     """Return the objects in the list at *key*, without its ``null`` entries."""
     return _objects(node.reply, _place(node, key), node.get(key))
 
 
-def first(node: Node, key: str) -> Node:
+def first(node: ReplyObject, key: str) -> ReplyObject:
     """Return the first object in the list at *key*, where there must be one."""
     found = rows(node, key)
     if not found:
@@ -142,7 +142,7 @@ def first(node: Node, key: str) -> Node:
     return found[0]
 
 
-def time_of(node: Node, key: str) -> dt.datetime:
+def time_of(node: ReplyObject, key: str) -> dt.datetime:
     """Return the time in UTC that the seconds since 1970 at *key* are."""
     seconds = number(node, key)
     if not 0 <= seconds < _TIME_END_S:
@@ -150,11 +150,11 @@ def time_of(node: Node, key: str) -> dt.datetime:
     return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
 
 
-def _objects(reply: request.Reply, place: str, value: Any) -> tuple[Node, ...]:
+def _objects(reply: request.Reply, place: str, value: Any) -> tuple[ReplyObject, ...]:
     found = []
     for position, item in enumerate(_list(reply, place, value)):
         if isinstance(item, dict):
-            found.append(Node(item, reply, f"{place}[{position}]"))
+            found.append(ReplyObject(item, reply, f"{place}[{position}]"))
         elif item is not None:
             _refuse(reply, f"{place}[{position}]", "an object", item)
     return tuple(found)
@@ -166,7 +166,7 @@ def _list(reply: request.Reply, place: str, value: Any) -> list[Any]:
     return value or []
 
 
-def _place(node: Node, key: str) -> str:
+def _place(node: ReplyObject, key: str) -> str:
     if not _PLAIN.fullmatch(key):
         return f"{node.place}[{key[:40]!r}]"
     return f"{node.place}.{key}" if node.place else key

@@ -110,7 +110,7 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str, *, timeout_s:
     nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=timeout_s)
 
 
-def _snapshot(item: replies.Node) -> Snapshot:
+def _snapshot(item: replies.ReplyObject) -> Snapshot:
     return Snapshot(
         snapshot_id=replies.required(item, "ID"),
         external_id=replies.text(item, "ExternalSourceVolumeID"),

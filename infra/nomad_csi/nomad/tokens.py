@@ -13,22 +13,22 @@ from nomad_csi.nomad import replies, request
 from nomad_csi.nomad.records import tokens as records
 
 Rules = records.Rules
-Token = records.Token
+AclToken = records.AclToken
 
 _ACLS_OFF = "acls-disabled"
 """``AccessorID`` of whoever asks a cluster without ACLs."""
 
 
-def own(nomad: request.Nomad) -> Token:
+def own(nomad: request.Nomad) -> AclToken:
     """Return what is known of the connection's own token. Raises `errors.NomadApiError`."""
     path = request.path_of("acl", "token", "self")
     item = replies.checked(nomad.request("GET", path))
     name = replies.text(item, "Name") or "the token"
     if replies.text(item, "AccessorID") == _ACLS_OFF or replies.text(item, "Type") == "management":
-        return Token(name=name, is_unlimited=True)
+        return AclToken(name=name, is_unlimited=True)
     names = [*replies.strings(item, "Policies"), *_of_roles(nomad, item)]
     found = {policy: _rules(nomad, policy) for policy in sorted(set(names))}
-    return Token(
+    return AclToken(
         name=name,
         is_unlimited=False,
         policies={policy: rules for policy, rules in found.items() if isinstance(rules, Rules)},
@@ -37,7 +37,7 @@ def own(nomad: request.Nomad) -> Token:
     )
 
 
-def _of_roles(nomad: request.Nomad, item: replies.Node) -> Iterator[str]:
+def _of_roles(nomad: request.Nomad, item: replies.ReplyObject) -> Iterator[str]:
     for role in replies.rows(item, "Roles"):
         found = replies.one(nomad, request.path_of("acl", "role", replies.text(role, "ID")), absent="not found")
         for policy in replies.rows(found, "Policies") if found is not None else ():
@@ -57,7 +57,7 @@ def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
     return _parsed(replies.table(item, "RulesJSON")) if item.get("RulesJSON") is not None else "unread"
 
 
-def _parsed(rules: replies.Node) -> Rules:
+def _parsed(rules: replies.ReplyObject) -> Rules:
     spaces = replies.rows(rules, "Namespaces")
     return Rules(
         namespaces={replies.text(item, "Name"): frozenset(replies.strings(item, "Capabilities")) for item in spaces},

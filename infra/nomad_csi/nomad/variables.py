@@ -73,7 +73,7 @@ def _path_of(path: str) -> str:
     return request.path_of("var", *path.split("/"))
 
 
-def _variable(item: replies.Node) -> Variable:
+def _variable(item: replies.ReplyObject) -> Variable:
     return Variable(
         path=replies.text(item, "Path"),
         items=replies.texts(item, "Items"),

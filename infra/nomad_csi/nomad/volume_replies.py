@@ -12,7 +12,7 @@ from nomad_csi.nomad.records.volumes import Claim, ListedVolume, Volume
 from nomad_csi.plan import registration
 
 
-def volume(item: replies.Node) -> Volume:
+def volume(item: replies.ReplyObject) -> Volume:
     """Return the volume that ``GET /v1/volume/csi/:id`` shows, or the reply to a creation."""
     mount = replies.table(item, "MountOptions")
     requested = replies.table(item, "RequestedTopologies")
@@ -44,7 +44,7 @@ def volume(item: replies.Node) -> Volume:
     )
 
 
-def listed(item: replies.Node) -> ListedVolume:
+def listed(item: replies.ReplyObject) -> ListedVolume:
     """Return one element of ``GET /v1/volumes``."""
     return ListedVolume(
         volume_id=replies.required(item, "ID"),
@@ -60,7 +60,7 @@ def listed(item: replies.Node) -> ListedVolume:
     )
 
 
-def _capabilities(item: replies.Node) -> tuple[registration.Capability, ...]:
+def _capabilities(item: replies.ReplyObject) -> tuple[registration.Capability, ...]:
     return tuple(
         registration.Capability(
             access_mode=replies.text(capability, "AccessMode"),
@@ -70,20 +70,20 @@ def _capabilities(item: replies.Node) -> tuple[registration.Capability, ...]:
     )
 
 
-def _segments(item: replies.Node, key: str) -> tuple[Mapping[str, str], ...]:
+def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], ...]:
     return tuple(replies.texts(topology, "Segments") for topology in replies.rows(item, key))
 
 
-def _claims(item: replies.Node) -> Iterator[Claim]:
+def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
     """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
     known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
     modes: tuple[tuple[str, Literal["read", "write"]], ...] = (("WriteAllocs", "write"), ("ReadAllocs", "read"))
     for key, mode in modes:
         for alloc_id in sorted(replies.table(item, key)):
-            yield _claim(alloc_id, mode, known.get(alloc_id) or replies.Node({}, item.reply))
+            yield _claim(alloc_id, mode, known.get(alloc_id) or replies.ReplyObject({}, item.reply))
 
 
-def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.Node) -> Claim:
+def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.ReplyObject) -> Claim:
     return Claim(
         alloc_id=alloc_id,
         mode=mode,

@@ -31,7 +31,7 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str,
         yield from _without_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")
 
 
-def _without_snapshot(known: model.Deletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
+def _without_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Yield that a snapshot would be deleted together with its volume, which shows after the deregistration only."""
     backend = str(config.get("driver", ""))
     for pattern, key in known.snapshot_config.items():

@@ -47,7 +47,7 @@ EXIT_MEANS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Client:
+class SmokeClient:
     """A client that may use the volume."""
 
     node_id: str
@@ -134,7 +134,7 @@ def access_mode(capabilities: Iterable[registration.Capability]) -> str:
     return next((mode for mode in WRITER_MODES if mode in files), "")
 
 
-def task_driver(clients: Iterable[Client]) -> str:
+def task_driver(clients: Iterable[SmokeClient]) -> str:
     """Return the task driver that most of *clients* have, of equals the best; empty: none has one that can mount."""
     found = tuple(clients)
     counts = {driver: sum(driver in client.drivers for client in found) for driver in TASK_DRIVERS}

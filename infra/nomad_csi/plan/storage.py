@@ -46,7 +46,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
     served: dict[str, list[spec.VolumeSpec]] = {name: [] for name, plugin in plugins.items() if plugin.iam}
-    taken = volume_rules.Taken({name: driver for name, driver in drivers.items() if driver})
+    taken = volume_rules.UsedIds({name: driver for name, driver in drivers.items() if driver})
     found: list[errors.Problem] = []
     planned = []
     for path, volume in drafts.each_volume(document, found):

@@ -53,12 +53,12 @@ def check_volume(
 
 def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
     """Yield what two volumes cannot have in common. Keys are paths; *drivers* are by the plugin's id."""
-    taken = Taken(drivers)
+    taken = UsedIds(drivers)
     for path, volume in volumes.items():
         yield from taken.add(volume, path)
 
 
-class Taken:
+class UsedIds:
     """The ids and the storage of volumes that come one by one."""
 
     def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:

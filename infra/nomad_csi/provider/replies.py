@@ -56,7 +56,7 @@ def check(
 
 
 def difference(
-    found: resource.Difference, inputs: Collection[str], secrets: Collection[str], ignored: Collection[str]
+    found: resource.ResourceDiff, inputs: Collection[str], secrets: Collection[str], ignored: Collection[str]
 ) -> provider_pb2.DiffResponse:
     """
     Return *found* without what is *ignored*, as a detailed diff.
@@ -93,6 +93,6 @@ def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[s
     return list(dict.fromkeys(paths.top(path) if paths.top(path) in secrets else path for path in kept))
 
 
-def _kind(found: resource.Difference, path: str, *, replaces: bool) -> Any:
+def _kind(found: resource.ResourceDiff, path: str, *, replaces: bool) -> Any:
     word = "ADD" if path in found.added else "DELETE" if path in found.removed else "UPDATE"
     return getattr(provider_pb2.PropertyDiff, f"{word}_REPLACE" if replaces else word)

@@ -52,7 +52,7 @@ def _shown(value: Any) -> str:
     return repr(list(value)) if isinstance(value, tuple) else repr(value)
 
 
-def _job(found: Sequence[jobs.Job], wanted: model.PluginJob) -> Iterator[errors.Problem]:
+def _job(found: Sequence[jobs.JobFile], wanted: model.PluginJob) -> Iterator[errors.Problem]:
     if len(found) != 1:
         yield errors.Problem(path="job", got=str(len(found)), allowed="one job", fix=FIX)
         return
@@ -76,7 +76,7 @@ def _job(found: Sequence[jobs.Job], wanted: model.PluginJob) -> Iterator[errors.
     yield from _task(task, wanted)
 
 
-def _constraints(job: jobs.Job, wanted: model.PluginJob) -> Iterator[errors.Problem]:
+def _constraints(job: jobs.JobFile, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     """Yield constraints that were dropped, and ones that the spec does not know: the plan counts clients by its own."""
     blocks = [*values.blocks(job.body, "constraint")]
     for group in job.groups:
@@ -98,7 +98,7 @@ def _constraints(job: jobs.Job, wanted: model.PluginJob) -> Iterator[errors.Prob
         yield errors.Problem(path="constraint", got="nothing", allowed="distinct_hosts", fix=FIX)
 
 
-def _plugin(plugin: jobs.CsiPlugin, wanted: model.PluginJob) -> Iterator[errors.Problem]:
+def _plugin(plugin: jobs.CsiPluginBlock, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     yield from _differs("csi_plugin.id", plugin.id, wanted.plugin_id)
     yield from _differs("csi_plugin.type", plugin.type, wanted.role)
     yield from _differs("csi_plugin.mount_dir", plugin.mount_dir or "/csi", wanted.mount_dir)
@@ -107,7 +107,7 @@ def _plugin(plugin: jobs.CsiPlugin, wanted: model.PluginJob) -> Iterator[errors.
     )
 
 
-def _task(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
+def _task(task: jobs.TaskBlock, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     yield from _differs("task.driver", task.driver, wanted.task_driver)
     yield from _config(task)
     texts = {"image": wanted.image, "command": wanted.command}
@@ -128,7 +128,7 @@ def _task(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     yield from _secrets(task, wanted)
 
 
-def _config(task: jobs.Task) -> Iterator[errors.Problem]:
+def _config(task: jobs.TaskBlock) -> Iterator[errors.Problem]:
     """Yield what the task driver would not take: Nomad's own validation does not look into its config."""
     for key, fix in task_drivers.unknown_keys(task.driver, task.config):
         allowed = f"a key of the task driver {task.driver}"
@@ -144,7 +144,7 @@ def _listed(path: str, found: Sequence[Any], wanted: Sequence[str]) -> Iterator[
         yield errors.Problem(path=path, got="another order", allowed=f"the order {_shown(tuple(wanted))}", fix=FIX)
 
 
-def _secrets(task: jobs.Task, wanted: model.PluginJob) -> Iterator[errors.Problem]:
+def _secrets(task: jobs.TaskBlock, wanted: model.PluginJob) -> Iterator[errors.Problem]:
     templates = values.blocks(task.body, "template")
     for item in wanted.templates:
         path = f"template {item.file_name}"

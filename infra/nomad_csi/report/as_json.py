@@ -9,7 +9,7 @@ from nomad_csi.verify import claims_report, plugins
 from nomad_csi.verify import report as verify_report
 
 
-def of(report: model.Report) -> dict[str, Any]:
+def of(report: model.ClusterReport) -> dict[str, Any]:
     """
     Return *report* as JSON values. Keys are kept once released.
 
@@ -19,7 +19,7 @@ def of(report: model.Report) -> dict[str, Any]:
     ``is_expected``, of one that could not be judged ``plugin_id`` and ``verdict`` ``"not judged"`` alone; ``claims``
     are the volumes of `nomad-csi claims --json`. What is not known is an empty text.
     """
-    claims = claims_report.Report(volumes=report.claims, asked_ec2=report.asked_ec2).as_json()
+    claims = claims_report.ClaimsReport(volumes=report.claims, asked_ec2=report.asked_ec2).as_json()
     return {
         "ok": not report.errors and not report.unexpected,
         "cluster": _cluster(report.cluster),
@@ -61,14 +61,14 @@ def _zone(zone: model.Zone) -> dict[str, Any]:
     return {field.name: getattr(zone, field.name) for field in dataclasses.fields(zone)} | {"plugins": counts}
 
 
-def _plugin(plugin: model.Plugin) -> dict[str, Any]:
+def _plugin(plugin: model.ReportedPlugin) -> dict[str, Any]:
     if plugin.verdict is None:
         return {"plugin_id": plugin.plugin_id, "verdict": "not judged", "is_expected": plugin.is_expected}
     return _verdict(plugin.verdict) | {"is_expected": plugin.is_expected}
 
 
 def _verdict(verdict: plugins.PluginVerdict) -> dict[str, Any]:
-    [found] = verify_report.Report(plugins=(verdict,), volumes=()).as_json()["plugins"]
+    [found] = verify_report.VerificationReport(plugins=(verdict,), volumes=()).as_json()["plugins"]
     return dict(found)
 
 

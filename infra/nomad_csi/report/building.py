@@ -11,12 +11,12 @@ from nomad_csi.report.parts import Parts
 from nomad_csi.verify import zones
 
 
-def build(parts: Parts) -> model.Report:
+def build(parts: Parts) -> model.ClusterReport:
     """Return the report. What is in the spec and what is only there are in it together."""
     of_plugins = tuple(_plugins(parts))
     clients = tuple(_clients(parts, of_plugins))
     volumes = tuple(sorted(_volumes(parts), key=lambda item: (item.namespace, item.volume_id)))
-    return model.Report(
+    return model.ClusterReport(
         cluster=parts.cluster,
         spec=parts.spec,
         clients=clients,
@@ -33,19 +33,19 @@ def build(parts: Parts) -> model.Report:
     )
 
 
-def _plugins(parts: Parts) -> Iterator[model.Plugin]:
+def _plugins(parts: Parts) -> Iterator[model.ReportedPlugin]:
     """Yield plugins of the spec, then others, each by id."""
     expected = {item.plugin_id: item for item in (parts.verified.plugins if parts.verified else ())}
     planned = {item.plugin_id for item in (parts.found.plan.plugins if parts.found.plan else ())}
     there = set() if isinstance(parts.found.plugins, doctor.Unknown) else set(parts.found.plugins)
     for plugin_id in sorted(planned):
-        yield model.Plugin(plugin_id=plugin_id, verdict=expected.get(plugin_id), is_expected=True)
+        yield model.ReportedPlugin(plugin_id=plugin_id, verdict=expected.get(plugin_id), is_expected=True)
     for plugin_id in sorted(there - planned):
         verdict = parts.running.get(plugin_id)
-        yield model.Plugin(plugin_id=plugin_id, verdict=verdict, is_expected=not parts.found.plan)
+        yield model.ReportedPlugin(plugin_id=plugin_id, verdict=verdict, is_expected=not parts.found.plan)
 
 
-def _clients(parts: Parts, of_plugins: Iterable[model.Plugin]) -> Iterator[model.Client]:
+def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterator[model.ReportedClient]:
     if isinstance(parts.found.clients, doctor.Unknown):
         return
     verdicts: dict[str, dict[str, str]] = {}
@@ -56,7 +56,7 @@ def _clients(parts: Parts, of_plugins: Iterable[model.Plugin]) -> Iterator[model
             if row.zone:
                 reported.setdefault(row.node_id, row.zone)
     for node in sorted(parts.found.clients, key=lambda item: (item.name, item.node_id)):
-        yield model.Client(
+        yield model.ReportedClient(
             node_id=node.node_id,
             name=node.name,
             zone=reported.get(node.node_id) or zones.of_client(node),
@@ -76,7 +76,7 @@ def _state(node: nodes.Node) -> str:
     return "ready" if node.eligible else "ineligible"
 
 
-def _volumes(parts: Parts) -> Iterator[model.Volume]:
+def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
     verdicts = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
     smoked = {item.key for item in parts.smoke if item.verdict == "proven"}
     planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
@@ -85,7 +85,7 @@ def _volumes(parts: Parts) -> Iterator[model.Volume]:
         verdict = verdicts.get(item.key)
         word: model.VolumeVerdict = verdict.verdict if verdict else _of_list(item)
         proof: model.ProvenBy = "nomad" if item.is_registered else "-"
-        yield model.Volume(
+        yield model.ReportedVolume(
             namespace=namespace,
             volume_id=volume_id,
             plugin_id=item.plugin_id,
@@ -98,13 +98,13 @@ def _volumes(parts: Parts) -> Iterator[model.Volume]:
         )
 
 
-def _of_list(item: doctor.Volume) -> model.VolumeVerdict:
+def _of_list(item: doctor.ExaminedVolume) -> model.VolumeVerdict:
     if not item.is_registered:
         return "missing"
     return "ok" if item.schedulable else "unschedulable"
 
 
-def _findings(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[Finding]:
+def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
     """Yield what each command would report, once."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for verdict in parts.running.values() for item in verdict.findings)
@@ -135,7 +135,7 @@ def _is_warning(item: Finding) -> bool:
     return item.severity == "warning"
 
 
-def _unschedulable(parts: Parts, volumes: Iterable[model.Volume]) -> Iterator[Finding]:
+def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
     """Yield, for each plugin, the volumes that Nomad would place nobody on and that no comparison tells of."""
     compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
     stuck: dict[str, list[str]] = {}

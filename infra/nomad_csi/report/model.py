@@ -39,7 +39,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Client:
+class ReportedClient:
     """One Nomad client."""
 
     node_id: str
@@ -60,7 +60,7 @@ class Client:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plugin:
+class ReportedPlugin:
     """One plugin."""
 
     plugin_id: str
@@ -72,7 +72,7 @@ class Plugin:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Volume(named_volume.NamedVolume):
+class ReportedVolume(named_volume.NamedVolume):
     """One volume that is registered, or that the spec has."""
 
     plugin_id: str
@@ -115,7 +115,7 @@ class Zone:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof:
+class EvidenceCount:
     """How many things one kind of proof stands behind."""
 
     tier: Literal["nomad", "csi", "smoke", "-"]
@@ -127,16 +127,16 @@ class Proof:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class ClusterReport:
     """Everything that a report tells."""
 
     cluster: Cluster
     spec: str
     """File of the spec; empty: what is there was compared with nothing but its own jobs."""
 
-    clients: tuple[Client, ...]
-    plugins: tuple[Plugin, ...]
-    volumes: tuple[Volume, ...]
+    clients: tuple[ReportedClient, ...]
+    plugins: tuple[ReportedPlugin, ...]
+    volumes: tuple[ReportedVolume, ...]
     claims: tuple[claim_model.VolumeClaims, ...]
     claims_unread: int
     """Claimed volumes whose holders were not read, to keep the number of calls bounded."""
@@ -148,7 +148,7 @@ class Report:
     unchecked: tuple[doctor.Unchecked, ...]
     smoke: tuple[SmokeResult, ...]
     zones: tuple[Zone, ...]
-    proofs: tuple[Proof, ...]
+    proofs: tuple[EvidenceCount, ...]
 
     @property
     def errors(self) -> int:

@@ -16,7 +16,7 @@ ROWS = 50
 """Rows of one table that are shown at once, of what is not well; the rest can be opened."""
 
 
-class Row(Protocol):
+class GradedRow(Protocol):
     """A row of a table."""
 
     @property
@@ -25,7 +25,7 @@ class Row(Protocol):
         ...
 
 
-_Row = TypeVar("_Row", bound=Row)
+_Row = TypeVar("_Row", bound=GradedRow)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Tile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class FindingGroup:
     """All findings of one code."""
 
     code: str
@@ -58,7 +58,7 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group(Generic[_Row]):
+class RowGroup(Generic[_Row]):
     """Rows of a table that belong together."""
 
     name: str
@@ -70,17 +70,17 @@ class Split(Generic[_Row]):
     """Rows of a table: what is not well, to be shown, and everything in groups, to be opened."""
 
     wrong: tuple[_Row, ...]
-    groups: tuple[Group[_Row], ...]
+    groups: tuple[RowGroup[_Row], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginView:
     """A plugin and its instances."""
 
-    plugin: model.Plugin
+    plugin: model.ReportedPlugin
     word: str
     kind: words.Kind
-    instances: Split[tables.Instance]
+    instances: Split[tables.PluginInstanceRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,22 +95,22 @@ class ZoneView:
 class Page:
     """All that the template needs."""
 
-    report: model.Report
+    report: model.ClusterReport
     verdict: str
     kind: words.Kind
     asked_at: str
     nomad_versions: str
     tool_version: str
     tiles: tuple[Tile, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[FindingGroup, ...]
     zones: tuple[ZoneView, ...]
     plugins: tuple[PluginView, ...]
-    clients: Split[tables.Client]
-    volumes: Split[tables.Volume]
-    claims: Split[tables.Claim]
+    clients: Split[tables.ClientRow]
+    volumes: Split[tables.VolumeRow]
+    claims: Split[tables.ClaimRow]
 
 
-def of(report: model.Report, tool_version: str) -> Page:
+def of(report: model.ClusterReport, tool_version: str) -> Page:
     """Return the page of *report*, made by *tool_version* of this package."""
     verdict, kind = words.of_report(report)
     of_clients, of_claims = tables.clients(report), tables.claims(report)
@@ -133,10 +133,10 @@ def of(report: model.Report, tool_version: str) -> Page:
 
 
 def _tiles(
-    report: model.Report,
-    clients: Sequence[tables.Client],
-    volumes: Sequence[tables.Volume],
-    claims: Sequence[tables.Claim],
+    report: model.ClusterReport,
+    clients: Sequence[tables.ClientRow],
+    volumes: Sequence[tables.VolumeRow],
+    claims: Sequence[tables.ClaimRow],
 ) -> Iterable[Tile]:
     kinds = [words.of_plugin(plugin)[1] for plugin in report.plugins]
     yield _tile("plugins", kinds, "healthy")
@@ -157,7 +157,7 @@ def _tile(label: str, kinds: Sequence[words.Kind], fine: str, *, count: int | No
     return Tile(label=label, count=total, remark=remark if total else "none", kind=kind, target=label)
 
 
-def _problems(found: Iterable[Finding]) -> Iterable[Problem]:
+def _problems(found: Iterable[Finding]) -> Iterable[FindingGroup]:
     by_code: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for item in found:
         by_code[item.severity, item.code, item.found_by].append(item)
@@ -165,7 +165,7 @@ def _problems(found: Iterable[Finding]) -> Iterable[Problem]:
         hints = {item.advice for item in items}
         advice = hints.pop() if len(hints) == 1 else ""
         shown = SHOWN if severity == "error" else 0
-        yield Problem(
+        yield FindingGroup(
             code=code,
             severity=severity,
             kind="bad" if severity == "error" else "warn",
@@ -176,7 +176,7 @@ def _problems(found: Iterable[Finding]) -> Iterable[Problem]:
         )
 
 
-def _zones(report: model.Report, rows: Iterable[tables.Client]) -> Iterable[ZoneView]:
+def _zones(report: model.ClusterReport, rows: Iterable[tables.ClientRow]) -> Iterable[ZoneView]:
     kinds: dict[str, list[words.Kind]] = defaultdict(list)
     for row in rows:
         kinds[row.client.zone].append(row.kind)
@@ -184,7 +184,7 @@ def _zones(report: model.Report, rows: Iterable[tables.Client]) -> Iterable[Zone
         yield ZoneView(zone=zone, chart=chart.of(kinds[zone.name]))
 
 
-def _plugin(report: model.Report, plugin: model.Plugin) -> PluginView:
+def _plugin(report: model.ClusterReport, plugin: model.ReportedPlugin) -> PluginView:
     word, kind = words.of_plugin(plugin)
     rows = tables.instances(plugin, {client.node_id: client.zone for client in report.clients})
     return PluginView(plugin=plugin, word=word, kind=kind, instances=_split(rows, lambda row: row.zone))
@@ -197,6 +197,6 @@ def _split(rows: Sequence[_Row], group_of: Callable[[_Row], str]) -> Split[_Row]
     return Split(
         wrong=tuple(row for row in rows if row.kind != "good"),
         groups=tuple(
-            Group(name=name, rows=tuple(groups[name])) for name in sorted(groups, key=lambda name: (not name, name))
+            RowGroup(name=name, rows=tuple(groups[name])) for name in sorted(groups, key=lambda name: (not name, name))
         ),
     )

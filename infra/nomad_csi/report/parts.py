@@ -16,11 +16,11 @@ class Parts:
 
     cluster: model.Cluster
     spec: str
-    found: doctor_model.Found
+    found: doctor_model.ObservedCluster
     """What the doctor read: clients, plugins, volumes."""
 
-    doctor: doctor_report.Report
-    verified: report.Report | None
+    doctor: doctor_report.DoctorReport
+    verified: report.VerificationReport | None
     """Of the spec; ``None``: there is none, or it could not be compared."""
 
     running: Mapping[str, plugins.PluginVerdict]

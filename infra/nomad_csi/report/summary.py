@@ -8,7 +8,9 @@ from nomad_csi.verify import plugins, policy
 
 
 def zones_of(
-    clients: Iterable[model.Client], of_plugins: Sequence[model.Plugin], volumes: Iterable[model.Volume]
+    clients: Iterable[model.ReportedClient],
+    of_plugins: Sequence[model.ReportedPlugin],
+    volumes: Iterable[model.ReportedVolume],
 ) -> tuple[model.Zone, ...]:
     """Return all zones that a client or a volume is in, by name; clients of which none is known come last."""
     zone_of = {client.node_id: client.zone for client in clients}
@@ -43,18 +45,22 @@ def zones_of(
     )
 
 
-def proofs_of(of_plugins: Iterable[model.Plugin], volumes: Sequence[model.Volume]) -> tuple[model.Proof, ...]:
+def proofs_of(
+    of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
+) -> tuple[model.EvidenceCount, ...]:
     """Return how much each kind of proof stands behind, from the strongest to none."""
     return tuple(item for item in _proofs(of_plugins, volumes) if item.of and (item.proven or item.tier != "-"))
 
 
-def _proofs(of_plugins: Iterable[model.Plugin], volumes: Sequence[model.Volume]) -> Iterator[model.Proof]:
+def _proofs(
+    of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
+) -> Iterator[model.EvidenceCount]:
     rows = [row for plugin in of_plugins if plugin.verdict for row in plugin.verdict.instances]
     by_instance = Counter(row.proven_by if row.verdict == plugins.HEALTHY else "-" for row in rows)
     by_volume = Counter(volume.proven_by for volume in volumes)
-    yield model.Proof(tier="smoke", what="volumes", proven=by_volume["smoke"], of=len(volumes))
-    yield model.Proof(tier="csi", what="plugin instances", proven=by_instance["csi"], of=len(rows))
-    yield model.Proof(tier="nomad", what="plugin instances", proven=by_instance["nomad"], of=len(rows))
-    yield model.Proof(tier="nomad", what="volumes", proven=by_volume["nomad"], of=len(volumes))
-    yield model.Proof(tier="-", what="plugin instances", proven=by_instance["-"], of=len(rows))
-    yield model.Proof(tier="-", what="volumes", proven=by_volume["-"], of=len(volumes))
+    yield model.EvidenceCount(tier="smoke", what="volumes", proven=by_volume["smoke"], of=len(volumes))
+    yield model.EvidenceCount(tier="csi", what="plugin instances", proven=by_instance["csi"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="plugin instances", proven=by_instance["nomad"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="volumes", proven=by_volume["nomad"], of=len(volumes))
+    yield model.EvidenceCount(tier="-", what="plugin instances", proven=by_instance["-"], of=len(rows))
+    yield model.EvidenceCount(tier="-", what="volumes", proven=by_volume["-"], of=len(volumes))

@@ -9,10 +9,10 @@ from nomad_csi.verify.instances import InstanceRow
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Client:
+class ClientRow:
     """One client."""
 
-    client: model.Client
+    client: model.ReportedClient
     state_kind: words.Kind
     kind: words.Kind
     """Of the client and of all instances on it."""
@@ -22,7 +22,7 @@ class Client:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Instance:
+class PluginInstanceRow:
     """One instance of a plugin."""
 
     row: InstanceRow
@@ -33,15 +33,15 @@ class Instance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Volume:
+class VolumeRow:
     """One volume."""
 
-    volume: model.Volume
+    volume: model.ReportedVolume
     kind: words.Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Claim:
+class ClaimRow:
     """One claim."""
 
     namespace: str
@@ -59,26 +59,26 @@ class Claim:
     kind: words.Kind
 
 
-def clients(report: model.Report) -> tuple[Client, ...]:
+def clients(report: model.ClusterReport) -> tuple[ClientRow, ...]:
     """Return a row for each client."""
     return tuple(_client(client) for client in report.clients)
 
 
-def _client(client: model.Client) -> Client:
+def _client(client: model.ReportedClient) -> ClientRow:
     wrong = {name: word for name, word in client.verdicts.items() if words.kind(word) != "good"}
     kind = words.worst(words.kind(word) for word in (client.state, *wrong.values()))
     remark = "; ".join(f"{name}: {word}" for name, word in wrong.items())
-    return Client(client=client, state_kind=words.kind(client.state), kind=kind, remark=remark)
+    return ClientRow(client=client, state_kind=words.kind(client.state), kind=kind, remark=remark)
 
 
-def instances(plugin: model.Plugin, zones: Mapping[str, str]) -> tuple[Instance, ...]:
+def instances(plugin: model.ReportedPlugin, zones: Mapping[str, str]) -> tuple[PluginInstanceRow, ...]:
     """
     Return a row for each instance of *plugin*; *zones* are those of the clients, by node id.
 
     One that nobody asked for is worth knowing, and no more.
     """
     return tuple(
-        Instance(
+        PluginInstanceRow(
             row=row,
             zone=row.zone or zones.get(row.node_id, ""),
             kind="warn" if row.is_extra else words.kind(row.verdict),
@@ -87,15 +87,15 @@ def instances(plugin: model.Plugin, zones: Mapping[str, str]) -> tuple[Instance,
     )
 
 
-def volumes(report: model.Report) -> tuple[Volume, ...]:
+def volumes(report: model.ClusterReport) -> tuple[VolumeRow, ...]:
     """Return a row for each volume."""
-    return tuple(Volume(volume=volume, kind=words.kind(volume.verdict)) for volume in report.volumes)
+    return tuple(VolumeRow(volume=volume, kind=words.kind(volume.verdict)) for volume in report.volumes)
 
 
-def claims(report: model.Report) -> tuple[Claim, ...]:
+def claims(report: model.ClusterReport) -> tuple[ClaimRow, ...]:
     """Return a row for each claim."""
     return tuple(
-        Claim(
+        ClaimRow(
             namespace=held.volume.namespace,
             key=held.key,
             claim=item,

@@ -32,7 +32,7 @@ def worst(kinds: Iterable[Kind]) -> Kind:
     return min(kinds, key=ORDER.index, default="good")
 
 
-def of_plugin(plugin: model.Plugin) -> tuple[str, Kind]:
+def of_plugin(plugin: model.ReportedPlugin) -> tuple[str, Kind]:
     """Return the verdict on *plugin* and how grave it is: what its policy allows for is a warning."""
     if plugin.verdict is None:
         return NOT_JUDGED, "unsure"
@@ -42,7 +42,7 @@ def of_plugin(plugin: model.Plugin) -> tuple[str, Kind]:
     return word, "warn" if plugin.verdict.ok else "bad"
 
 
-def of_report(report: model.Report) -> tuple[str, Kind]:
+def of_report(report: model.ClusterReport) -> tuple[str, Kind]:
     """Return the whole in a few words, and how grave it is."""
     if report.errors:
         return counted(report.errors, "error"), "bad"

@@ -18,7 +18,7 @@ _NS_IN_S = 1_000_000_000
 
 
 def of_claim(
-    found: claim_model.Found, volume: volumes.Volume, item: claim_model.ClaimVerdict
+    found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimVerdict
 ) -> Iterator[findings.Finding]:
     """Yield what is wrong with one claim."""
     subject = f"volume {volume.namespace}/{volume.volume_id}"
@@ -66,7 +66,7 @@ def _when_down(item: claim_model.ClaimVerdict) -> str:
     return "start the client again, or make sure that its machine is off: what runs there may still write"
 
 
-def of_plugin(found: claim_model.Found, volume: volumes.Volume) -> Iterator[findings.Finding]:
+def of_plugin(found: claim_model.ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
     """Yield that nobody could detach a claimed volume."""
     plugin = found.plugins.get(volume.plugin_id)
     healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
@@ -90,7 +90,7 @@ def without_controller(
 
 
 def of_storage(
-    volume: volumes.Volume, judged: tuple[claim_model.ClaimVerdict, ...], ebs: attachments.EbsVolume
+    volume: volumes.Volume, judged: tuple[claim_model.ClaimVerdict, ...], ebs: attachments.AttachedVolume
 ) -> Iterator[findings.Finding]:
     """Yield where EC2 has the volume otherwise than its claims say."""
     subject = f"volume {volume.namespace}/{volume.volume_id}"
@@ -123,7 +123,7 @@ def of_storage(
         )
 
 
-def _when_attached(ebs: attachments.EbsVolume) -> str:
+def _when_attached(ebs: attachments.AttachedVolume) -> str:
     return (
         "make sure that nothing there has it mounted, then "
         f"`aws ec2 detach-volume --volume-id {ebs.external_id}`; nothing may claim it before"

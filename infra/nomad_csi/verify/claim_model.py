@@ -20,7 +20,7 @@ ENDED = frozenset({"complete", "failed", "lost"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ObservedClaims:
     """What was asked of Nomad, and of EC2."""
 
     volumes: tuple[volumes.Volume, ...]
@@ -32,7 +32,7 @@ class Found:
     plugins: Mapping[str, plugins.Plugin | None]
     """Those of claimed volumes by id."""
 
-    ec2: attachments.Seen | None
+    ec2: attachments.ObservedAttachments | None
     """``None``: EC2 was not asked."""
 
     now_ns: int
@@ -67,7 +67,7 @@ class VolumeClaims:
 
     volume: volumes.Volume
     claims: tuple[ClaimVerdict, ...]
-    ebs: attachments.EbsVolume | None
+    ebs: attachments.AttachedVolume | None
     """``None``: EC2 was not asked, or this is no EBS volume."""
 
     findings: tuple[findings.Finding, ...]

@@ -11,7 +11,7 @@ from nomad_csi.verify import claim_findings, claim_model
 _AWAY = frozenset({"down", "disconnected"})
 
 
-def judge(found: claim_model.Found) -> tuple[claim_model.VolumeClaims, ...]:
+def judge(found: claim_model.ObservedClaims) -> tuple[claim_model.VolumeClaims, ...]:
     """Return the verdict on each volume of *found*, in their order."""
     return tuple(_volume(found, volume) for volume in found.volumes)
 
@@ -21,7 +21,7 @@ def instance_of(node: nodes.Node | None) -> str:
     return node.attributes.get("unique.platform.aws.instance-id", "") if node else ""
 
 
-def _volume(found: claim_model.Found, volume: volumes.Volume) -> claim_model.VolumeClaims:
+def _volume(found: claim_model.ObservedClaims, volume: volumes.Volume) -> claim_model.VolumeClaims:
     judged = tuple(_claim(found, claim) for claim in volume.claims)
     ebs = found.ec2.volumes.get(volume.external_id) if found.ec2 else None
     seen = (
@@ -32,7 +32,7 @@ def _volume(found: claim_model.Found, volume: volumes.Volume) -> claim_model.Vol
     return claim_model.VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)
 
 
-def _claim(found: claim_model.Found, claim: volumes.Claim) -> claim_model.ClaimVerdict:
+def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_model.ClaimVerdict:
     if not claim.node_id:
         return claim_model.ClaimVerdict(claim=claim, verdict="vanished")
     node = found.nodes.get(claim.node_id)

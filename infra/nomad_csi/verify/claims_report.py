@@ -15,7 +15,7 @@ _NS_IN_S = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class ClaimsReport:
     """What was found of claims."""
 
     volumes: tuple[claim_model.VolumeClaims, ...]
@@ -123,7 +123,7 @@ def _claim_json(item: claim_model.ClaimVerdict) -> dict[str, Any]:
     }
 
 
-def _ebs_json(ebs: attachments.EbsVolume) -> dict[str, Any]:
+def _ebs_json(ebs: attachments.AttachedVolume) -> dict[str, Any]:
     names = ("instance_id", "state", "device", "instance_state")
     return {
         "state": ebs.state,

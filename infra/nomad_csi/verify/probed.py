@@ -41,7 +41,7 @@ class ClientAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ProbedInstance:
     """One instance in one role."""
 
     role: str
@@ -62,11 +62,11 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class ProbedPlugin:
     """All instances of a plugin."""
 
     plugin_id: str
-    rows: tuple[Row, ...]
+    rows: tuple[ProbedInstance, ...]
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -103,7 +103,9 @@ class Picture:
         return "\n".join([*parts, *map(printing.as_line, self.findings), total])
 
 
-def judge(plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]) -> tuple[Row, ...]:
+def judge(
+    plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]
+) -> tuple[ProbedInstance, ...]:
     """
     Return a row for each instance that Nomad knows of *plugin*, controllers first.
 
@@ -142,10 +144,10 @@ def merged(
     )
 
 
-def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> Row:
+def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> ProbedInstance:
     found = answer.reports.get(instance.alloc_id) if answer else None
     verdict, detail = _verdict(instance.role, answer, found)
-    return Row(
+    return ProbedInstance(
         role=instance.role,
         node_id=instance.node_id,
         node_name=node_name,

@@ -16,7 +16,9 @@ from nomad_csi.verify import claim_model, probed
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
 
 
-def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> tuple[findings.Finding, ...]:
+def judge(
+    plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
+) -> tuple[findings.Finding, ...]:
     """Return what is wrong between the answers in *rows* and the registered volumes *needs* of the plugin."""
     answered = [row for row in rows if row.report and row.ready]
     nodes = [row for row in answered if row.role == "node"]
@@ -30,7 +32,7 @@ def judge(plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Vo
     )
 
 
-def _remembered(plugin_id: str, row: probed.Row) -> Iterator[findings.Finding]:
+def _remembered(plugin_id: str, row: probed.ProbedInstance) -> Iterator[findings.Finding]:
     """Yield what the instance says otherwise than Nomad remembers."""
     report, instance = row.report, row.instance
     if report is None:
@@ -52,7 +54,7 @@ def _remembered(plugin_id: str, row: probed.Row) -> Iterator[findings.Finding]:
             )
 
 
-def _differing(plugin_id: str, rows: Sequence[probed.Row]) -> Iterator[findings.Finding]:
+def _differing(plugin_id: str, rows: Sequence[probed.ProbedInstance]) -> Iterator[findings.Finding]:
     """Yield a role whose instances can different things: Nomad takes the word of any of them."""
     for role in ("controller", "node"):
         said = {
@@ -72,7 +74,7 @@ def _differing(plugin_id: str, rows: Sequence[probed.Row]) -> Iterator[findings.
 
 
 def _capabilities(
-    plugin_id: str, rows: Sequence[probed.Row], needs: Sequence[volumes.Volume]
+    plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
 ) -> Iterator[findings.Finding]:
     """Yield what volumes need and the plugin does not claim."""
     placed = [item for item in needs if item.topologies]
@@ -97,7 +99,9 @@ def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice:
     )
 
 
-def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+def _places(
+    plugin_id: str, nodes: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
     """Yield each volume that no client of the plugin reaches."""
     places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
     for item in needs:
@@ -112,7 +116,7 @@ def _places(plugin_id: str, nodes: Sequence[probed.Row], needs: Sequence[volumes
             )
 
 
-def _on_node(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
     """Yield what the claims on one client, those of the volumes *held*, have against what its plugin answers."""
     if row.report is None:
         return
@@ -127,7 +131,7 @@ def _on_node(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) ->
     yield from _room(plugin_id, row, held)
 
 
-def _room(plugin_id: str, row: probed.Row, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+def _room(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
     limit = row.report.max_volumes if row.report else None
     if limit is None or len(held) < limit:
         return
@@ -172,5 +176,5 @@ def _named(needs: Sequence[volumes.Volume]) -> str:
     return f"{', '.join(names)}{f' and {rest} more' if rest else ''}"
 
 
-def _subject(plugin_id: str, row: probed.Row) -> str:
+def _subject(plugin_id: str, row: probed.ProbedInstance) -> str:
     return f"plugin {plugin_id} ({row.role}) on {row.node_name or row.node_id}"

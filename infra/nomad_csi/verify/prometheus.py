@@ -24,10 +24,10 @@ Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class RoundMetrics:
     """One round: its report, or none where Nomad did not answer."""
 
-    found: report.Report | None
+    found: report.VerificationReport | None
 
     seconds: float
     """How long it took."""
@@ -45,7 +45,7 @@ class Family:
     samples: list[tuple[Labels, float]] = field(default_factory=list)
 
 
-def text(done: Round) -> str:
+def text(done: RoundMetrics) -> str:
     """Return all metrics of a round. Without a report there is none about plugins and volumes: nothing is known."""
     found = (*_of_run(done), *(_of_report(done.found) if done.found is not None else ()))
     return "".join(line for family in found if family.samples for line in _lines(family))
@@ -69,7 +69,7 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
 
 
-def _of_run(done: Round) -> Iterator[Family]:
+def _of_run(done: RoundMetrics) -> Iterator[Family]:
     yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", done.found is not None)
     yield _one(
         LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", done.last_answer_s
@@ -83,7 +83,7 @@ def _one(name: str, told: str, value: float) -> Family:
     return Family(name=name, help=told, samples=[({}, value)])
 
 
-def _of_report(found: report.Report) -> Iterator[Family]:
+def _of_report(found: report.VerificationReport) -> Iterator[Family]:
     yield from _of_plugins(found.plugins)
     yield from _of_volumes(found.volumes)
     yield Family(

@@ -11,7 +11,7 @@ from nomad_csi.verify import causes, found, instances, plugins, volumes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class VerificationReport:
     """What was found of all plugins and volumes of a plan."""
 
     plugins: tuple[plugins.PluginVerdict, ...]

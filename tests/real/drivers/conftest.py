@@ -124,7 +124,7 @@ def stack(agent, until, document, task):
 
 def _run(context, plugin, after):
     """Register the jobs of a plugin, and return the index of each."""
-    kind, indexes = plugin_job.PluginJob(), {}
+    kind, indexes = plugin_job.PluginJobResource(), {}
     for job in plugin.jobs:
         given = {"jobId": job.job_id, "namespace": job.namespace, "hcl": documents.job_file(job)}
         identity, outputs = kind.create(context, inputs_of(kind, given))
@@ -148,7 +148,7 @@ def _prove(context, plugin, indexes):
         "jobs": indexes,
     }
     given |= {} if expected.nodes is None else {"nodes": expected.nodes}
-    kind = plugin_health.PluginHealth()
+    kind = plugin_health.PluginHealthResource()
     return kind.create(context, inputs_of(kind, given))[1]
 
 
@@ -164,7 +164,7 @@ def create(stack):
                 "capacityMaxBytes": planned.source.capacity_max_bytes,
             }
             given = {name: value for name, value in given.items() if value and name != "externalId"}
-            return _kept(created_volume.CreatedVolume(), given, stack, after)
+            return _kept(created_volume.CreatedVolumeResource(), given, stack, after)
 
         yield make
 
@@ -176,7 +176,7 @@ def register(stack):
 
         def make(wanted):
             given = volume_document.to_inputs(stack.plan(wanted).volumes[0].registration)
-            return _kept(volume_registration.VolumeRegistration(), given, stack, after)
+            return _kept(volume_registration.VolumeRegistrationResource(), given, stack, after)
 
         yield make
 

@@ -147,7 +147,7 @@ def test_storage_is_deleted_restored_and_deleted_again(name):
 def observed(world, made):
     """Ask whether storage exists, of a driver of which nothing is known."""
     with world.connected() as connection:
-        return presence.observe(connection, presence.Question(volume_id=made["externalId"]))
+        return presence.observe(connection, presence.PresenceQuestion(volume_id=made["externalId"]))
 
 
 def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch):

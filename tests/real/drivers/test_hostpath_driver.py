@@ -177,7 +177,7 @@ def test_smoke_test_finds_data_that_did_not_stay(stack, create, folder, monkeypa
 def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
     """Kept while it is registered twice; then deregistered, saved in a snapshot, and deleted by the driver itself."""
     socket = f"{stack.agent.folder}/client/csi/plugins/{{alloc_id}}/csi.sock"
-    kind = created_volume.CreatedVolume()
+    kind = created_volume.CreatedVolumeResource()
     inputs, failures = kind.check(
         {
             "volumeId": "passing",

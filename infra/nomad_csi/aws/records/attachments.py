@@ -31,7 +31,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EbsVolume:
+class AttachedVolume:
     """An EBS volume as EC2 sees it."""
 
     external_id: str
@@ -52,10 +52,10 @@ class EbsVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ObservedAttachments:
     """What EC2 said."""
 
-    volumes: Mapping[str, EbsVolume] = field(default_factory=dict)
+    volumes: Mapping[str, AttachedVolume] = field(default_factory=dict)
     """By external id; one for each that was asked for."""
 
     instances: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
-class EbsVolume:
+class EbsVolumeRecord:
     """A volume of EBS."""
 
     external_id: str

@@ -25,7 +25,7 @@ class FileSystem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ObservedFileSystems:
     """What EFS said."""
 
     file_systems: Mapping[str, FileSystem]

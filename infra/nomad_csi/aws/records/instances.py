@@ -12,7 +12,7 @@ _ID = re.compile(r"i-[0-9a-f]{8,17}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instance:
+class Ec2Instance:
     """A machine."""
 
     instance_id: str

@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class PolicySimulation:
     """One simulation: may the role do *actions* on *resources*."""
 
     actions: tuple[str, ...]
@@ -21,7 +21,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Role:
+class IamRole:
     """A role of instances, with its policies or with answers."""
 
     name: str

@@ -19,7 +19,7 @@ class Validated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class ValidationQuestion:
     """One volume, and how it is to be used."""
 
     key: Key

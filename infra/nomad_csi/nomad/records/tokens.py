@@ -30,7 +30,7 @@ class Rules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Token:
+class AclToken:
     """Whoever asks."""
 
     name: str
