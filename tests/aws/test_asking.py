@@ -17,6 +17,7 @@ def sessions(monkeypatch, tmp_path):
     made, real = [], boto3.session.Session
     monkeypatch.setattr(boto3.session, "Session", lambda **words: made.append(words) or real(**words))
     monkeypatch.setattr(asking, "_SESSIONS", {})
+    monkeypatch.setattr(asking, "SESSION_S", 3600)  # a busy machine may need more than a minute here
     for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(f"AWS_{name}", str(tmp_path / name))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "first")
