@@ -89,10 +89,13 @@ def test_volume_that_the_plugin_makes_is_verified_and_used(stack, folder, create
 
 
 def test_volume_that_exists_is_registered_again_under_its_own_id(stack, folder, create, register):
-    """What the plugin once made is found by its UUID; with its topology it goes where it is."""
+    """What the plugin once made is found by its UUID; with its topology it goes where it is, and to one id at a time."""
     made = create(wanted("first"))
     again = existing("second", made["externalId"]) | {"topologies": [{"topology.hostpath.csi/node": NODE}]}
 
+    with pytest.raises(errors.RefusedError, match="is registered as default/first already"):
+        register(again)
+    volumes.deregister(stack.agent.client, "default", "first")
     register(again)
 
     report = stack.verify(again)
