@@ -185,7 +185,9 @@ def _kept(kind, given, stack, after):
     identity, outputs = kind.create(stack.context, inputs_of(kind, given))
     after.callback(kind.delete, stack.context, identity, outputs)
     volume_id = given["volumeId"]
-    after.callback(stack.until, lambda: not getattr(stack.volume(volume_id), "claims", ()), USE_S, f"{volume_id} is free")
+    after.callback(
+        stack.until, lambda: not getattr(stack.volume(volume_id), "claims", ()), USE_S, f"{volume_id} is free"
+    )
     return outputs
 
 
