@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 
 from nomad_csi.deploy import deletion_proof
-from nomad_csi.deploy.deletion_proof import Said, Seen
+from nomad_csi.deploy.deletion_proof import DeletionConfirmation, DeletionEvidence
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"
 TAGS = {"nomad-csi:volume": "prod/mysql", "nomad-csi:owner": OWNER, "nomad-csi:cluster": "one"}
-OURS = Seen(key="prod/mysql", external_id=ID, tags=TAGS, cluster="one", is_registered=True, mark=OWNER)
+OURS = DeletionEvidence(key="prod/mysql", external_id=ID, tags=TAGS, cluster="one", is_registered=True, mark=OWNER)
 BY_STATE = dataclasses.replace(OURS, tags={}, made={"prod/mysql": ID}, recorded_cluster="one")
-FOR_OWNER = Said(owner=OWNER)
+FOR_OWNER = DeletionConfirmation(owner=OWNER)
 
 
 def without(tag):
@@ -35,9 +35,9 @@ def test_tags_or_a_state_prove_it(seen, changes):
         (without("nomad-csi:owner"), FOR_OWNER, "(found nomad-csi:volume=prod/mysql)"),
         (without("nomad-csi:volume"), FOR_OWNER, "(found nomad-csi:owner=shop/prod)"),
         ({"tags": TAGS | {"nomad-csi:volume": "prod/other"}}, FOR_OWNER, "(found nomad-csi:volume=prod/other, nomad-csi:owner=shop/prod)"),
-        ({}, Said(), f"prod/mysql belongs to stack {OWNER} by its mark: delete it there, or act for that stack with --owner {OWNER}"),
-        ({"mark": ""}, Said(owner="bank/prod"), f"prod/mysql belongs to stack {OWNER} by the tag nomad-csi:owner of {ID}: delete it there"),
-        ({"mark": "bank/prod"}, Said(owner="bank/prod"), f"prod/mysql belongs to stack bank/prod by its mark, and {ID} to stack {OWNER} by its tag nomad-csi:owner: find out whose it is, and set the other right"),
+        ({}, DeletionConfirmation(), f"prod/mysql belongs to stack {OWNER} by its mark: delete it there, or act for that stack with --owner {OWNER}"),
+        ({"mark": ""}, DeletionConfirmation(owner="bank/prod"), f"prod/mysql belongs to stack {OWNER} by the tag nomad-csi:owner of {ID}: delete it there"),
+        ({"mark": "bank/prod"}, DeletionConfirmation(owner="bank/prod"), f"prod/mysql belongs to stack bank/prod by its mark, and {ID} to stack {OWNER} by its tag nomad-csi:owner: find out whose it is, and set the other right"),
         ({"cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster one, and the one that answers is two: delete it there"),
         ({"cluster": ""}, FOR_OWNER, f"{ID} is storage of cluster one, and the id of the one that answers is unknown: delete it there"),
         ({"cluster": "two", "recorded_cluster": "three"}, FOR_OWNER, f"{ID} is storage of cluster one, three, and the one that answers is two"),
@@ -45,7 +45,7 @@ def test_tags_or_a_state_prove_it(seen, changes):
         (without("nomad-csi:cluster"), FOR_OWNER, f"{ID} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is; see that no other has it registered, and say so: --external-id {ID}"),
         ({"is_registered": False, "mark": ""}, FOR_OWNER, f"{ID} may be another cluster's: this cluster holds neither a registration of prod/mysql nor its mark; see that no other has it registered, and say so: --external-id {ID}"),
         (without("nomad-csi:cluster") | {"is_registered": False, "mark": ""}, FOR_OWNER, f": no tag nomad-csi:cluster says of which cluster it is, and this cluster holds neither a registration of prod/mysql nor its mark; see that no other has it registered, and say so: --external-id {ID} --accept-unregistered"),
-        (without("nomad-csi:cluster") | {"is_registered": False, "mark": ""}, Said(owner=OWNER, external_id=ID), "say so: --accept-unregistered"),
+        (without("nomad-csi:cluster") | {"is_registered": False, "mark": ""}, DeletionConfirmation(owner=OWNER, external_id=ID), "say so: --accept-unregistered"),
     ],
 )  # fmt: skip
 def test_anything_else_is_refused(changes, said, reason):
@@ -56,11 +56,11 @@ def test_anything_else_is_refused(changes, said, reason):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (without("nomad-csi:cluster"), Said(owner=OWNER, external_id=ID)),
-        ({"is_registered": False, "mark": ""}, Said(owner=OWNER, external_id=ID)),
+        (without("nomad-csi:cluster"), DeletionConfirmation(owner=OWNER, external_id=ID)),
+        ({"is_registered": False, "mark": ""}, DeletionConfirmation(owner=OWNER, external_id=ID)),
         (
             without("nomad-csi:cluster") | {"is_registered": False, "mark": ""},
-            Said(owner=OWNER, external_id=ID, accepts_unregistered=True),
+            DeletionConfirmation(owner=OWNER, external_id=ID, accepts_unregistered=True),
         ),
     ],
 )
