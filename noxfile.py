@@ -110,7 +110,7 @@ def locks(session: nox.Session) -> None:
 def audit(session: nox.Session) -> None:
     """Look the pinned packages up in the database of known vulnerabilities. It asks the package index."""
     _tools(session)
-    session.run("pip-audit", "--require-hashes", "--disable-pip", "--requirement", "requirements.lock")
+    session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", "--requirement", "requirements.lock")
 
 
 @nox.session(python="3.11")
