@@ -244,7 +244,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
     )
 
     with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
-        found = probe_deep.completed(asking, probed.ProbedPlugin(plugin_id="p", rows=(row,)))
+        found = probe_deep._compared(probed.ProbedPlugin(plugin_id="p", rows=(row,)), *probe_deep._needs(asking, "p"))
 
     assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [
         ("volumes-unread", "1 volume of namespace secret (hidden)")
