@@ -91,7 +91,7 @@ def test_pages_of_reference_are_printed_by_one_option():
     words = {"--docs", "--codes", "--markdown"}
     found = {typed: action for typed, action in options() if words & set(action.option_strings)}
 
-    assert set(found) == {"lint", "doctor", "drivers", "schema"}
+    assert set(found) == {"claims", "doctor", "drivers", "lint", "probe", "schema", "verify"}
     assert all(action.option_strings == ["--docs"] and "docs/" in action.help for action in found.values())
 
 

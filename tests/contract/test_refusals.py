@@ -217,10 +217,10 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             {"jobs": {"plugin-efs": "1"}},
             "0/1 nodes",
             [
-                "  provider-differs: plugin efs: expected ebs.csi.aws.com, found efs.csi.aws.com; another driver answers "
-                "under this plugin id: correct the image or command, or choose another id",
+                "  provider-differs: plugin efs: expected ebs.csi.aws.com, found efs.csi.aws.com; correct the image or "
+                "command, or choose another plugin id",
                 "  provider-differs: node instance of plugin efs on one: expected ebs.csi.aws.com, found it answers as "
-                "efs.csi.aws.com; another driver answers under this plugin id: correct the image or command",
+                "efs.csi.aws.com; correct the image or command, or choose another plugin id",
             ],
         ),
         (
@@ -245,8 +245,8 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             [
                 "  job-missing: plugin nobody: expected job plugin-nobody of namespace default running, found no such "
                 "job, or a stopped one; run `pulumi up`, or submit the rendered job file",
-                "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none of that id; look at the "
-                "tasks of its jobs; ids are case-sensitive",
+                "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none of that id; run "
+                "the plugin's jobs and look at their tasks, or deregister its volumes; ids are case-sensitive",
                 CONTROLLER.format("nobody"),
                 NODE.format("nobody", ""),
             ],

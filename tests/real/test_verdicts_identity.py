@@ -40,14 +40,14 @@ def test_other_drivers_name_under_the_plugins_id(cluster):
     assert told(seen) == [
         (
             "error",
-            f"provider-differs: plugin astray: {why} other.csi.example.com; another driver answers under this plugin "
-            "id: correct the image or command, or choose another id",
+            f"provider-differs: plugin astray: {why} other.csi.example.com; correct the image or command, "
+            "or choose another plugin id",
         ),
         *(
             (
                 "error",
-                f"provider-differs: {row.format(id='astray')}: {why} it answers as other.csi.example.com; another "
-                "driver answers under this plugin id: correct the image or command",
+                f"provider-differs: {row.format(id='astray')}: {why} it answers as other.csi.example.com; correct the "
+                "image or command, or choose another plugin id",
             )
             for row in ROWS
         ),

@@ -30,5 +30,6 @@ def _code(given: str) -> str:
     known = registry.codes()
     if given in known:
         return given
-    near = difflib.get_close_matches(given, known, n=1, cutoff=0.0)
-    raise argparse.ArgumentTypeError(f"there is no code {given!r}; the nearest is {near[0]!r}")
+    [near] = difflib.get_close_matches(given, known, n=1, cutoff=0.0)
+    lists = f"`nomad-csi {known[near].commands[0]} --docs` lists all"
+    raise argparse.ArgumentTypeError(f"there is no code {given!r}; the nearest is {near!r}; {lists}")
