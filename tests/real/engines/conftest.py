@@ -262,7 +262,8 @@ def noise():
 
 
 OURS = re.compile(
-    r"warning: (deregisters |group .* cannot be placed yet: |.* is not reachable: .* was not compared|plugin .* is not healthy now: )"
+    r"warning: (deregisters |group .* cannot be placed yet: |.* is not reachable: .* was not compared|"
+    r"plugin .* is not healthy now: |\S+ is re-pointed from )"
 )
 
 
