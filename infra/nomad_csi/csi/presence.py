@@ -87,6 +87,15 @@ def _other(run: str) -> str:
     return "".join(choose(next(kind for kind in kinds if each in kind)) for each in run)
 
 
+def _refusal(error: errors.CsiError, question: PresenceQuestion) -> Literal["absent", "error", "unimplemented"]:
+    """Return what a refused call says of the volume. Raises *error* where the driver was not reached."""
+    if error.code in _OUT_OF_REACH:
+        raise error
+    if error.code == "UNIMPLEMENTED":
+        return "unimplemented"
+    return "absent" if error.code == "NOT_FOUND" or says_gone(error, question.gone) else "error"
+
+
 def _by_validation(
     connection: channel.CsiConnection, question: PresenceQuestion, volume_id: str
 ) -> Literal["present", "absent", "error", "unimplemented"]:
@@ -99,12 +108,7 @@ def _by_validation(
             timeout_s=question.timeout_s,
         )
     except errors.CsiError as error:
-        if error.code in _OUT_OF_REACH:
-            raise
-        if error.code == "UNIMPLEMENTED":
-            return "unimplemented"
-        is_gone = error.code == "NOT_FOUND" or says_gone(error, question.gone)
-        return "absent" if is_gone else "error"
+        return _refusal(error, question)
     return "present"
 
 
@@ -113,18 +117,17 @@ def _knows_ids(connection: channel.CsiConnection, question: PresenceQuestion) ->
     return _by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
 
 
+_BY_REFUSAL: Mapping[str, Presence] = {"absent": "absent", "error": "present", "unimplemented": "unobservable"}
+"""What a refused ControllerGetVolume says: a driver that fails on the volume knows it."""
+
+
 def _by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     try:
         condition = controller.controller_get_volume(
             connection, volume_id=question.volume_id, timeout_s=question.timeout_s
         )
     except errors.CsiError as error:
-        if error.code in _OUT_OF_REACH:
-            raise
-        if error.code == "UNIMPLEMENTED":
-            return "unobservable"
-        is_gone = error.code == "NOT_FOUND" or says_gone(error, question.gone)
-        return "absent" if is_gone else "present"
+        return _BY_REFUSAL[_refusal(error, question)]
     is_gone = condition.abnormal and any(re.search(pattern, condition.message) for pattern in question.gone)
     return "absent" if is_gone else "present"
 
