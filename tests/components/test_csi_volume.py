@@ -70,10 +70,27 @@ def test_its_file_is_for_volume_create(cloud):
     assert "external_id" not in made["content"]
 
 
+def test_its_exact_size_is_handed_over(cloud):
+    """Bytes are neither rounded nor counted in GiB: to Nomad, and in the file."""
+    exact = {"plugin_id": "made-up", "driver": OWN, "capacity_min_bytes": 104_857_601, "capacity_max_bytes": 2**27}
+
+    cloud.settle(lambda: CsiVolume("scratch", exact | {"render_to": "out"}) and None)
+
+    made = cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")
+    assert (made["capacityMinBytes"], made["capacityMaxBytes"]) == (104_857_601, 134_217_728)
+    content = cloud.inputs("nomad-csi:index:RenderedFile", "scratch")["content"]
+    assert 'capacity_min = "104857601B"\ncapacity_max = "128MiB"\n' in content
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
         ({"capacity_min_gib": 0}, "capacity_min_gib: expected at least 1, got 0"),
+        (
+            {"capacity_min_bytes": 2**30},
+            "create: expected exactly one of capacity_min_gib, capacity_min_bytes, got capacity_min_gib and "
+            "capacity_min_bytes",
+        ),
         (
             {"capacity_max_gib": 1, "capacity_min_gib": 2},
             "create: expected capacity_max_gib of at least capacity_min_gib, got a mapping",

@@ -103,6 +103,12 @@ volumes:
       on_destroy: delete
       deletion: {aws_region: us-east-1}
 """
+EXACT = """
+plugins:
+  - {id: hostpath0, driver: csi-hostpath}
+volumes:
+  - {id: made, plugin_id: hostpath0, create: {capacity_min_bytes: 104857600}}
+"""
 HOSTPATH = """
 plugins:
   - id: hostpath0
@@ -253,7 +259,9 @@ CHANGES = {
     "volumes[].existing.external_id": (EXISTING, "vol-0123456789abcdef1"),
     "volumes[].existing.availability_zone": (EXISTING, "us-east-1b"),
     "volumes[].create.capacity_min_gib": (CREATED, 11),
+    "volumes[].create.capacity_min_bytes": (EXACT, 104_857_601),
     "volumes[].create.capacity_max_gib": (CREATED, 20),
+    "volumes[].create.capacity_max_bytes": (EXACT, 2**31 + 1),
     "volumes[].create.availability_zone": (CREATED, "us-east-1b"),
     "volumes[].create.clone_id": (CREATED, "vol-0123456789abcdef0"),
     "volumes[].create.snapshot_id": (CREATED, "snap-0123456789abcdef0"),

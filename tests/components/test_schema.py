@@ -43,7 +43,7 @@ def test_required_inputs_are_those_without_a_default(package):
 
     assert {name: sorted(item["requiredInputs"]) for name, item in components.items()} == {
         "nomad-csi:index:CsiPlugin": ["driver"],
-        "nomad-csi:index:CsiVolume": ["capacityMinGib", "driver", "pluginId"],
+        "nomad-csi:index:CsiVolume": ["driver", "pluginId"],
         "nomad-csi:index:EbsSnapshots": [],
         "nomad-csi:index:EbsVolume": ["availabilityZone", "pluginId", "sizeGib"],
         "nomad-csi:index:EfsBackups": ["fileSystemArns", "keepDays"],

@@ -7,6 +7,7 @@ import pytest
 
 from nomad_csi.hcl import layout, read, volume
 from nomad_csi.nomad import volumes
+from nomad_csi.plan.model import CreatedVolume
 from nomad_csi.plan.registration import Capability, MountOptions, VolumeRegistration
 from nomad_csi.render import documents, files
 
@@ -76,6 +77,28 @@ def test_volume_file_read_back_is_the_payload(registration):
     text = documents.volume_file(registration)
 
     assert volume.volume_payload(read.read_volume(text)) == volumes.payload(registration)
+
+
+@pytest.mark.parametrize(
+    ("size", "written"),
+    [
+        (10 * 2**30, "10GiB"),
+        (1536 * 2**20, "1536MiB"),
+        (104_857_600, "100MiB"),
+        (5 * 2**10, "5KiB"),
+        (104_857_601, "104857601B"),
+        (2**53 - 1, "9007199254740991B"),
+    ],
+)
+def test_sizes_in_a_file_are_exact(size, written):
+    """The largest unit that divides it, and the same bytes when Nomad's CLI reads it."""
+    made = CreatedVolume(capacity_min_bytes=size, capacity_max_bytes=size, clone_id="", snapshot_id="")
+
+    text = documents.volume_file(plain(external_id=""), made)
+
+    payload = volume.volume_payload(read.read_volume(text))
+    assert f'capacity_min = "{written}"\ncapacity_max = "{written}"\n' in text
+    assert (payload["RequestedCapacityMin"], payload["RequestedCapacityMax"]) == (size, size)
 
 
 def test_volume_file_names_secrets_and_does_not_hold_them():

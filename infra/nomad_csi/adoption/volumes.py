@@ -1,6 +1,5 @@
 """From the content of a volume file to a volume of a spec."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,9 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
+from nomad_csi.spec import volume as spec
 from nomad_csi.text import secrets
 
-GIB = 2**30
 _TAKEN = frozenset(
     {
         "access_mode", "attachment_mode", "capability", "capacity_max", "capacity_min", "clone_id", "context",
@@ -105,18 +104,11 @@ def _places(
 
 def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks: model.Remarks) -> dict[str, Any]:
     found: dict[str, Any] = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
-    for name, field, rounded in (
-        ("capacity_min", "RequestedCapacityMin", math.ceil),
-        ("capacity_max", "RequestedCapacityMax", math.floor),
-    ):
-        size = payload.get(field)
-        if not size:
-            continue
-        found[f"{name}_gib"] = max(1, rounded(size / GIB))
-        if found[f"{name}_gib"] * GIB != size:
-            text = f"{name} of {size} bytes becomes {found[f'{name}_gib']} GiB: a spec counts whole GiB"
-            remarks.add("changed", file, content.at(name), text)
-    if "capacity_min_gib" not in found:
+    for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
+        if size := payload.get(field, 0):
+            count, rest = divmod(size, spec.GIB)
+            found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
+    if not payload.get("RequestedCapacityMin"):
         text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
         remarks.add("missing", file, content.line, text)
     return found

@@ -12,7 +12,9 @@ from nomad_csi.render import documents
 
 _CREATE = (
     "capacity_min_gib",
+    "capacity_min_bytes",
     "capacity_max_gib",
+    "capacity_max_bytes",
     "availability_zone",
     "clone_id",
     "snapshot_id",
@@ -39,10 +41,14 @@ class CsiVolumeArgs(volume.VolumeArgs):
 
     driver: Any
     """Name in the driver catalogue, or the description of a driver that is not in it: whose rules hold."""
-    capacity_min_gib: int
-    """Least size in GiB (2**30 bytes)."""
+    capacity_min_gib: NotRequired[int]
+    """Least size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` says it."""
+    capacity_min_bytes: NotRequired[int]
+    """Least size in bytes, in place of ``capacity_min_gib``: for one that is no whole GiB."""
     capacity_max_gib: NotRequired[int]
-    """Most. Default: the plugin's choice."""
+    """Most, in GiB. Default: the plugin's choice."""
+    capacity_max_bytes: NotRequired[int]
+    """Most, in bytes, in place of ``capacity_max_gib``."""
     availability_zone: NotRequired[str]
     """Where to make it; required by drivers whose volumes are bound to a zone."""
     clone_id: NotRequired[str]

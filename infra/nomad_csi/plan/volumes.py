@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from nomad_csi.plan import iam, model, registration, snapshots
 from nomad_csi.spec import model as spec
 
-GIB = 2**30
-
 _NOTHING: Mapping[str, str] = {}
 """One empty map for all volumes, of which there may be a hundred thousand."""
 
@@ -135,10 +133,9 @@ def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsF
 
 
 def _created(volume: spec.VolumeSpec, create: spec.CreateSpec) -> model.CreatedVolume:
-    most = create.capacity_max_gib
     return model.CreatedVolume(
-        capacity_min_bytes=create.capacity_min_gib * GIB,
-        capacity_max_bytes=None if most is None else most * GIB,
+        capacity_min_bytes=create.least_bytes,
+        capacity_max_bytes=create.most_bytes,
         clone_id=create.clone_id or "",
         snapshot_id=create.snapshot_id or "",
         availability_zone="" if volume.topologies else create.availability_zone or "",

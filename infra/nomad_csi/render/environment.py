@@ -24,6 +24,8 @@ class Quoted(str):
 _MAY_STAND = (Quoted, jinja2.Undefined)
 """An undefined name raises an error of its own, with the name, when it is printed."""
 
+_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+
 
 class UnquotedValueError(errors.NomadCsiError):
     """A template printed a value that passed no filter."""
@@ -79,6 +81,12 @@ def _lines(values: Iterable[str]) -> Quoted:
     return Quoted("[\n" + "".join(f"{quote.job_string(value)},\n" for value in values) + "]")
 
 
+def _size(count: int) -> str:
+    """Return *count* bytes as a volume file has it, never rounded: ``"10GiB"``, ``"100MiB"``, ``"104857601B"``."""
+    unit, name = next((unit, name) for unit, name in _UNITS if count % unit == 0)
+    return f"{count // unit}{name}"
+
+
 def _duration(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     return f'"{seconds}s"' if rest or minutes <= 1 else f'"{minutes}m"'
@@ -95,7 +103,7 @@ FILTERS = {
     "attribute": lambda text: Quoted(quote.attribute_string(text)),
     "boolean": lambda value: Quoted(quote.boolean(value)),
     "heredoc": lambda text: Quoted(quote.heredoc(text)),
-    "gibibytes": lambda size: Quoted(quote.string(f"{size // 2**30}GiB")),
+    "size": lambda count: Quoted(quote.string(_size(count))),
     "lines": _lines,
     "seconds": lambda number: Quoted(_duration(number)),
     "volume_text": lambda text: Quoted(quote.string(text)),

@@ -103,6 +103,9 @@ Digest = Annotated[str, matching(re.compile(r"sha256:[0-9a-f]{64}"), "sha256: an
 CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
 Directory = Annotated[str, matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
+ByteCount = Annotated[int, pydantic.Field(ge=1, le=2**53)]
+"""What stays exact on its way: Pulumi and Nomad's reader of volume files count in 64-bit floating point.
+Source: ``google.protobuf.Value.number_value``; ``ParseBytes`` of dustin/go-humanize ``bytes.go``, 2026-08."""
 Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
 EnvironmentName = Annotated[str, matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 FileName = Annotated[

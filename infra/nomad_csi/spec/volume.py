@@ -11,6 +11,12 @@ from nomad_csi.spec.snapshots import ScheduleName
 SOURCES = ("ebs", "efs", "existing", "create")
 """Where the storage of a volume can come from: one of these keys."""
 
+GIB = 2**30
+"""Bytes of what the keys with ``_gib`` count."""
+
+_LEAST = ("capacity_min_gib", "capacity_min_bytes")
+_MOST = ("capacity_max_gib", "capacity_max_bytes")
+
 
 class MountOptionsSpec(base.Model):
     """How the file system is mounted."""
@@ -140,11 +146,17 @@ class DeletionSpec(base.Model):
 class CreateSpec(base.Model):
     """A volume that the plugin makes, asked through Nomad."""
 
-    capacity_min_gib: base.Count
-    """Least size in GiB (2**30 bytes)."""
+    capacity_min_gib: base.Count | None = None
+    """Least size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` says it."""
+
+    capacity_min_bytes: base.ByteCount | None = None
+    """Least size in bytes, in place of ``capacity_min_gib``: for one that is no whole GiB."""
 
     capacity_max_gib: base.Count | None = None
-    """Most; the plugin's choice when absent."""
+    """Most, in GiB; the plugin's choice when absent."""
+
+    capacity_max_bytes: base.ByteCount | None = None
+    """Most, in bytes, in place of ``capacity_max_gib``."""
 
     availability_zone: base.Word | None = None
     """Where to make it. Required by drivers whose volumes are bound to a zone."""
@@ -163,13 +175,34 @@ class CreateSpec(base.Model):
 
     @pydantic.model_validator(mode="after")
     def _fits(self) -> "CreateSpec":
-        if self.capacity_max_gib is not None and self.capacity_max_gib < self.capacity_min_gib:
-            raise ValueError("capacity_max_gib of at least capacity_min_gib")
+        base.exactly_one(self, _LEAST)
+        if any(getattr(self, name) is not None for name in _MOST):
+            base.exactly_one(self, _MOST)
+        if self.most_bytes is not None and self.most_bytes < self.least_bytes:
+            raise ValueError(f"{self._given(_MOST)} of at least {self._given(_LEAST)}")
         if self.clone_id is not None and self.snapshot_id is not None:
             raise ValueError("clone_id or snapshot_id, not both")
         if self.on_destroy == "delete" and self.deletion is None:
             raise ValueError("deletion, which says how, with on_destroy: delete")
         return self
+
+    @property
+    def least_bytes(self) -> int:
+        """The least size in bytes, whichever key says it."""
+        return _bytes(self.capacity_min_gib, self.capacity_min_bytes) or 0
+
+    @property
+    def most_bytes(self) -> int | None:
+        """The most in bytes; ``None``: the plugin's choice."""
+        return _bytes(self.capacity_max_gib, self.capacity_max_bytes)
+
+    def _given(self, pair: tuple[str, str]) -> str:
+        """Return which of *pair* is written."""
+        return next(name for name in pair if getattr(self, name) is not None)
+
+
+def _bytes(size_gib: int | None, size_bytes: int | None) -> int | None:
+    return size_bytes if size_gib is None else size_gib * GIB
 
 
 class VolumeSpec(base.Model):

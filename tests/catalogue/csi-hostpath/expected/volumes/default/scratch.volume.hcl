@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content fe6bcfcdc56f6780
+# Rendered by nomad-csi. Change the spec and render again. Content 9f65be64d3d39680
 type      = "csi"
 id        = "scratch"
 namespace = "default"
@@ -6,7 +6,7 @@ name      = "scratch"
 plugin_id = "hostpath0"
 
 # For `nomad volume create`: the plugin makes the volume.
-capacity_min = "1GiB"
+capacity_min = "100MiB"
 
 capability {
   access_mode     = "single-node-writer"
