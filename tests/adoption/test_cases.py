@@ -17,8 +17,6 @@ from nomad_csi_sandbox.nomad import parse
 CASES = Path(__file__).parents[1] / "cases"
 
 EVERY_JOB = {
-    "ID": "job id: ",
-    "Name": "job id: ",
     "Namespace": "namespace: ",
     "NodePool": "node_pool: ",
     "Priority": "priority: 50 becomes 80",
@@ -105,6 +103,7 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
                 "id": "aws-ebs0",
                 "driver": "aws-ebs",
                 "datacenters": ["dc1"],
+                "job_ids": {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-nodes"},
                 "image": "amazon/aws-ebs-csi-driver:v0.10.1",
                 "log_verbosity": 5,
                 "resources": {"cpu_mhz": 500, "memory_mib": 256},

@@ -73,6 +73,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
 
     assert found.pop("id") in {"aws-ebs0", "aws-efs0"}
     assert found.pop("driver") in {"aws-ebs", "aws-efs"}
+    assert list(found.pop("job_ids").values()) == ["j"]
     assert found == expected
 
 
@@ -110,8 +111,8 @@ def test_what_is_not_carried_over_is_said(adopted, said, text, kind, told):
 def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
     """The node's value is taken, and said."""
     texts = {
-        "c": ebs("controller", job="priority = 60", task="resources {\n cpu = 50\n }"),
-        "n": ebs(job="priority = 70"),
+        "c": ebs("controller", job="priority = 60", task="resources {\n cpu = 50\n }").replace('job "j"', 'job "c"'),
+        "n": ebs(job="priority = 70").replace('job "j"', 'job "n"'),
     }
 
     adoption = adopted(texts)
@@ -119,6 +120,7 @@ def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
     assert plugin_of(adoption) == {
         "id": "aws-ebs0",
         "driver": "aws-ebs",
+        "job_ids": {"controller": "c", "node": "n"},
         "priority": 70,
         "controller": {"resources": {"cpu_mhz": 50, "memory_mib": 300}},
     }
@@ -155,6 +157,31 @@ def test_a_second_job_of_one_part_is_left_out(adopted, said):
     found = said(adopted({"a": ebs(), "b": ebs().replace('job "j"', 'job "k"')}))
 
     assert ("left out", "job k: job j runs the node of aws-ebs0 already") in found
+
+
+def test_the_usual_job_ids_stand_nowhere(adopted):
+    """Of two jobs the spec names the one whose id is not the usual one."""
+    texts = {"c": ebs("controller").replace('job "j"', 'job "plugin-aws-ebs0-controller"'), "n": ebs()}
+
+    assert plugin_of(adopted(texts))["job_ids"] == {"node": "j"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "job_id", "why"),
+    [
+        ({"j": ebs().replace("  }\n}\n", "  }\n" + efs().partition("\n")[2].replace('group "g"', 'group "h"'))}, "j", "it runs several instances of plugins, and a spec has a job for each"),
+        ({"j": ebs().replace('job "j"', 'job "a/b"')}, "a/b", "a spec knows up to 128 letters, digits, '.', '_' and '-', the first a letter or digit"),
+    ],
+)  # fmt: skip
+def test_a_job_that_cannot_be_taken_over_keeps_no_id(adopted, said, texts, job_id, why):
+    """It has to be stopped first, which is said with the id of the job that comes in its place."""
+    adoption = adopted(texts)
+
+    assert all("job_ids" not in plugin for plugin in adoption.document["plugins"])
+    assert (
+        "left out",
+        f"the job id {job_id!r}: {why}; plugin-aws-ebs0-nodes is rendered for the node, so stop {job_id!r} first",
+    ) in said(adoption)
 
 
 def test_controller_and_node_may_have_task_drivers_of_their_own(adopted):
@@ -231,7 +258,7 @@ def test_a_driver_that_is_not_in_the_catalogue_is_described(adopted, said):
     )
     volume = 'id = "v"\nplugin_id = "rbd"\nexternal_id = "e"\naccess_mode = "multi-node-multi-writer"\nattachment_mode = "block-device"\n'
 
-    adoption = adopted({"c": controller, "n": node, "v": volume})
+    adoption = adopted({"c": controller, "n": node.replace('job "j"', 'job "n"'), "v": volume})
 
     assert plugin_of(adoption)["driver"] == {
         "name": "rbd",
@@ -372,7 +399,12 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
 
     adoption = adopted({"j": text})
 
-    assert plugin_of(adoption) == {"id": "kowlan", "driver": "democratic-csi", "log_level": "debug"}
+    assert plugin_of(adoption) == {
+        "id": "kowlan",
+        "driver": "democratic-csi",
+        "job_ids": {"controller": "j"},
+        "log_level": "debug",
+    }
     assert "hunter2" not in str(adoption)
     found = [told for kind, told in said(adoption) if kind in {"missing", "left out"}]
     assert found == [

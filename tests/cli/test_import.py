@@ -28,6 +28,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
                 "id": "aws-efs0",
                 "driver": "aws-efs",
                 "datacenters": ["dc1"],
+                "job_ids": {"node": "plugin-efs"},
                 "image": "amazon/aws-efs-csi-driver:v.1.3.2",
                 "log_verbosity": 5,
                 "extra_arguments": {"node": ["--logtostderr"]},
@@ -107,8 +108,7 @@ def test_everything_as_json(capsys):
         "kind": "changed",
         "file": EFS,
         "line": 1,
-        "text": "job id: plugin-efs becomes plugin-aws-efs0-nodes, named by the plugin, so that two plugins of one driver "
-        "can run",
+        "text": "namespace: the caller's becomes default",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
 

@@ -282,7 +282,11 @@ def test_diff_of_the_text_updates_and_of_the_id_replaces():
     assert JOB.diff(IDENTITY, NEWS, {}, NEWS | {"hcl": "x", "adopt": True}).updates == ("hcl",)
     found = JOB.diff(IDENTITY, NEWS, {}, NEWS | {"jobId": "x", "namespace": "y"})
     assert found.replaces == ("jobId", "namespace")
-    assert found.notice.startswith("stops and purges job storage/aws-ebs0-node first")
+    assert found.notice == (
+        "stops and purges job storage/aws-ebs0-node first, then runs y/x; its plugin cannot mount or detach volumes "
+        "meanwhile, and it is refused while a volume of the plugin is claimed"
+    )
+    assert found.delete_before_replace
 
 
 @pytest.mark.parametrize(("drift", "updates"), [("Edited", ("driftType",)), ("None", ()), (None, ())])

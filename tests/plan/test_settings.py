@@ -437,6 +437,39 @@ def second(**settings):
     return {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"} | settings
 
 
+def test_jobs_have_the_ids_that_the_spec_names():
+    """The other job keeps its usual one; the file's name is the plugin's."""
+    plan = planned(job_ids={"node": "plugin-ebs-nodes"})
+
+    assert [(job.job_id, job.file_name) for job in plan.jobs] == [
+        ("plugin-ebs-controller", "jobs/ebs-controller.nomad.hcl"),
+        ("plugin-ebs-nodes", "jobs/ebs-node.nomad.hcl"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "line"),
+    [
+        ([{"job_ids": {"node": "a/b"}}], "plugins[0].job_ids.node: expected up to 128 letters, digits, '.', '_' and '-', the first a letter or digit, got 'a/b'"),
+        ([{"job_ids": {"monolith": "a"}}], "plugins[0].job_ids.monolith: expected no id of a monolith job for aws-ebs, which has only: controller, node, got 'a'; remove it"),
+        ([{"job_ids": {"controller": "a", "node": "a"}}], "plugins[0].job_ids.node: expected an id of its own: the controller job of plugins[0] has it already, got 'a'"),
+        ([{}, {"job_ids": {"node": "plugin-ebs-controller"}}], "plugins[1].job_ids.node: expected an id of its own: the controller job of plugins[0] has it already, got 'plugin-ebs-controller'"),
+    ],
+)  # fmt: skip
+def test_job_ids_that_no_two_jobs_can_have(plugins, line):
+    """Nomad would take the second for the next version of the first."""
+    first, *rest = plugins
+
+    assert problems({"plugins": [BASE | first, *(second(**item) for item in rest)]}) == [line]
+
+
+def test_one_job_id_in_two_namespaces_is_two_jobs():
+    """Nomad tells them apart."""
+    document = {"plugins": [BASE | {"job_ids": {"node": "n"}}, second(namespace="b", job_ids={"node": "n"})]}
+
+    assert problems(document) == []
+
+
 def test_two_plugins_of_one_client_have_ports_of_their_own():
     """Nomad would place only one of them."""
     document = {"plugins": [BASE | {"metrics_port": 3301}, second(metrics_port=3302)]}

@@ -8,7 +8,8 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.plan import jobs as plan_jobs
+from nomad_csi.spec import names, plugin_jobs
 
 _SHARED = {"namespace": "namespace", "datacenters": "datacenters", "node_pool": "node_pool", "priority": "priority"}
 _SHARED_NAMES = {**_SHARED, "region": "nomad_region"}
@@ -37,6 +38,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     document: dict[str, Any] = {"id": plugin_id}
     document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks)
     document |= _shared(roles, remarks)
+    document |= _job_ids(roles, remarks)
     document |= _constraints(roles, remarks)
     document |= _task_driver(roles, remarks)
     document |= _same("restart", {name: parts.restart(part, remarks) for name, part in roles.items()}, roles, remarks)
@@ -102,6 +104,29 @@ def _shared(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str
             if value != _DEFAULTS.get(name, values.UNSAID) or name == "priority"
         }
     return document
+
+
+def _job_ids(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return the ids of jobs that are not the usual ones, so that these jobs are taken over."""
+    found: dict[str, str] = {}
+    for name, part in roles.items():
+        job_id = part.job.id
+        if job_id == plan_jobs.usual_job_id(part.plugin.id, name):  # type: ignore[arg-type]
+            continue
+        if why := _not_kept(part):
+            usual = plan_jobs.usual_job_id(part.plugin.id, name)  # type: ignore[arg-type]
+            text = f"the job id {job_id!a}: {why}; {usual} is rendered for the {name}, so stop {job_id!a} first"
+            remarks.add("left out", part.file, part.job.body.line, text)
+        else:
+            found[name] = job_id
+    return {"job_ids": found} if found else {}
+
+
+def _not_kept(part: model.Part) -> str:
+    """Return why the job of *part* cannot be taken over under its own id; empty: it can."""
+    if len(list(part.job.plugins())) > 1:
+        return "it runs several instances of plugins, and a spec has a job for each"
+    return "" if names.JOB_ID.fullmatch(part.job.id) else f"a spec knows {names.JOB_ID_ALLOWED}"
 
 
 def _same(

@@ -43,6 +43,17 @@ class PluginResources(TypedDict):
     """How much it may take where the client has it. Default: no more."""
 
 
+class JobIds(TypedDict):
+    """Ids of the plugin's jobs: for jobs that run already under other names."""
+
+    controller: NotRequired[str]
+    """Default: ``plugin-PLUGIN_ID-controller``."""
+    node: NotRequired[str]
+    """Default: ``plugin-PLUGIN_ID-nodes``."""
+    monolith: NotRequired[str]
+    """Default: ``plugin-PLUGIN_ID-monolith``."""
+
+
 class Controller(TypedDict):
     """The controller job, where it differs from the plugin."""
 
@@ -184,6 +195,8 @@ class CsiPluginArgs(TypedDict):
     """Nomad datacenters. Default: all."""
     node_pool: NotRequired[str]
     """Nomad node pool. Default: ``default``."""
+    job_ids: NotRequired[JobIds]
+    """Ids of the jobs, for jobs that run already under other names."""
     availability_zone: NotRequired[str]
     """Run in this zone only, for one plugin id for each zone. Default: everywhere."""
     constraints: NotRequired[Sequence[Constraint]]

@@ -55,7 +55,7 @@ class PluginJobResource:
             news,
             ignored=declared.NOT_OF_THE_JOB,
             also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
-            notice=f"stops and purges job {identity} first; its plugin cannot mount or detach volumes meanwhile",
+            notice=_notice(identity, news),
         )
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -142,6 +142,16 @@ class PluginJobResource:
                 job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
             job_removal.remove(context, client, found)
         job_ownership.release(context, client, outputs)
+
+
+def _notice(identity: str, news: Mapping[str, Any]) -> str:
+    """Return what a replacement does, in this order: two jobs would be two instances of the plugin on a client."""
+    follows = resource.identity(news["namespace"], news["jobId"])
+    then = "" if follows in (identity, resource.UNKNOWN) else f", then runs {follows}"
+    return (
+        f"stops and purges job {identity} first{then}; its plugin cannot mount or detach volumes meanwhile, and it is "
+        "refused while a volume of the plugin is claimed"
+    )
 
 
 def _identity(inputs: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ INPUTS: Mapping[str, properties.Property] = {
         required=True,
         replaces=True,
         pattern=names.JOB_ID,
-        pattern_says="up to 128 letters, digits, '.', '_' and '-', the first a letter or digit",
+        pattern_says=names.JOB_ID_ALLOWED,
         description="Id of the job, as in its HCL.",
     ),
     "namespace": named_properties.namespace("Nomad namespace of the job, as in its HCL; `default` when omitted."),

@@ -22,9 +22,15 @@ ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
 
 
-def job_id(plugin_id: str, role: spec.PluginRole) -> str:
-    """Return the id of a plugin's job: ``job_id("aws-ebs0", "node")`` is ``"plugin-aws-ebs0-nodes"``."""
+def usual_job_id(plugin_id: str, role: spec.PluginRole) -> str:
+    """Return the id of a job that the spec does not name: ``plugin-aws-ebs0-nodes`` of ``aws-ebs0``'s ``node``."""
     return f"plugin-{plugin_id}-{'nodes' if role == 'node' else role}"
+
+
+def job_id(plugin: spec.PluginSpec, role: spec.PluginRole) -> str:
+    """Return the id of the job that runs *role* of *plugin*."""
+    given: str | None = getattr(plugin.job_ids, role)
+    return given or usual_job_id(plugin.id, role)
 
 
 def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriverSpec:
@@ -89,10 +95,10 @@ def job(
     container = task.name in plugin_jobs.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
-    secret = task_secrets.of_task(plugin, driver, role, container=container, job_id=job_id(plugin.id, name))
+    secret = task_secrets.of_task(plugin, driver, role, container=container, job_id=job_id(plugin, name))
     known = values(plugin, driver, name)
     return model.PluginJob(
-        job_id=job_id(plugin.id, name),
+        job_id=job_id(plugin, name),
         region=plugin.nomad_region or "",
         namespace=plugin.namespace,
         role=name,

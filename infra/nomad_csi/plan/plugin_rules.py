@@ -33,8 +33,10 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     yield from _timing(plugin, driver, path)
 
 
-def check_plugins(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
-    """Yield what two plugins cannot have in common. Keys are paths."""
+def check_plugins(
+    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
+) -> Iterator[Problem]:
+    """Yield what two plugins cannot have in common. Keys are paths; a driver that is not known is ``None``."""
     first: dict[str, str] = {}
     for path, plugin in plugins.items():
         if plugin.id in first:
@@ -42,6 +44,23 @@ def check_plugins(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
             yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed)
         first.setdefault(plugin.id, path)
     yield from _metrics_ports(plugins)
+    yield from _job_ids(plugins, drivers)
+
+
+def _job_ids(
+    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
+) -> Iterator[Problem]:
+    """Yield each job whose id another job of the spec has. Plugins of one id are told of by `check_plugins`."""
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    for path, plugin in plugins.items():
+        driver = drivers[path]
+        for name in driver.roles if driver else ():
+            given = jobs.job_id(plugin, name)
+            where, other = first.setdefault((plugin.namespace, given), (path, name))
+            is_taken = (where, other) != (path, name)
+            if is_taken and (where == path or plugins[where].id != plugin.id):
+                allowed = f"an id of its own: the {other} job of {where} has it already"
+                yield Problem(path=f"{path}.job_ids.{name}", got=repr(given), allowed=allowed)
 
 
 def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
@@ -73,6 +92,10 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         if role is None and name in plugin.model_fields_set:
             allowed = f"no {name} for {driver.name}, which has only: {has}"
             yield Problem(path=f"{path}.{name}", got="one", allowed=allowed, fix="remove it")
+        if role is None and getattr(plugin.job_ids, name):
+            allowed = f"no id of a {name} job for {driver.name}, which has only: {has}"
+            got = repr(getattr(plugin.job_ids, name))
+            yield Problem(path=f"{path}.job_ids.{name}", got=got, allowed=allowed, fix="remove it")
         if role is None or name == "node":
             continue
         given = getattr(plugin, name).count

@@ -101,13 +101,14 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:
+    drivers = {path: catalogue.find(plugin.driver) for path, plugin in plugins.items()}
     for path, plugin in plugins.items():
-        driver = catalogue.find(plugin.driver)
+        driver = drivers[path]
         if driver:
             yield from plugin_rules.check_plugin(plugin, driver, path)
         else:
             yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
-    yield from plugin_rules.check_plugins(plugins)
+    yield from plugin_rules.check_plugins(plugins, drivers)
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:

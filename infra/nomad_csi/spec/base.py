@@ -79,6 +79,7 @@ VolumeId = Annotated[
 ]
 VolumeKey = Annotated[str, matching(names.VOLUME_KEY, "NAMESPACE/ID, or ID in the default namespace")]
 PluginId = Annotated[str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', no '.' in front")]
+JobId = Annotated[str, matching(names.JOB_ID, names.JOB_ID_ALLOWED)]
 Namespace = Annotated[str, matching(names.NAMESPACE, "letters, digits and '-'")]
 Zone = Annotated[str, matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
 Region = Annotated[str, matching(names.AWS_REGION, "an AWS region such as us-east-1")]

@@ -19,6 +19,8 @@ PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 """A job id that reads the same in a URL, in a file name and in HCL."""
 
+JOB_ID_ALLOWED = "up to 128 letters, digits, '.', '_' and '-', the first a letter or digit"
+
 NAMESPACE = re.compile(r"[a-zA-Z0-9-]{1,128}")
 """A Nomad namespace. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``validNamespaceName``."""
 

@@ -87,6 +87,7 @@ class PluginSpec(base.Model):
     node_pool: base.Word = "default"
     """Nomad node pool of the plugin jobs; ``all`` holds every client."""
 
+    job_ids: plugin_jobs.JobIdsSpec = plugin_jobs.JobIdsSpec()
     availability_zone: base.Zone | None = None
     """Run in this zone only, and serve only its volumes: for one plugin id for each zone. Absent: all zones."""
 

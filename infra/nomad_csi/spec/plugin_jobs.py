@@ -52,6 +52,23 @@ class MonolithSpec(base.Model):
     resources: base.ResourcesSpec | None = None
 
 
+class JobIdsSpec(base.Model):
+    """
+    Ids of the plugin's jobs: for jobs that run already under other names, and are to be taken over.
+
+    A job whose id changes is stopped and purged before the one of the new id is started, not while a volume is claimed.
+    """
+
+    controller: base.JobId | None = None
+    """Of the controller job; ``plugin-PLUGIN_ID-controller`` when absent."""
+
+    node: base.JobId | None = None
+    """Of the node job; ``plugin-PLUGIN_ID-nodes`` when absent."""
+
+    monolith: base.JobId | None = None
+    """Of the job that is both; ``plugin-PLUGIN_ID-monolith`` when absent."""
+
+
 class ConstraintSpec(base.Model):
     """On which clients the plugin may run."""
 
