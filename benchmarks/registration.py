@@ -21,7 +21,7 @@ from benchmarks import timing
 from nomad_csi import nomad
 from nomad_csi.deploy import batch_look, batch_register, volume_registration
 from nomad_csi.deploy import resource as steps
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
 
@@ -237,6 +237,6 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
-    by_key = {batch_look.key_of(item): item for item in wanted}
+    by_key = {volume_lookup.key_of(item): item for item in wanted}
     kinds = collections.Counter(compared.kind for _, _, compared in batch_look.comparisons(client, by_key, frozenset()))
     assert kinds == {"equal": len(wanted)}, kinds

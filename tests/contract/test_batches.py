@@ -9,7 +9,6 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
-    batch_look,
     batch_plan,
     batch_register,
     batch_send,
@@ -17,7 +16,7 @@ from nomad_csi.deploy import (
     volume_document,
     volume_registration,
 )
-from nomad_csi.nomad import namespaces, volumes
+from nomad_csi.nomad import namespaces, volume_lookup, volumes
 from nomad_csi.plan import registration
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -70,7 +69,7 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
     assert statuses(batch_register.register(client, wanted)) == ["registered"] * COUNT
     after = index()
     assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
-    monkeypatch.setattr(batch_look, "FEW", 0)
+    monkeypatch.setattr(volume_lookup, "FEW", 0)
     assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
 
     assert after > before

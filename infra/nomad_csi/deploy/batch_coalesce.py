@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
-    batch_look,
+    acquisition,
     batch_send,
     mark_upkeep,
     registration_marks,
     registration_ownership,
-    volume_ownership,
 )
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.plan import registration
 
 GATHER_S = 0.02
@@ -124,21 +123,21 @@ class Coalescer:
             taken = registration_ownership.of(client).take(holds, claimant, tell, holds=holds)
             for item in group:
                 if (key := _key(item)) in taken.refused:
-                    item.answer.set_result(volume_ownership.refusal(key, taken.refused[key], claimant))
+                    item.answer.set_result(acquisition.refusal(key, taken.refused[key], claimant))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
             for document, error in batch_send.send(client, ours, patience):
                 if error is None:
                     done.append(document)
                     continue
-                volume_ownership.take_back(
-                    client, taken, {batch_look.key_of(document): error}, claimant, tell, holds=holds
+                acquisition.take_back(
+                    client, taken, {volume_lookup.key_of(document): error}, claimant, tell, holds=holds
                 )
                 answers[id(document)].set_result(error)
-            lost_to = mark_upkeep.confirm(client, map(batch_look.key_of, done), claimant, tell, holds=holds)
+            lost_to = mark_upkeep.confirm(client, map(volume_lookup.key_of, done), claimant, tell, holds=holds)
             for document in done:
-                key = batch_look.key_of(document)
-                answers[id(document)].set_result(volume_ownership.lost(key, lost_to[key]) if key in lost_to else None)
+                key = volume_lookup.key_of(document)
+                answers[id(document)].set_result(acquisition.lost(key, lost_to[key]) if key in lost_to else None)
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():
@@ -146,8 +145,8 @@ class Coalescer:
             raise
 
 
-def _key(item: _Waiting) -> batch_look.Key:
-    return batch_look.key_of(item.document)
+def _key(item: _Waiting) -> volume_lookup.Key:
+    return volume_lookup.key_of(item.document)
 
 
 _LOCK = threading.Lock()

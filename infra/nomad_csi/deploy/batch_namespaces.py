@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look
-from nomad_csi.nomad import namespaces
+from nomad_csi.nomad import namespaces, volume_lookup
 
 NAMED = 3
 """Volumes that are named for each namespace; the others are counted."""
 
 
-def check(client: nomad.Nomad, keys: Iterable[batch_look.Key]) -> None:
+def check(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> None:
     """
     Raise `errors.SpecError` where Nomad says that it lacks namespaces of *keys*; all of them are named.
 
@@ -36,7 +35,7 @@ def fix(namespace: str, there: Iterable[str]) -> str:
     return f"{other}; or make it first with `nomad namespace apply {namespace}`"
 
 
-def _problems(wanted: Iterable[batch_look.Key], missing: namespaces.Missing) -> Iterator[errors.Problem]:
+def _problems(wanted: Iterable[volume_lookup.Key], missing: namespaces.Missing) -> Iterator[errors.Problem]:
     inside = sorted(key for key in wanted if key[0] in missing.names)
     for namespace, group in groupby(inside, key=lambda key: key[0]):
         yield errors.Problem(

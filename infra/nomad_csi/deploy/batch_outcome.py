@@ -6,7 +6,8 @@ from typing import Literal
 
 from nomad_csi import errors
 from nomad_csi.compare import difference, outcome
-from nomad_csi.deploy import batch_look, reply_status
+from nomad_csi.deploy import reply_status
+from nomad_csi.nomad import volume_lookup
 
 Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
@@ -53,7 +54,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
         return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
 
-def of_another(key: batch_look.Key, owner: str) -> RegistrationOutcome:
+def of_another(key: volume_lookup.Key, owner: str) -> RegistrationOutcome:
     """Return what becomes of a volume that belongs to another stack."""
     namespace, volume_id = key
     reason = f"belongs to stack {owner}; nothing was sent"
@@ -61,9 +62,9 @@ def of_another(key: batch_look.Key, owner: str) -> RegistrationOutcome:
 
 
 def of(
-    key: batch_look.Key,
+    key: volume_lookup.Key,
     found: difference.Comparison,
-    answers: Mapping[batch_look.Key, errors.NomadApiError | None],
+    answers: Mapping[volume_lookup.Key, errors.NomadApiError | None],
 ) -> RegistrationOutcome:
     """Return what became of a volume of which *found* was seen; *answers* are those of what was sent."""
     namespace, volume_id = key

@@ -11,6 +11,7 @@ from typing import TypeVar
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
 from nomad_csi.deploy import (
+    acquisition,
     batch_look,
     batch_namespaces,
     batch_outcome,
@@ -18,8 +19,8 @@ from nomad_csi.deploy import (
     mark_upkeep,
     registration_ownership,
     storage_sharing,
-    volume_ownership,
 )
+from nomad_csi.nomad import volume_lookup
 from nomad_csi.plan import registration
 
 DEADLINE_S = 900.0
@@ -83,9 +84,9 @@ def register(
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
-        batch_look.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
+        volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
     }
-    volume_ownership.take_back(client, taken, answers, claimant, tell)
+    acquisition.take_back(client, taken, answers, claimant, tell)
     lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), claimant, tell)
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
@@ -98,7 +99,7 @@ def register(
     }
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
-            batch_outcome.of_another(key, str(owner)), reason=str(volume_ownership.lost(key, owner))
+            batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
         )
     for key, former in taken.adopted.items():
         told = f"now of {claimant.owner or 'nobody'} (was {former})"
@@ -108,12 +109,12 @@ def register(
 
 def _by_key(
     documents: Iterable[registration.VolumeRegistration],
-) -> dict[batch_look.Key, registration.VolumeRegistration]:
+) -> dict[volume_lookup.Key, registration.VolumeRegistration]:
     """Return *documents* by namespace and id. Raises `errors.SpecError` naming every pair that is there twice."""
-    wanted: dict[batch_look.Key, registration.VolumeRegistration] = {}
+    wanted: dict[volume_lookup.Key, registration.VolumeRegistration] = {}
     problems = []
     for document in documents:
-        key = batch_look.key_of(document)
+        key = volume_lookup.key_of(document)
         if key in wanted:
             problems.append(
                 errors.Problem(path="/".join(key), got="two volumes", allowed="each id once in a namespace")
@@ -126,12 +127,12 @@ def _by_key(
 
 def _looked(
     client: nomad.Nomad,
-    wanted: Mapping[batch_look.Key, registration.VolumeRegistration],
+    wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration],
     patience: batch_send.BatchTimeouts,
-) -> dict[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+) -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
-    def look() -> dict[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+    def look() -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
         looked = batch_look.comparisons(client, wanted, frozenset())
         return {key: (document, found) for key, document, found in looked}
 
@@ -140,7 +141,7 @@ def _looked(
 
 def _taken(
     client: nomad.Nomad,
-    seen: Mapping[batch_look.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
+    seen: Mapping[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     claimant: registration_ownership.Claimant,
     patience: batch_send.BatchTimeouts,
 ) -> registration_ownership.AcquiredVolumes:

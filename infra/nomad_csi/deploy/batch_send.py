@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.deploy import batch_look, batch_plan, overdue
-from nomad_csi.nomad import plugins, volumes
+from nomad_csi.nomad import plugins, volume_lookup, volumes
 from nomad_csi.plan import registration
 
 Documents = batch_plan.Documents
@@ -64,7 +64,7 @@ def send(
     documents: Iterable[registration.VolumeRegistration],
     patience: BatchTimeouts,
     *,
-    new: frozenset[batch_look.Key] = frozenset(),
+    new: frozenset[volume_lookup.Key] = frozenset(),
 ) -> Iterator[Sent]:
     """
     Register *documents*, and yield each as soon as its answer is known.
@@ -124,7 +124,7 @@ def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> I
 class _Sender:
     """Sends one batch after the other, from several threads."""
 
-    def __init__(self, client: nomad.Nomad, patience: BatchTimeouts, new: frozenset[batch_look.Key]) -> None:
+    def __init__(self, client: nomad.Nomad, patience: BatchTimeouts, new: frozenset[volume_lookup.Key]) -> None:
         self._client = client
         self._patience = patience
         self._new = new
@@ -205,8 +205,8 @@ class _Sender:
 
     def _has_arrived(self, documents: Documents) -> bool | None:
         """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
-        wanted: Mapping[batch_look.Key, registration.VolumeRegistration] = {
-            batch_look.key_of(document): document for document in documents
+        wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration] = {
+            volume_lookup.key_of(document): document for document in documents
         }
         try:
             seen = [(key, compared) for key, _, compared in batch_look.comparisons(self._client, wanted, frozenset())]

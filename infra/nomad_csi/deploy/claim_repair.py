@@ -15,8 +15,9 @@ from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import claim_replacement, claims, repair_note, repair_steps, volume_removal
+from nomad_csi.deploy import claim_replacement, claims, removal, repair_note, repair_steps
 from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad.records import claim_holders
 from nomad_csi.verify import claim_model
 
 RepairRequest = repair_steps.RepairRequest
@@ -133,7 +134,7 @@ class _Ladder:
         self._tell(told)
         self.steps.append(step)
         volume = self._judged().volume
-        volume_removal.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
+        removal.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
         self._judged()
 
     def _collect(self) -> None:
@@ -225,7 +226,7 @@ class _Ladder:
 
 
 def _running(judged: claim_model.VolumeClaims) -> str:
-    return "; ".join(claim_model.holder(item.claim) for item in judged.claims if not item.has_ended)
+    return "; ".join(claim_holders.holder(item.claim) for item in judged.claims if not item.has_ended)
 
 
 def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.deploy import (
-    batch_look,
+    acquisition,
     created_document,
     created_properties,
     deletion_guards,
@@ -22,7 +22,7 @@ from nomad_csi.deploy import (
     volume_document,
     volume_ownership,
 )
-from nomad_csi.nomad import namespaces, volume_creation, volumes
+from nomad_csi.nomad import namespaces, volume_creation, volume_lookup, volumes
 from nomad_csi.plan import created_names
 
 
@@ -30,7 +30,7 @@ def make(
     context: resource.Context,
     client: nomad.Nomad,
     news: Mapping[str, Any],
-    held: volume_ownership.Hold,
+    held: registration_ownership.Hold,
     recorded: Mapping[str, Any],
 ) -> resource.Properties:
     """
@@ -55,7 +55,7 @@ def make(
         created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            volume_ownership.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
+            acquisition.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
             raise
         made = _arrived(client, wanted, error)
     else:
@@ -63,18 +63,18 @@ def make(
         made = created.volume
     if others := _registered_besides(context, client, made):
         volumes.deregister(client, *key)
-        volume_ownership.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
+        acquisition.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
         raise others
     for owner in mark_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
-        context.warn(str(volume_ownership.lost(key, owner)))
+        context.warn(str(acquisition.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
 def _name_to_make(
     client: nomad.Nomad,
-    key: batch_look.Key,
-    who: volume_ownership.Claimant,
+    key: volume_lookup.Key,
+    who: registration_ownership.Claimant,
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
 ) -> tuple[str, str]:
@@ -113,7 +113,7 @@ def take_over(
     client: nomad.Nomad,
     found: volumes.Volume,
     news: Mapping[str, Any],
-    held: volume_ownership.Hold,
+    held: registration_ownership.Hold,
 ) -> resource.Properties:
     """
     Leave an equal volume as it is, change one that may be adopted, refuse any other; return what to record of it.

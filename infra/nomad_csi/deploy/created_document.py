@@ -59,7 +59,7 @@ def of_volume(volume: volumes.Volume) -> dict[str, Any]:
         "cloneId": volume.clone_id,
         "snapshotId": volume.snapshot_id,
     }
-    whole = volume_document.to_inputs(volume_document.of_volume(volume)) | own
+    whole = volume_document.to_inputs(volume.registration()) | own
     return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS and value})
 
 

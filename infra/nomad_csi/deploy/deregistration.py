@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deploy import batch_look, deregistration_outcome, mark_upkeep, registration_ownership, reply_status
-from nomad_csi.nomad import changes, stuck_claims, volumes
-from nomad_csi.verify import claim_model
+from nomad_csi.deploy import deregistration_outcome, mark_upkeep, registration_ownership, reply_status
+from nomad_csi.nomad import changes, stuck_claims, volume_lookup, volumes
+from nomad_csi.nomad.records import claim_holders
 
 INTERVAL_S = 1.0
 """Between two looks at several volumes, and at EC2. One volume alone is waited for by a blocking query."""
@@ -37,7 +37,7 @@ class DeregistrationOptions:
 
 def deregister(
     client: nomad.Nomad,
-    keys: Iterable[batch_look.Key],
+    keys: Iterable[volume_lookup.Key],
     manner: DeregistrationOptions,
     *,
     tell: Callable[[str], None] = lambda _line: None,
@@ -78,13 +78,13 @@ class _Run:
         self._tell = tell
         self._cancelled = cancelled
         self._deadline = time.monotonic() + manner.wait_s
-        self._outcomes: dict[batch_look.Key, deregistration_outcome.DeregistrationOutcome] = {}
+        self._outcomes: dict[volume_lookup.Key, deregistration_outcome.DeregistrationOutcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.AttachedVolume] = {}
-        self._owners: Mapping[batch_look.Key, registration_ownership.OwnerRecord] = {}
-        self._last: tuple[batch_look.Key, changes.Watched] | None = None
+        self._owners: Mapping[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
+        self._last: tuple[volume_lookup.Key, changes.Watched] | None = None
 
-    def all(self, wanted: Sequence[batch_look.Key]) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
+    def all(self, wanted: Sequence[volume_lookup.Key]) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
         held = self._look(wanted)
         self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
@@ -101,10 +101,10 @@ class _Run:
             self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
-    def _look(self, keys: Iterable[batch_look.Key]) -> list[volumes.Volume]:
+    def _look(self, keys: Iterable[volume_lookup.Key]) -> list[volumes.Volume]:
         """Return those that are there; note the others as gone. EC2 is asked about all of them."""
         held = []
-        for key, volume in batch_look.found(self._client, keys):
+        for key, volume in volume_lookup.found(self._client, keys):
             if volume is None:
                 self._note(key, "gone")
             else:
@@ -209,7 +209,7 @@ class _Run:
         if _key(volume) in self._outcomes:
             return
         if volume.claims:
-            held_by = "; ".join(claim_model.holder(claim) for claim in volume.claims)
+            held_by = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
             self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
         elif self._is_attached(volume):
             self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
@@ -225,7 +225,7 @@ class _Run:
 
     def _note(
         self,
-        key: batch_look.Key,
+        key: volume_lookup.Key,
         status: deregistration_outcome.Status,
         reason: str = "",
         volume: volumes.Volume | None = None,
@@ -238,5 +238,5 @@ class _Run:
         )
 
 
-def _key(volume: volumes.Volume) -> batch_look.Key:
+def _key(volume: volumes.Volume) -> volume_lookup.Key:
     return volume.namespace, volume.volume_id

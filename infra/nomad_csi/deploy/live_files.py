@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.adoption import model, objects
-from nomad_csi.deploy import job_ownership, volume_document
+from nomad_csi.deploy import job_ownership
 from nomad_csi.hcl import files as parsed
 from nomad_csi.nomad import plugin_jobs, plugins, volume_reads, volumes
 
@@ -133,7 +133,7 @@ def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
 def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
     key = f"{volume.namespace}/{volume.volume_id}"
     name = f"volume {key}"
-    payload = volumes.payload(volume_document.of_volume(volume))
+    payload = volumes.payload(volume.registration())
     if not volume.requested_topologies and volume.topologies:
         payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
         text = "registered without a topology_request: its places are what the plugin says; Nomad ignores added ones"

@@ -11,7 +11,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, registration_ownership
+from nomad_csi.deploy import registration_ownership
+from nomad_csi.nomad import volume_lookup
 
 ROUNDS = 5
 """How often marks are brought in line with registrations that others change all the time."""
@@ -19,7 +20,7 @@ ROUNDS = 5
 
 def release(
     client: nomad.Nomad,
-    keys: Iterable[batch_look.Key],
+    keys: Iterable[volume_lookup.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
     *,
@@ -37,17 +38,17 @@ def release(
 
 def _settled(
     client: nomad.Nomad,
-    keys: Iterable[batch_look.Key],
+    keys: Iterable[volume_lookup.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
     holds: registration_ownership.Holds | None,
-) -> list[batch_look.Key]:
+) -> list[volume_lookup.Key]:
     """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
     marks = registration_ownership.of(client)
     is_marked = dict.fromkeys(keys, True)
-    removed: dict[batch_look.Key, registration_ownership.OwnerRecord] = {}
+    removed: dict[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
-        is_registered = {key: volume is not None for key, volume in batch_look.found(client, is_marked)}
+        is_registered = {key: volume is not None for key, volume in volume_lookup.found(client, is_marked)}
         wrong = [key for key, is_there in is_registered.items() if is_there is not is_marked[key]]
         if not wrong:
             break
@@ -61,12 +62,12 @@ def _settled(
 
 def confirm(
     client: nomad.Nomad,
-    keys: Iterable[batch_look.Key],
+    keys: Iterable[volume_lookup.Key],
     claimant: registration_ownership.Claimant,
     tell: registration_ownership.Tell,
     *,
     holds: registration_ownership.Holds | None = None,
-) -> Mapping[batch_look.Key, registration_ownership.OwnerRecord]:
+) -> Mapping[volume_lookup.Key, registration_ownership.OwnerRecord]:
     """
     Put back what was removed of the marks of *keys*, which *claimant* has registered; return those of others' by now.
 

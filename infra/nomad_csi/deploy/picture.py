@@ -16,7 +16,7 @@ from nomad_csi.deploy import (
     registration_ownership,
     storage_sharing,
 )
-from nomad_csi.nomad import jobs, namespaces
+from nomad_csi.nomad import jobs, namespaces, volume_lookup
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents, files
 from nomad_csi.text import table
@@ -183,7 +183,7 @@ def _volumes(
     claimant: registration_ownership.Claimant,
 ) -> Iterator[PlannedChange]:
     wanted = {
-        batch_look.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
+        volume_lookup.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
     }
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
     users = storage_sharing.Users(client)
@@ -215,7 +215,7 @@ def _as_owned(
     return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
 
 
-def _volume(key: batch_look.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> PlannedChange:
+def _volume(key: volume_lookup.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> PlannedChange:
     state = EQUAL if compared.kind == "hidden" else compared.kind
     remarks = list(difference.sentences(compared.differences))
     if compared.hidden:

@@ -14,6 +14,7 @@ from nomad_csi.deploy import (
     cluster_identity,
     compare,
     job_cluster,
+    job_hold,
     job_ownership,
     job_removal,
     minimum_version,
@@ -115,7 +116,7 @@ class PluginJobResource:
         found = jobs.get(client, news["namespace"], news["jobId"])
         cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
-            job_ownership.refuse_other(client, found, news, old_outputs)
+            job_hold.refuse_other(client, found, news, old_outputs)
         cluster_identity.of(client, make="owner" in news)
         nonce = _run(context, client, document, found, news, old_outputs)
         return _observed(client, news, stack_identity.recorded(context, nonce), old_outputs)
@@ -133,15 +134,15 @@ class PluginJobResource:
         client = context.connect()
         found = jobs.get(client, namespace, job_id)
         cluster_identity.refuse_other(client, f"job {identity}", outputs, is_there=found is not None)
-        if context.operation.was_created(self.token, identity) or job_ownership.is_moved(client, outputs):
+        if context.operation.was_created(self.token, identity) or job_hold.is_moved(client, outputs):
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
         if found is not None:
-            job_ownership.refuse_other(client, found, outputs, outputs)
+            job_hold.refuse_other(client, found, outputs, outputs)
             if not found.stopped:
                 job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
             job_removal.remove(context, client, found)
-        job_ownership.release(context, client, outputs)
+        job_hold.release(context, client, outputs)
 
 
 def _notice(identity: str, news: Mapping[str, Any]) -> str:
@@ -213,9 +214,9 @@ def _run(  # noqa: PLR0917  # called here only
     if found and not found.stopped and is_free:
         plan = jobs.plan(client, job_ownership.as_marked(document, found))
         if plan.diff_type == EQUAL:
-            job_ownership.take(context, client, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+            job_hold.take(context, client, news, held, found.meta.get(job_ownership.OWNER_META, ""))
             return held.nonce
-    job_ownership.take(context, client, news, held, _owner(news))
+    job_hold.take(context, client, news, held, _owner(news))
     document = job_ownership.marked(document, _owner(news))
     _register(context, client, document, jobs.plan(client, document), news)
     return held.nonce
@@ -291,7 +292,7 @@ def _live(
     known = dict(inputs) or _imported(client, found)
     outputs = _outputs(known, found, _drift(client, found, known))
     step = volume_ownership.of_step(recorded)
-    if job_ownership.is_held_by_another(client, found, recorded):
+    if job_hold.is_held_by_another(client, found, recorded):
         step.pop("nonce", None)  # an update takes the job back, where the program still declares it here
     return known, outputs | job_cluster.recorded_as(client, found, known, recorded) | step
 

@@ -19,6 +19,7 @@ from nomad_csi import errors, json_text, nomad
 from nomad_csi.csi import report
 from nomad_csi.deploy import gather
 from nomad_csi.nomad import jobs, logs, nodes
+from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import probe_job
 from nomad_csi.render import documents
 from nomad_csi.verify import probed
@@ -40,8 +41,6 @@ READ_S = 20.0
 
 LOG_BYTES = 1 << 20
 """Far more than a client with fifty plugins writes."""
-
-_ENDED = frozenset({"complete", "failed", "lost"})
 
 
 def answers(
@@ -154,7 +153,7 @@ def _wait(
     while True:
         began = time.monotonic()
         found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
-        ended = [node_id for node_id, item in found.items() if item.client_status in _ENDED]
+        ended = [node_id for node_id, item in found.items() if item.client_status in claim_holders.ENDED]
         if len(ended) >= len(job.node_ids) or time.monotonic() >= deadline:
             return found
         if cancelled.wait(max(POLL_S, 2 * (time.monotonic() - began))):
@@ -169,7 +168,7 @@ def _read(
 
     Raises `errors.NomadApiError` where no log may be read at all.
     """
-    if allocation.client_status not in _ENDED:
+    if allocation.client_status not in claim_holders.ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
     if time.monotonic() >= until:
         return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout-s")
@@ -239,4 +238,4 @@ def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return False
-    return any(item.client_status not in _ENDED for item in found)
+    return any(item.client_status not in claim_holders.ENDED for item in found)

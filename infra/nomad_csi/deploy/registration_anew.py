@@ -15,6 +15,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.compare import volume
 from nomad_csi.deploy import (
     batch_coalesce,
+    registration_ownership,
+    removal,
     resource,
     secret_safety,
     successor,
@@ -24,8 +26,8 @@ from nomad_csi.deploy import (
     volume_removal,
 )
 from nomad_csi.nomad import volumes
+from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import registration
-from nomad_csi.verify import claim_model
 
 OUTAGE_S = 30.0
 """How long Nomad is asked again while a volume is not registered: a change of leader took 3.8 s (Nomad 2.0.6-dev)."""
@@ -51,8 +53,8 @@ def preview(
     if found is not None:
         _refuse_hidden(found, recorded)
         successor.refuse(context, client, successor.Successor(news=news, recorded=recorded), in_preview=True)
-        if found.claims and not volume_removal.is_ending(found):
-            holders = "; ".join(claim_model.holder(claim) for claim in found.claims)
+        if found.claims and not removal.is_ending(found):
+            holders = "; ".join(claim_holders.holder(claim) for claim in found.claims)
             context.warn(f"volume {_key(news)} is claimed now, and `up` refuses this change while it is: {holders}")
 
 
@@ -62,7 +64,7 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
     found: volumes.Volume,
     recorded: Mapping[str, Any],
     news: Mapping[str, Any],
-    held: volume_ownership.Hold,
+    held: registration_ownership.Hold,
 ) -> None:
     """
     Deregister *found* and register *news*; *recorded* are its outputs, with the parts that Nomad never shows.
@@ -83,7 +85,7 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
     # From here on an interruption would leave the volume unregistered.
     uninterrupted = dataclasses.replace(context, cancelled=threading.Event())
     if free is not None:
-        volume_removal.deregister(client, free)
+        removal.deregister(client, free)
     try:
         volume_changes.register(uninterrupted, client, news, held, is_new=True, recorded=recorded)
     except errors.NomadCsiError as error:
@@ -99,7 +101,7 @@ class _Return:
         context: resource.Context,
         client: nomad.Nomad,
         old: registration.VolumeRegistration,
-        held: volume_ownership.Hold,
+        held: registration_ownership.Hold,
     ) -> None:
         self._context = context
         self._client = client
@@ -107,7 +109,7 @@ class _Return:
         self._held = held
         self._what = f"volume {old.namespace}/{old.volume_id}"
 
-    def after(self, error: errors.NomadCsiError, news: Mapping[str, Any], who: volume_ownership.Claimant) -> None:
+    def after(self, error: errors.NomadCsiError, news: Mapping[str, Any], who: registration_ownership.Claimant) -> None:
         """
         Return where Nomad has *news* after *error*; else put the old registration back as *who*, and raise.
 
@@ -147,7 +149,7 @@ class _Return:
             ) from error
         raise self._as_before(error) from error
 
-    def _put_back(self, who: volume_ownership.Claimant) -> None:
+    def _put_back(self, who: registration_ownership.Claimant) -> None:
         batch_coalesce.of(self._client).register(
             self._old, tell=self._context.warn, cancelled=self._context.cancelled, claimant=who, hold=self._held
         )
@@ -174,7 +176,7 @@ def old_document(found: volumes.Volume, recorded: Mapping[str, Any]) -> registra
     """
     flags = tuple(recorded.get("mountOptions", {}).get("mountFlags", ())) if found.has_mount_flags else ()
     return dataclasses.replace(
-        volume_document.of_volume(found),
+        found.registration(),
         mount_options=registration.MountOptions(fs_type=found.fs_type, mount_flags=flags),
         required_topologies=found.topologies or found.requested_topologies,
         secrets=recorded.get("secrets", {}),

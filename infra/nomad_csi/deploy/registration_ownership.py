@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_look, registration_marks, registration_pages
+from nomad_csi.deploy import registration_marks, registration_pages
+from nomad_csi.nomad import volume_lookup
 
 Claimant = registration_marks.Claimant
 OwnerRecord = registration_marks.OwnerRecord
 Hold = registration_marks.Hold
 ANYBODY = registration_marks.ANYBODY
-Holds = Mapping[batch_look.Key, Hold]
+Holds = Mapping[volume_lookup.Key, Hold]
 """What resources know of their objects, and write of them."""
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
@@ -50,16 +51,16 @@ def _silent(_line: str) -> None:
 class AcquiredVolumes:
     """What came of taking volumes."""
 
-    refused: Mapping[batch_look.Key, OwnerRecord]
+    refused: Mapping[volume_lookup.Key, OwnerRecord]
     """Those that belong to others, with their owners."""
 
-    fresh: frozenset[batch_look.Key]
+    fresh: frozenset[volume_lookup.Key]
     """Those that have a mark now and had none."""
 
-    unmarked: frozenset[batch_look.Key]
+    unmarked: frozenset[volume_lookup.Key]
     """Those that were to have a mark and have none, because the token may not write it."""
 
-    adopted: Mapping[batch_look.Key, OwnerRecord]
+    adopted: Mapping[volume_lookup.Key, OwnerRecord]
     """Those that had the mark of another before, with that one."""
 
 
@@ -67,10 +68,10 @@ class AcquiredVolumes:
 class VolumeOwners:
     """Whose volumes are, as far as the token may know."""
 
-    owners: Mapping[batch_look.Key, OwnerRecord]
+    owners: Mapping[volume_lookup.Key, OwnerRecord]
     """Those that have a mark, with their owners."""
 
-    unread: frozenset[batch_look.Key]
+    unread: frozenset[volume_lookup.Key]
     """Those in namespaces whose marks the token may not read: they may have one."""
 
 
@@ -81,14 +82,14 @@ class Marks:
         self._pages = registration_pages.Pages(client, folder)
         self._told: set[str] = set()
 
-    def look(self, keys: Iterable[batch_look.Key], tell: Tell = _silent) -> VolumeOwners:
+    def look(self, keys: Iterable[volume_lookup.Key], tell: Tell = _silent) -> VolumeOwners:
         """
         Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        owners: dict[batch_look.Key, OwnerRecord] = {}
-        unread: set[batch_look.Key] = set()
+        owners: dict[volume_lookup.Key, OwnerRecord] = {}
+        unread: set[volume_lookup.Key] = set()
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -100,7 +101,7 @@ class Marks:
                 owners |= {(namespace, volume_id): owner} if owner else {}
         return VolumeOwners(owners=owners, unread=frozenset(unread))
 
-    def labels(self, keys: Iterable[batch_look.Key]) -> Mapping[batch_look.Key, str]:
+    def labels(self, keys: Iterable[volume_lookup.Key]) -> Mapping[volume_lookup.Key, str]:
         """
         Return the labels of the owners of those of *keys* that have one, such as ``shop/prod``.
 
@@ -113,18 +114,18 @@ class Marks:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return {key: owner.label for key, owner in seen.owners.items()}
 
-    def seen(self, key: batch_look.Key) -> OwnerRecord | None:
+    def seen(self, key: volume_lookup.Key) -> OwnerRecord | None:
         """Return the owner of *key*, as it was a moment ago; an empty record: none, ``None``: not known."""
         return self._pages.seen(*key)
 
-    def seen_aloud(self, key: batch_look.Key, tell: Tell) -> OwnerRecord | None:
+    def seen_aloud(self, key: volume_lookup.Key, tell: Tell) -> OwnerRecord | None:
         """Return what `seen` does; *tell* hears once of each namespace whose records the token may not read."""
         found = self.seen(key)
         if found is None:
             self._tell_once(_UNREAD.format(namespace=key[0]), tell)
         return found
 
-    def is_moved(self, key: batch_look.Key, claimant: Claimant, recorded_nonce: str) -> bool:
+    def is_moved(self, key: volume_lookup.Key, claimant: Claimant, recorded_nonce: str) -> bool:
         """
         Return whether another resource of the stack holds *key* by now than the one that recorded *recorded_nonce*.
 
@@ -137,7 +138,7 @@ class Marks:
 
     def take(
         self,
-        keys: Iterable[batch_look.Key],
+        keys: Iterable[volume_lookup.Key],
         claimant: Claimant,
         tell: Tell = _silent,
         *,
@@ -151,10 +152,10 @@ class Marks:
         Where the token may not write marks, *tell* hears so once, and what it costs. Raises `errors.NomadApiError`
         where a mark could neither be written nor refused.
         """
-        refused: dict[batch_look.Key, OwnerRecord] = {}
-        fresh: set[batch_look.Key] = set()
-        unmarked: set[batch_look.Key] = set()
-        adopted: dict[batch_look.Key, OwnerRecord] = {}
+        refused: dict[volume_lookup.Key, OwnerRecord] = {}
+        fresh: set[volume_lookup.Key] = set()
+        unmarked: set[volume_lookup.Key] = set()
+        adopted: dict[volume_lookup.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             wanted = {item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD) for item in volume_ids}
             pages = self._pages.read(namespace, volume_ids)
@@ -174,7 +175,7 @@ class Marks:
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
         return AcquiredVolumes(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
 
-    def put_back(self, key: batch_look.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+    def put_back(self, key: volume_lookup.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
         again = Claimant(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
@@ -182,18 +183,18 @@ class Marks:
 
     def give_up(
         self,
-        keys: Iterable[batch_look.Key],
+        keys: Iterable[volume_lookup.Key],
         claimant: Claimant,
         tell: Tell = _silent,
         *,
         holds: Holds | None = None,
-    ) -> dict[batch_look.Key, OwnerRecord]:
+    ) -> dict[volume_lookup.Key, OwnerRecord]:
         """
         Remove the marks of *claimant* from volumes, and return what they said; those of others stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
-        removed: dict[batch_look.Key, OwnerRecord] = {}
+        removed: dict[volume_lookup.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -263,7 +264,7 @@ def of(client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> Marks:
         return known[folder]
 
 
-def sentence(key: batch_look.Key, owner: OwnerRecord, claimant: Claimant = ANYBODY, what: str = "volume") -> str:
+def sentence(key: volume_lookup.Key, owner: OwnerRecord, claimant: Claimant = ANYBODY, what: str = "volume") -> str:
     """Return which stack owns an object, in words; two stacks of one label are told apart by their ids."""
     subject = f"{what} {'/'.join(key)} belongs to"
     if owner.label == claimant.owner:
@@ -271,7 +272,7 @@ def sentence(key: batch_look.Key, owner: OwnerRecord, claimant: Claimant = ANYBO
     return f"{subject} stack {owner}"
 
 
-def _by_namespace(keys: Iterable[batch_look.Key]) -> dict[str, list[str]]:
+def _by_namespace(keys: Iterable[volume_lookup.Key]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for namespace, volume_id in dict.fromkeys(keys):
         found.setdefault(namespace, []).append(volume_id)

@@ -14,8 +14,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.deploy import smoke_outcome, smoke_round
 from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import smoke
-from nomad_csi.verify import claim_model
 
 TIMEOUT_S = 300.0
 """For each step of a job: to be placed, to run, to be freed. Attaching an EBS volume may take minutes."""
@@ -133,7 +133,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
             "each with file-system): a block device is not tried, because that would destroy what is on it"
         )
     if volume.claims:
-        holders = "; ".join(claim_model.holder(claim) for claim in volume.claims)
+        holders = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
         yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that nobody uses"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"

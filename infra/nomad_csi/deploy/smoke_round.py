@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import smoke_outcome
 from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import smoke
 from nomad_csi.render import documents
 
@@ -18,7 +19,6 @@ INTERVAL_S = 0.25
 END_S = 60.0
 """How long a stopped job's allocation may take to end before that is told and left."""
 
-ENDED = frozenset({"complete", "failed", "lost"})
 
 _T = TypeVar("_T")
 _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
@@ -92,7 +92,7 @@ class Watch:
             return None, smoke_outcome.Times(), f"not placed within {self._timeout_s:g} s"
         began = time.monotonic()
         claimed_at = started_at = None
-        while (found := self._allocation(job) or placed).client_status not in ENDED:
+        while (found := self._allocation(job) or placed).client_status not in claim_holders.ENDED:
             now = time.monotonic()
             if claimed_at is None and self._is_claimed(job, placed.alloc_id):
                 claimed_at = now
@@ -129,7 +129,7 @@ class Watch:
         """Stop the job, and purge it once its allocation has ended; return whether it has."""
         jobs.stop(self._client, job.namespace, job.job_id, purge=False)
         deadline = time.monotonic() + END_S
-        while (found := self._allocation(job)) is not None and found.client_status not in ENDED:
+        while (found := self._allocation(job)) is not None and found.client_status not in claim_holders.ENDED:
             if time.monotonic() > deadline:
                 return False
             time.sleep(INTERVAL_S)

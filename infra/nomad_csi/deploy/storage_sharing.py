@@ -6,23 +6,18 @@ those of one. Two stacks that register at the same moment do not see each other.
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
 from nomad_csi.deploy import (
-    batch_look,
-    properties,
-    resource,
     secret_safety,
-    volume_document,
 )
-from nomad_csi.nomad import plugins, volumes
-from nomad_csi.plan import guests, registration, shared_storage
+from nomad_csi.nomad import plugins, volume_lookup, volumes
+from nomad_csi.plan import registration, shared_storage
 
-_Key = batch_look.Key
+_Key = volume_lookup.Key
 
 UNLISTED = (
     "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
@@ -50,7 +45,7 @@ class Users:
 
         It counts as there from then on. Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        key = batch_look.key_of(document)
+        key = volume_lookup.key_of(document)
         with self._lock:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
@@ -68,7 +63,7 @@ class Users:
         with self._lock:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
-            return batch_look.key_of(document) in self._keys.get(document.external_id, ())
+            return volume_lookup.key_of(document) in self._keys.get(document.external_id, ())
 
     def _listed(self, namespace: str) -> dict[str, set[_Key]]:
         found: dict[str, set[_Key]] = {}
@@ -133,29 +128,6 @@ def _user(document: registration.VolumeRegistration) -> shared_storage.User:
     )
 
 
-def refuse_new(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
-    """Do as `refuse`, in a preview: what stands for this storage already stays."""
-    if properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"]):
-        users = context.operation.once("users of storage", lambda: Users(client))
-        if not users.has(volume_document.from_inputs(news)):
-            refuse(context, client, news)
-
-
-def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
-    """
-    Raise `errors.RefusedError` where the volume of checked inputs *news* may not share its storage with another one.
-
-    Volumes of one operation see each other, too. Where nothing may be listed, that is a warning, once.
-    """
-    if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
-        return
-    users = context.operation.once("users of storage", lambda: Users(client))
-    if why := users.refusal(volume_document.from_inputs(news)):
-        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} was not registered: {why}")
-    if users.unlisted:
-        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
-
-
 def with_sharing(
     users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
 ) -> difference.Comparison:
@@ -168,26 +140,3 @@ def with_sharing(
         field="external_id", desired=document.external_id, actual="", effect="refused", why=why
     )
     return difference.Comparison(differences=(refused, *compared.by_kind("refused")))
-
-
-def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:
-    """
-    Raise `errors.RefusedError` where the storage of the volume *recorded* goes with it, and has others in it.
-
-    That is storage which the program makes, and *declared* volumes for a part of the same disk or file system, made
-    elsewhere: a volume whose own storage it is has another id now. The registration goes before the storage, so that
-    nothing was deleted yet.
-    """
-    where = guests.container(str(recorded.get("externalId", "")))
-    if not where or not recorded.get("storage", {}).get("owned"):
-        return
-    others = [
-        f"{item['namespace']}/{item['volumeId']}"
-        for item in declared
-        if guests.container(str(item.get("externalId", ""))) == where and not item.get("storage", {}).get("owned")
-    ]
-    if found := sorted(set(others) - {identity}):
-        raise errors.RefusedError(
-            f"volume {identity} is not removed: {where} goes with it, and {', '.join(found)} would lose their data in "
-            f"it; keep {identity}, or move that data first; nothing was changed"
-        )

@@ -8,6 +8,7 @@ from nomad_csi.compare import difference, volume
 from nomad_csi.deploy import (
     batch_coalesce,
     properties,
+    registration_ownership,
     resource,
     secret_safety,
     volume_comparison,
@@ -27,7 +28,7 @@ def take_over(
     client: nomad.Nomad,
     found: volumes.Volume,
     news: Mapping[str, Any],
-    held: volume_ownership.Hold,
+    held: registration_ownership.Hold,
 ) -> None:
     """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
     volume_ownership.refuse_others(client, news, {})
@@ -80,7 +81,7 @@ def register(
     context: resource.Context,
     client: nomad.Nomad,
     news: Mapping[str, Any],
-    held: volume_ownership.Hold,
+    held: registration_ownership.Hold,
     *,
     is_new: bool,
     found: volumes.Volume | None = None,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nomad_csi.deploy import created_properties, paths, properties, volume_properties
-from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration
 
 _PROPERTIES = {
@@ -105,22 +104,6 @@ def to_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
             "context": dict(document.context),
             "secrets": dict(document.secrets),
         }
-    )
-
-
-def of_volume(volume: volumes.Volume) -> registration.VolumeRegistration:
-    """Return the document of what Nomad holds, without secrets and mount flags: every read redacts them."""
-    return registration.VolumeRegistration(
-        volume_id=volume.volume_id,
-        namespace=volume.namespace,
-        name=volume.name,
-        external_id=volume.external_id,
-        plugin_id=volume.plugin_id,
-        capabilities=tuple(volume.capabilities),
-        mount_options=registration.MountOptions(fs_type=volume.fs_type),
-        required_topologies=tuple(volume.requested_topologies),
-        parameters=volume.parameters,
-        context=volume.context,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deploy import (
-    batch_look,
+    acquisition,
     cluster_identity,
     mark_upkeep,
     registration_marks,
@@ -15,6 +15,7 @@ from nomad_csi.deploy import (
     stack_identity,
     volume_properties,
 )
+from nomad_csi.nomad import volume_lookup
 
 Claimant = registration_ownership.Claimant
 Hold = registration_ownership.Hold
@@ -52,7 +53,7 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
     key, who = _key(news), claimant(news, recorded)
     owner = registration_ownership.of(client).look([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
-        raise refusal(key, owner, who)
+        raise acquisition.refusal(key, owner, who)
 
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
@@ -103,42 +104,8 @@ def mark(
     key, who = _key(news), claimant(news, recorded)
     taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
     if key in taken.refused:
-        raise refusal(key, taken.refused[key], who)
+        raise acquisition.refusal(key, taken.refused[key], who)
     return taken
-
-
-def take_back(
-    client: nomad.Nomad,
-    taken: registration_ownership.AcquiredVolumes,
-    answers: Mapping[batch_look.Key, errors.NomadCsiError | None],
-    who: Claimant,
-    tell: registration_ownership.Tell,
-    *,
-    holds: registration_ownership.Holds | None = None,
-) -> None:
-    """
-    Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
-
-    The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
-    """
-    fresh = taken.fresh & answers.keys()
-    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and not _is_ambiguous(error)]
-    if not refused:
-        return
-    try:
-        mark_upkeep.release(client, refused, who, tell, holds=holds)
-    except errors.NomadApiError as problem:
-        tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
-
-
-def _is_ambiguous(error: errors.NomadCsiError) -> bool:
-    return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
-
-
-def lost(key: batch_look.Key, owner: OwnerRecord) -> errors.RefusedError:
-    """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
-    whose = registration_ownership.sentence(key, owner)
-    return errors.RefusedError(f"{whose} by now, and was registered by this one: look which of them is to have it")
 
 
 def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
@@ -147,17 +114,6 @@ def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str
         held = Hold(recorded=str(recorded.get("nonce", "")))
         key, who = _key(recorded), claimant(recorded, {})
         mark_upkeep.release(client, [key], who, context.warn, holds={key: held})
-
-
-def refusal(key: batch_look.Key, owner: OwnerRecord, who: Claimant) -> errors.RefusedError:
-    """Return the refusal of a volume with the mark of *owner* to *who*."""
-    whose = registration_ownership.sentence(key, owner, who)
-    if who.is_recorded:
-        return errors.RefusedError(
-            f"{whose} now; nothing was changed: set adopt: true to take it back, or remove it from this stack with "
-            "`pulumi state delete`"
-        )
-    return errors.RefusedError(f"{whose}; nothing was changed: set adopt: true to take it over, or choose another id")
 
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
@@ -249,5 +205,5 @@ def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, 
     return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
 
 
-def _key(inputs: Mapping[str, Any]) -> batch_look.Key:
+def _key(inputs: Mapping[str, Any]) -> volume_lookup.Key:
     return inputs["namespace"], inputs["volumeId"]

@@ -14,8 +14,8 @@ from nomad_csi.deploy import (
     registration_change,
     resource,
     secret_safety,
+    sharing_refusal,
     stack_identity,
-    storage_sharing,
     successor,
     volume_changes,
     volume_comparison,
@@ -79,10 +79,10 @@ class VolumeRegistrationResource:
                 volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
                 successor.refuse_gone_storage(context, client, news)
-                storage_sharing.refuse_new(context, client, news)
+                sharing_refusal.refuse_new(context, client, news)
             elif change.kind == "register-anew":
                 if change.old_external_id != change.new_external_id:
-                    storage_sharing.refuse(context, client, news)
+                    sharing_refusal.refuse(context, client, news)
                 registration_anew.preview(context, client, old_outputs, news)
             elif change.kind == "replace":
                 wanted = successor.Successor(news=news, recorded=old_outputs)
@@ -101,7 +101,7 @@ class VolumeRegistrationResource:
         held = volume_ownership.hold(news, {})
         found = volumes.get(client, news["namespace"], news["volumeId"])
         if found is None:
-            storage_sharing.refuse(context, client, news)
+            sharing_refusal.refuse(context, client, news)
             volume_changes.register(context, client, news, held, is_new=True)
         else:
             volume_changes.take_over(context, client, found, news, held)
@@ -146,7 +146,7 @@ class VolumeRegistrationResource:
         found = volumes.get(client, news["namespace"], news["volumeId"])
         held = volume_ownership.hold(news, old_outputs)
         if any(old_outputs.get(name) != news[name] for name in ("externalId", "capabilities")):
-            storage_sharing.refuse(context, client, news)
+            sharing_refusal.refuse(context, client, news)
         if found is not None and stack_identity.is_all_that_differs(old_outputs, news, _OF_NOMAD):
             volume_ownership.mark(context, client, news, old_outputs, held)
         elif found is not None and registration_anew.is_needed(found, news):
@@ -175,7 +175,7 @@ class VolumeRegistrationResource:
         if wanted is not None:
             successor.refuse(context, client, successor.Successor(news=wanted, recorded=outputs))
         else:
-            storage_sharing.refuse_with_guests(identity, outputs, context.operation.all_declared(self.token))
+            sharing_refusal.refuse_with_guests(identity, outputs, context.operation.all_declared(self.token))
         volume = volumes.get(client, namespace, volume_id)
         if volume is not None:
             volume_ownership.refuse_others(client, outputs, outputs)
@@ -220,7 +220,7 @@ def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedV
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
-    shown = volume_document.to_inputs(volume_document.of_volume(volume))
+    shown = volume_document.to_inputs(volume.registration())
     live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
     if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
         live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}

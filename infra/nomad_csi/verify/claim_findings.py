@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nomad_csi import findings
 from nomad_csi.aws.records import attachments
-from nomad_csi.nomad.records import plugins, volumes
+from nomad_csi.nomad.records import claim_holders, plugins, volumes
 from nomad_csi.verify import claim_model
 
 GRACE_S = 600.0
@@ -37,7 +37,7 @@ def of_claim(
             "claim-node-down",
             subject,
             expected="a claim of an allocation on a client that is up",
-            found=f"{claim_model.holder(claim)}; the client is {item.node_status}{_instance(item)}",
+            found=f"{claim_holders.holder(claim)}; the client is {item.node_status}{_instance(item)}",
             advice=f"{_when_down(item)}, then {repair}",
         )
     elif item.verdict == "ended":
@@ -47,7 +47,7 @@ def of_claim(
             subject,
             severity="error" if is_stuck else "warning",
             expected=f"a claim that goes within {GRACE_S / 60:g} minutes of its allocation's end",
-            found=claim_model.holder(claim),
+            found=claim_holders.holder(claim),
             advice=f"look into the logs of the plugin's controller and node task, then {repair}"
             if is_stuck
             else "wait: Nomad is letting go, or tries again by itself",

@@ -6,17 +6,13 @@ from typing import Literal
 
 from nomad_csi import findings
 from nomad_csi.aws.records import attachments
-from nomad_csi.nomad.records import nodes, plugins, volumes
-from nomad_csi.text import foreign
+from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
 
 Verdict = Literal["live", "ended", "vanished", "node-down"]
 """
 ``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad does not
 know the allocation any more. ``node-down``: its client is down, out of reach or unknown.
 """
-
-ENDED = frozenset({"complete", "failed", "lost"})
-"""Client statuses of an allocation that does not come back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +54,7 @@ class ClaimVerdict:
     @property
     def has_ended(self) -> bool:
         """Whether Nomad itself counts the allocation as over, whatever became of its client."""
-        return self.verdict == "vanished" or self.claim.client_status in ENDED
+        return self.verdict == "vanished" or self.claim.client_status in claim_holders.ENDED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +77,3 @@ class VolumeClaims:
     def is_held(self) -> bool:
         """Whether an allocation uses the volume, or may as far as anybody here can tell."""
         return not all(item.has_ended for item in self.claims)
-
-
-def holder(claim: volumes.Claim) -> str:
-    """Return who holds a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
-    job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
-    state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
-    return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")

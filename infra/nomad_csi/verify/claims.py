@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from nomad_csi.nomad.records import nodes, volumes
+from nomad_csi.nomad.records import claim_holders, nodes, volumes
 from nomad_csi.verify import claim_findings, claim_model
 
 _AWAY = frozenset({"down", "disconnected"})
@@ -41,7 +41,7 @@ def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_mod
     verdict: claim_model.Verdict = "live"
     if node is None or status in _AWAY:
         verdict = "node-down"
-    elif claim.client_status in claim_model.ENDED:
+    elif claim.client_status in claim_holders.ENDED:
         verdict = "ended"
     return claim_model.ClaimVerdict(
         claim=claim,

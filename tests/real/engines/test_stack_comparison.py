@@ -10,7 +10,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.deploy import volume_document
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 
@@ -71,7 +70,7 @@ def alter(engine):
     with engine.sandbox.nomad() as client:
         document = jobs.parse(client, rendered.read_text())
         jobs.register(client, document | {"Priority": 61}, source=rendered.read_text(), enforce_index=None)
-        found = volume_document.of_volume(volumes.get(client, "default", "mysql"))
+        found = volumes.get(client, "default", "mysql").registration()
         capability = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
         volumes.register(client, [dataclasses.replace(found, capabilities=(*found.capabilities, capability))])
     engine.sandbox.aws("ec2").create_tags(Resources=[volume_id], Tags=[{"Key": "by", "Value": "hand"}])

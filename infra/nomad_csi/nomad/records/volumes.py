@@ -91,6 +91,21 @@ class Volume:
     attachment_mode: str = ""
     """How it is used at this moment; empty while nothing claims it."""
 
+    def registration(self) -> registration.VolumeRegistration:
+        """Return its document, without secrets and mount flags: every read redacts them."""
+        return registration.VolumeRegistration(
+            volume_id=self.volume_id,
+            namespace=self.namespace,
+            name=self.name,
+            external_id=self.external_id,
+            plugin_id=self.plugin_id,
+            capabilities=tuple(self.capabilities),
+            mount_options=registration.MountOptions(fs_type=self.fs_type),
+            required_topologies=tuple(self.requested_topologies),
+            parameters=self.parameters,
+            context=self.context,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListedVolume:

@@ -1,0 +1,42 @@
+"""Volumes by namespace and id, however many: one list for each namespace, then every one that is there."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from nomad_csi.nomad import request, volumes
+from nomad_csi.plan import registration
+
+Key = tuple[str, str]
+"""Namespace and volume id."""
+
+
+FEW = 200
+"""Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
+
+
+def key_of(document: registration.VolumeRegistration) -> Key:
+    """Return namespace and id of *document*."""
+    return document.namespace, document.volume_id
+
+
+def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, volumes.Volume | None]]:
+    """
+    Yield what Nomad holds under each of *keys*, namespace by namespace.
+
+    The list shows identity and places, not capabilities, mount options, context and parameters: those need a read each.
+    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
+        ids = [volume_id for _, volume_id in group]
+        there = _there(client, namespace, ids)
+        yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
+        present = [volume_id for volume_id in ids if volume_id in there]
+        for volume_id, held in zip(present, volumes.get_many(client, namespace, present), strict=True):
+            yield (namespace, volume_id), held
+
+
+def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of *ids* that may be there: of few, all."""
+    if len(ids) <= FEW:
+        return frozenset(ids)
+    return frozenset(item.volume_id for item in volumes.list_volumes(client, namespace))
