@@ -19,10 +19,11 @@ import yaml
 
 from benchmarks import timing, verification_commands
 from nomad_csi.csi import probe
-from nomad_csi.deploy import gather
+from nomad_csi.health import gather
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, crowd, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.crowds import crowd
 
 CLIENTS = (100, 1000)
 LIMIT_S = 10.0

@@ -15,7 +15,8 @@ import yaml
 from benchmarks import timing
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, crowd, crowd_probe, crowd_storage, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.crowds import crowd, crowd_probe, crowd_storage
 
 CLIENTS = (100, 1000)
 VOLUMES = 300

@@ -2,12 +2,16 @@
 
 import json
 
-from nomad_csi.deploy import sandbox
+from nomad_csi.ownership import sandbox_mark
 
 
 def of_sandbox(mark, token):
     """Return the variables by which a provider knows that it is in the sandbox *mark*, whose Nomad has this *token*."""
-    return {sandbox.ENVIRONMENT: mark, sandbox.TOKEN_HASH: sandbox.token_hash(token), "NOMAD_TOKEN": token}
+    return {
+        sandbox_mark.ENVIRONMENT: mark,
+        sandbox_mark.TOKEN_HASH: sandbox_mark.token_hash(token),
+        "NOMAD_TOKEN": token,
+    }
 
 
 def rules(namespaces, *, plugin="read", node="read"):

@@ -17,18 +17,16 @@ from pathlib import Path
 
 from nomad_csi import nomad
 from nomad_csi.csi import channel, endpoint, snapshots
-from nomad_csi.deploy import (
-    controller_endpoint,
-    created_deletion,
-    created_volume,
-    deletion,
-    deletion_outcome,
-    resource,
-)
+from nomad_csi.deletion import deletion, deletion_outcome
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, plugins
+from nomad_csi.probing import controller_endpoint
+from nomad_csi.resources import created_deletion, created_volume
+from nomad_csi.resources.frame import resource
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 
 OWNER = "shop/prod"
 PLUGIN_ID = "storage"

@@ -1,6 +1,6 @@
 """Parts of Nomad's replies as product code reads them."""
 
-from nomad_csi.nomad import classify, replies, request
+from nomad_csi.nomad.http import classify, replies, request
 
 
 def node(values):

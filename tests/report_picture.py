@@ -14,7 +14,8 @@ from pathlib import Path
 from nomad_csi import cli
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, crowd, crowd_storage, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = (1100, 1150)

@@ -5,7 +5,7 @@ import pytest
 from moto.ec2.models import elastic_block_store
 
 from nomad_csi.aws import modifications, tagged
-from nomad_csi.plan import ebs_changes
+from nomad_csi.plan.rules import ebs_changes
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.cli import inputs
+from nomad_csi.cli.common import inputs
 
 HERE = Path(__file__).parent
 FOLDERS = tuple(sorted(path.parent for path in HERE.glob("*/storage.yaml")))

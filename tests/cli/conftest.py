@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi_sandbox.csi_plugin import arguments, server
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import sys
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.cli import signals
-from nomad_csi.deploy import claim_replacement, repair_note
+from nomad_csi.claims import claim_replacement, repair_note
+from nomad_csi.cli.common import signals
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 CANARY = "canary-3e88"
 GHOST = "62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1"

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import confirm
-from nomad_csi.deploy import deletion, deletion_outcome, deletion_state
+from nomad_csi.cli.common import confirm
+from nomad_csi.deletion import deletion, deletion_outcome
+from nomad_csi.pulumi_state import deletion_state
 
 STATE = {
     "version": 3,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.deploy import stack_cli
+from nomad_csi.pulumi_state import stack_cli
 
 STACK = "urn:pulumi:dev::shop::"
 ROOT = f"{STACK}pulumi:pulumi:Stack::shop-dev"

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import guard
+from nomad_csi.cli.common import guard
 from nomad_csi.text import visible
 
 OWNED = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202eevil"

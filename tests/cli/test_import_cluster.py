@@ -10,12 +10,13 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import job_ownership
 from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.ownership import job_ownership
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 HEALTHY_S = 120
 SECRET, FLAG = "canary-secret-1f0c", "canary-flag-noatime"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import strict, waits
+from nomad_csi.cli.common import strict, waits
 
 TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|patience")
 

@@ -4,7 +4,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from nomad_csi_sandbox.nomad import cluster, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests.cli import streams
 
 NAME = "数据"

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.deploy import probe_job
 from nomad_csi.nomad import plugins
-from nomad_csi_sandbox.nomad import parse
+from nomad_csi.probing import probe_job
+from nomad_csi_sandbox.nomad.hcl import parse
 
 
 @pytest.mark.usefixtures("plugin")

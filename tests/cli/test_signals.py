@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from nomad_csi.cli import signals
+from nomad_csi.cli.common import signals
 
 
 def test_sigterm_raises_in_the_block_and_nowhere_else():

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import confirm
-from nomad_csi.deploy import volume_snapshots
+from nomad_csi.cli.common import confirm
+from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
 
 MADE = snapshots.Snapshot(

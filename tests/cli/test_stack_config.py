@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli import inputs
+from nomad_csi.cli.common import inputs
 
 NOBODY = "http://127.0.0.1:9"
 STORAGE = {

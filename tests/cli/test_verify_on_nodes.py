@@ -7,8 +7,8 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli import verify_watch
-from nomad_csi.deploy import probe_job_plugins, verification
-from nomad_csi.verify import report
+from nomad_csi.probing import probe_job_plugins
+from nomad_csi.verification import report, verification
 
 NOBODY = "http://127.0.0.1:9"
 SPEC = {"plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]}

@@ -18,9 +18,10 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.verify import prometheus
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi.verification import prometheus
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 PROGRAM = [sys.executable, "-m", "nomad_csi.cli", "verify"]
 SPEC = {

@@ -11,26 +11,23 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.claims import claim_model, claim_replacement, repair_steps
 from nomad_csi.compare import volume
-from nomad_csi.deploy import (
-    batch_register,
-    claim_replacement,
-    cluster_report,
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import model, registration, storage
+from nomad_csi.plan import volumes as planned
+from nomad_csi.registration import batch_register
+from nomad_csi.report import cluster_report
+from nomad_csi.resources import (
     created_volume,
-    picture,
     registration_anew,
-    repair_steps,
-    resource,
-    verification,
     volume_comparison,
     volume_document,
     volume_registration,
 )
-from nomad_csi.nomad import volumes
-from nomad_csi.plan import model, registration, storage
-from nomad_csi.plan import volumes as planned
-from nomad_csi.verify import claim_model
-from nomad_csi_sandbox.nomad import crowd_storage
+from nomad_csi.resources.frame import resource
+from nomad_csi.verification import planned_changes, verification
+from nomad_csi_sandbox.nomad.crowds import crowd_storage
 from tests import report_picture as demo
 
 ID, KEY, IDENTITY = "data", ("default", "data"), "default/data"
@@ -359,7 +356,7 @@ def test_verify_and_report(case, client):
 @names(REGISTERED + MADE)
 def test_plan(case, client):
     """The state of the volume, and a remark that begins with the path of each field."""
-    [item] = [item for item in picture.draw(client, plan_of(case), {}).items if item.kind == "volume"]
+    [item] = [item for item in planned_changes.draw(client, plan_of(case), {}).items if item.kind == "volume"]
 
     assert item.state == case.kind
     assert [remark.partition(":")[0] for remark in item.remarks if remark.partition(":")[0] in CODES] == [

@@ -6,7 +6,8 @@ import typing
 import pytest
 
 from nomad_csi.compare import outcome
-from nomad_csi.deploy import batch_outcome, deletion_outcome, deregistration_outcome
+from nomad_csi.deletion import deletion_outcome
+from nomad_csi.registration import batch_outcome, deregistration_outcome
 
 KINDS = {
     batch_outcome.RegistrationOutcome: batch_outcome.Status,

@@ -5,7 +5,7 @@ import pytest
 
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
-from nomad_csi.deploy import created_volume
+from nomad_csi.resources import created_volume
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
 

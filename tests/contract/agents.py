@@ -15,7 +15,9 @@ from pathlib import Path
 import urllib3
 
 from nomad_csi import nomad
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import mounts, tasks
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import deletion_guards
+from nomad_csi.deletion import deletion_guards
 from nomad_csi.nomad import logs, plugins
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"

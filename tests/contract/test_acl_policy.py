@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.deploy import cluster_identity, registry, resource
-from nomad_csi.deploy import registration_marks as marks
 from nomad_csi.nomad import acl_policy, changes
+from nomad_csi.ownership import cluster_identity
+from nomad_csi.ownership import registration_marks as marks
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import resource
 from tests.contract import agents
 
 NONE = "none"

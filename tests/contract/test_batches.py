@@ -8,16 +8,11 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import (
-    batch_plan,
-    batch_register,
-    batch_send,
-    resource,
-    volume_document,
-    volume_registration,
-)
 from nomad_csi.nomad import namespaces, volume_lookup, volumes
 from nomad_csi.plan import registration
+from nomad_csi.registration import batch_plan, batch_register, batch_send
+from nomad_csi.resources import volume_document, volume_registration
+from nomad_csi.resources.frame import resource
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import deregistration
-from nomad_csi.nomad import changes, jobs, streaming, volumes
+from nomad_csi.nomad import changes, jobs, volumes
+from nomad_csi.nomad.http import streaming
+from nomad_csi.registration import deregistration
 
 SOON_S = 30.0
 """Less than the wait of a blocking query, and enough for a busy machine."""

@@ -13,9 +13,10 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.compare import volume
-from nomad_csi.deploy import created_volume, resource
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
+from nomad_csi.resources import created_volume
+from nomad_csi.resources.frame import resource
 
 MIB = 2**20
 ONE = "1 error occurred:\n\t* {}\n\n"

@@ -7,10 +7,11 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
-from nomad_csi.deploy import looking, probe_deep, probe_job_plugins
-from nomad_csi.deploy import probe_job as asking
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
+from nomad_csi.probing import probe_deep, probe_job_plugins
+from nomad_csi.probing import probe_job as asking
+from nomad_csi.verification import looking
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 JOB = probe_job.ProbeJob(command=PROGRAM)

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import gate, probe_deep, probe_job_plugins
-from nomad_csi.deploy import probe_job as asking
 from nomad_csi.plan import model, probe_job
+from nomad_csi.probing import probe_deep, probe_job_plugins
+from nomad_csi.probing import probe_job as asking
+from nomad_csi.resources import gate
 from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad

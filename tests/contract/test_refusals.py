@@ -5,8 +5,9 @@ import re
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import plugin_health, plugin_job, resource, volume_document, volume_registration
 from nomad_csi.plan import registration
+from nomad_csi.resources import plugin_health, plugin_job, volume_document, volume_registration
+from nomad_csi.resources.frame import resource
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
 TIMEOUT_S = 2

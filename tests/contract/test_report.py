@@ -2,8 +2,7 @@
 
 import pytest
 
-from nomad_csi.deploy import cluster_report
-from nomad_csi.report import as_json
+from nomad_csi.report import as_json, cluster_report
 
 
 @pytest.mark.usefixtures("world")

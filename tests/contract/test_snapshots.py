@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import volume_snapshots
+from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots, volume_creation, volumes
 from nomad_csi.plan import registration
 

@@ -3,9 +3,10 @@
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import claim_repair, claims, deregistration
+from nomad_csi.claims import claim_repair, reading
 from nomad_csi.nomad import nodes, stuck_claims, volumes
 from nomad_csi.plan import registration
+from nomad_csi.registration import deregistration
 
 REGION = "us-east-1"
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
@@ -154,10 +155,10 @@ def test_detaching_what_is_not_there_is_an_error(client):
 def test_report_tells_both_kinds(agent, client, stuck):
     """First a warning, because Nomad may still let go; then an error."""
     volume_id, _ = stuck
-    before = claims.report(client, "*", aws_region=REGION)
+    before = reading.report(client, "*", aws_region=REGION)
     vanish(agent, volume_id)
 
-    after = claims.report(client, "*", aws_region=REGION)
+    after = reading.report(client, "*", aws_region=REGION)
 
     assert [(item.code, item.severity) for item in before.findings] == [("claim-ended", "warning")]
     assert [(item.code, item.severity) for item in after.findings] == [("claim-vanished", "error")]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from nomad_csi.health import events
 from nomad_csi.nomad import jobs
-from nomad_csi.verify import events
 
 STARTING = [("Received", "Task received by client"), ("Task Setup", "Building Task Directory")]
 STARTED = ("Started", "Task started by client")

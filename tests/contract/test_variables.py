@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import registration_ownership
 from nomad_csi.nomad import variables
+from nomad_csi.ownership import registration_ownership
 
 PLAIN = "text/plain; charset=utf-8"
 

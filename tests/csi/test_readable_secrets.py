@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import channel, controller, endpoint, validation
-from nomad_csi.deploy import deletion_plugin
+from nomad_csi.deletion import deletion_plugin
 
 SECRETS = {"password": "hunter2"}
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import gate, resource
 from nomad_csi.plan import model
+from nomad_csi.resources import gate
+from nomad_csi.resources.frame import resource
 from tests.deploy import live
 
 

@@ -11,11 +11,13 @@ import time
 from pathlib import Path
 
 from nomad_csi import nomad
-from nomad_csi.deploy import looking
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
+from nomad_csi.verification import looking
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 WAIT_S = 120.0
 ZONES = {"one": "us-east-1a", "two": "us-east-1b"}

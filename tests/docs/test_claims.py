@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
+from nomad_csi.claims import claim_model
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi.verify import claim_model
 from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 PAGE = (Path(__file__).parents[2] / "docs/claims.md").read_text()
 COMMANDS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli import inputs
-from nomad_csi.nomad import connection
+from nomad_csi.cli.common import inputs
+from nomad_csi.nomad.http import connection
 from nomad_csi.provider import configuration
 
 PAGE = (Path(__file__).parents[2] / "docs/connection.md").read_text(encoding="utf-8")

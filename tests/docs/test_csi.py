@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.cli import csi_commands
+from nomad_csi.cli.csi_calls import csi_commands
 from nomad_csi.csi import report
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.verify import probed
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes
+from nomad_csi.probing import probed
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/csi.md").read_text()

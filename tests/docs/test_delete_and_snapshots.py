@@ -15,13 +15,18 @@ import boto3
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import cluster_identity, created_volume, deletion_outcome, resource, volume_snapshots
+from nomad_csi.deletion import deletion_outcome, volume_snapshots
 from nomad_csi.nomad import jobs, volumes
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import registration, storage
+from nomad_csi.resources import created_volume
+from nomad_csi.resources.frame import resource
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, plugins
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 
 PAGE = (Path(__file__).parents[2] / "docs/delete-and-snapshots.md").read_text()
 COMMANDS = [

@@ -14,8 +14,9 @@ from nomad_csi.findings import describe, registry
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration
 from nomad_csi_sandbox.aws import account, server
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 PAGE = (Path(__file__).parents[2] / "docs/doctor.md").read_text(encoding="utf-8")
 COMMANDS = [

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.adoption import model, terraform
+from nomad_csi.migration import model, terraform
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi_sandbox.nomad import cluster, nodes
+from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
 
 PAGE = (Path(__file__).parents[2] / "docs/moving-in.md").read_text()
 RUN, NOT_RUN = (

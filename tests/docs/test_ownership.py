@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import cluster_identity, job_ownership, registration_marks, registration_ownership
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import cluster_identity, job_ownership, registration_marks, registration_ownership
 from nomad_csi.plan import volumes as planned
-from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from nomad_csi_sandbox.nomad import cluster, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
 
 PAGE = (Path(__file__).parents[2] / "docs/ownership.md").read_text()
 COMMANDS = [

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.cli import inputs, output
+from nomad_csi.cli.common import inputs, output
 from nomad_csi.csi import explain
 from nomad_csi_sandbox.session import report
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.deploy import registration_anew, registration_change, volume_properties
+from nomad_csi.resources import registration_anew, registration_change, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "registrations.md").read_text(encoding="utf-8")

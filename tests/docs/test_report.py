@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.deploy import cluster_report
-from nomad_csi.report import model
+from nomad_csi.report import cluster_report, model
 from tests import report_picture as demo
 
 ROOT = Path(__file__).parents[2]

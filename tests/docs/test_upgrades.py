@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from nomad_csi_sandbox.nomad import cluster, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests.upgrade import old_rules
 
 PAGE = (Path(__file__).parents[2] / "docs/upgrades.md").read_text()

@@ -12,9 +12,10 @@ from nomad_csi import cli, findings
 from nomad_csi.cli import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
+from nomad_csi.health import found, instances, plugins, socket_findings, states
 from nomad_csi.nomad import changes
 from nomad_csi.plan import storage
-from nomad_csi.verify import found, instances, plugins, prometheus, report, socket_findings, states, volumes
+from nomad_csi.verification import prometheus, report, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verify.md").read_text()

@@ -8,7 +8,8 @@ import yaml
 
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi_sandbox.nomad import cluster, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl
 
 FILE_SYSTEM = "fs-0123456789abcdef0"

@@ -11,7 +11,8 @@ import pytest
 import urllib3
 import yaml
 
-from nomad_csi_sandbox.nomad import cluster, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.session import folder
 
 CANARY = "canary-5d0a7c"

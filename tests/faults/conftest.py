@@ -16,9 +16,11 @@ import urllib3
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import batch_register
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+from nomad_csi.registration import batch_register
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
 WAIT_S = 0.01

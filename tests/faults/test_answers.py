@@ -5,7 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import resource, volume_registration
+from nomad_csi.resources import volume_registration
+from nomad_csi.resources.frame import resource
 
 REFUSED = "failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused"
 
@@ -85,7 +86,9 @@ def test_nothing_is_sent_again_unseen(register, proxy, agent, files, held, ids, 
 
 def test_lost_leader_is_waited_for(register, proxy, agent, files, held, ids, monkeypatch):
     """Reads and writes are answered so while servers elect another; both are asked again, and told."""
-    monkeypatch.setattr("nomad_csi.deploy.secret_safety.risk", lambda _client: "")  # a question that may go unanswered
+    monkeypatch.setattr(
+        "nomad_csi.registration.secret_safety.risk", lambda _client: ""
+    )  # a question that may go unanswered
     path = files("v0")
     proxy.fault("GET", failing(500, "No cluster leader"), times=2)
     proxy.fault("PUT", failing(500, f"rpc error: {REFUSED}"), times=2)

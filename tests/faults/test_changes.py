@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deploy import batch_register
 from nomad_csi.plan import registration
+from nomad_csi.registration import batch_register
 
 CLAIM = {
     "Mode": "write",

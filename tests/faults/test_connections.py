@@ -167,7 +167,9 @@ def test_connection_number_101_is_tried_again(
     register, proxy, agent, files, held, ids, crowd, answer, told, monkeypatch
 ):
     """Others of the same address hold all that an agent takes; when they go, the run goes on."""
-    monkeypatch.setattr("nomad_csi.deploy.secret_safety.risk", lambda _client: "")  # a question that may go unanswered
+    monkeypatch.setattr(
+        "nomad_csi.registration.secret_safety.risk", lambda _client: ""
+    )  # a question that may go unanswered
     path = files("v0")
     proxy.over_limit = answer
     proxy.when_full = crowd

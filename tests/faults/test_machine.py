@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi.deploy import rendered_file
-from nomad_csi.deploy import resource as steps
+from nomad_csi.resources import rendered_file
+from nomad_csi.resources.frame import resource as steps
 
 PACKAGE = Path(cli.__file__).parents[1]
-MAY_LOOK = ("nomad/request.py", "deploy/claim_replacement.py", "deploy/rounds.py", "cli/")
+MAY_LOOK = ("nomad/http/request.py", "claims/claim_replacement.py", "verification/rounds.py", "cli/")
 """Where an agent told no time; stamps of what is said and written."""
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}

@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import gate, overdue, plugin_health, resource
+from nomad_csi.health import history
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.verify import history
+from nomad_csi.registration import overdue
+from nomad_csi.resources import gate, plugin_health
+from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from nomad_csi_sandbox.nomad import csi_client
+from nomad_csi_sandbox.nomad.storage import csi_client
 
 JOB = """job "plugin-hostpath0" {{
   type = "system"

@@ -37,7 +37,7 @@ FAULTS = {
     ],
     "flapping plugin": [
         "faults/test_plugins.py::test_flapping_plugin_opens_no_gate",
-        "deploy/test_gate.py::test_restart_within_the_window_is_not_healthy",
+        "resources/test_gate.py::test_restart_within_the_window_is_not_healthy",
     ],
     "frozen controller": [
         "faults/test_plugins.py::test_frozen_controller_is_told_after_its_time_and_nothing_is_registered",
@@ -63,11 +63,11 @@ FAULTS = {
     "two operators at once": [
         "faults/test_changes.py::test_two_operators_with_the_same_wish_both_get_it",
         "faults/test_changes.py::test_two_operators_with_different_wishes_for_one_id_do_not_take_it_from_each_other",
-        "deploy/test_plugin_job.py::test_create_that_lost_a_race_is_refused",
+        "resources/test_plugin_job.py::test_create_that_lost_a_race_is_refused",
     ],
     "version gates": [
         "doctor/test_findings.py::test_gate_closes_below_each_of_its_versions",
-        "deploy/test_minimum_version.py::test_one_server_is_too_old",
+        "health/test_minimum_version.py::test_one_server_is_too_old",
         "faults/test_connections.py::test_empty_body_is_a_success",
     ],
 }

@@ -12,7 +12,8 @@ from nomad_csi import findings
 from nomad_csi.compare import volume
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
-from nomad_csi.verify import states, volumes
+from nomad_csi.health import states
+from nomad_csi.verification import volumes
 
 ROOT = Path(__file__).parents[2] / "infra/nomad_csi"
 CODES = registry.codes()
@@ -23,11 +24,11 @@ COMMANDS = {
     "doctor/": {"doctor"},
     "report/": {"report"},
     "verify/": {"verify"},
-    "verify/claim_findings.py": {"claims"},
-    "verify/probed_needs.py": {"probe", "verify"},
-    "verify/volume_answers.py": {"probe", "verify"},
-    "deploy/probe_deep.py": {"probe"},
-    "deploy/minimum_version.py": {"register", "verify"},
+    "claims/claim_findings.py": {"claims"},
+    "probing/probed_needs.py": {"probe", "verify"},
+    "probing/volume_answers.py": {"probe", "verify"},
+    "probing/probe_deep.py": {"probe"},
+    "health/minimum_version.py": {"register", "verify"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""
 
@@ -45,7 +46,7 @@ def emitted():
     for path in sorted(ROOT.rglob("*.py")):
         place = str(path.relative_to(ROOT))
         prefix = max((name for name in COMMANDS if place.startswith(name)), key=len, default="")
-        if prefix and place != "verify/states.py":
+        if prefix and place != "health/states.py":
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Constant) and node.value in CODES:
                     found[node.value] |= COMMANDS[prefix]

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import transport, volumes
+from nomad_csi.nomad import volumes
+from nomad_csi.nomad.http import transport
 
 DEADLINE_S = 0.5
 DRIP_S = 0.1

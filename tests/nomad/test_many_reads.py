@@ -5,7 +5,8 @@ import json
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import request, volumes
+from nomad_csi.nomad import volumes
+from nomad_csi.nomad.http import request
 
 IDS = [f"v{number}" for number in range(300)]
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import request
+from nomad_csi.nomad.http import request
 
 
 def test_request_sends_token_namespace_and_region(agent):

@@ -10,7 +10,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import transport
+from nomad_csi.nomad.http import transport
 
 READ = ("GET", "/v1/nodes")
 WRITE = ("PUT", "/v1/volumes")

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.plan import ebs_changes, model
+from nomad_csi.plan import model
+from nomad_csi.plan.rules import ebs_changes
 
 PRESENT = ebs_changes.Present(
     external_id="vol-0123456789abcdef0",

@@ -15,8 +15,9 @@ from google.protobuf import empty_pb2
 from pulumi.provider import Provider
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from nomad_csi.deploy import compare, properties, registry
 from nomad_csi.provider import servicer
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import compare, properties
 
 TOKEN = "nomad-csi:index:Scripted"
 

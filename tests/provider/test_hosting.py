@@ -9,8 +9,8 @@ import pulumi
 import pytest
 
 from nomad_csi import components, errors
-from nomad_csi.deploy import registry
 from nomad_csi.provider import hosting, schema
+from nomad_csi.resources import registry
 
 
 def test_one_schema_has_components_and_custom_resources():

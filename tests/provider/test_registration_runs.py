@@ -8,9 +8,11 @@ import sys
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import registration_ownership
 from nomad_csi.nomad import volumes
-from nomad_csi_sandbox.nomad import cluster, nodes, refusals, server, state, volume_store
+from nomad_csi.ownership import registration_ownership
+from nomad_csi_sandbox.nomad import cluster, refusals, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import volume_store
 from tests import acl
 
 TIMEOUT_S = 120

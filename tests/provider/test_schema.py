@@ -2,8 +2,9 @@
 
 import pytest
 
-from nomad_csi.deploy import properties, registry
 from nomad_csi.provider import configuration, schema
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import properties
 
 
 def test_every_custom_resource_is_in_the_schema():

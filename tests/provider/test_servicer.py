@@ -10,9 +10,12 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.deploy import cluster_identity, registry, resource
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.provider import wire
-from nomad_csi_sandbox.nomad import cluster, nodes, server
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import resource
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl
 
 MARK = "engine:stand-in,nomad:stand-in,aws:moto"

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import (
-    batch_coalesce,
-    batch_register,
-    deregistration,
-    registration_ownership,
-    resource,
-    volume_document,
-    volume_registration,
-)
-from nomad_csi_sandbox.nomad import cluster, nodes, server, state
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.registration import batch_coalesce, batch_register, deregistration
+from nomad_csi.resources import volume_document, volume_registration
+from nomad_csi.resources.frame import resource
+from nomad_csi_sandbox.nomad import cluster, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl
 
 KEY = ("default", "wanted")

@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import plugin_health, plugin_job, resource, verification, volume_document, volume_registration
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
+from nomad_csi.resources import plugin_health, plugin_job, volume_document, volume_registration
+from nomad_csi.resources.frame import resource
+from nomad_csi.verification import verification
 from nomad_csi_sandbox.aws import account
 from tests.real.ebs_world import REGION, ZONE, mounted, run
 

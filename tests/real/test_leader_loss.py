@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import batch_register
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
+from nomad_csi.registration import batch_register
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.adoption import adopt
 from nomad_csi.hcl import files, read, volume
+from nomad_csi.migration import adopt
 
 NOMAD = shutil.which("nomad")
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to read with")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.cli import inputs
+from nomad_csi.cli.common import inputs
 from nomad_csi.hcl import read
 from nomad_csi.hcl import volume as volume_reader
 from nomad_csi.nomad import jobs, volumes

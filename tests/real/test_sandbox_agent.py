@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import sandbox
 from nomad_csi.nomad import nodes
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.session import agent, folder
 from tests import cross_site
 from tests.contract import agents
@@ -45,7 +45,7 @@ def test_its_one_token_is_that_of_the_sandbox(started):
     port, place = started
     with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=place.token)) as client:
         assert [node.status for node in nodes.list_nodes(client)] == ["ready"]
-        assert sandbox.refuse_real_nomad(client) is True
+        assert sandbox_mark.refuse_real_nomad(client) is True
     found = [
         path for path in place.path.rglob("*") if path.is_file() and place.token in path.read_text(errors="replace")
     ]
@@ -61,7 +61,7 @@ def test_other_tokens_are_refused(started, token):
         with pytest.raises(errors.NomadApiError, match="Permission denied"):
             nodes.list_nodes(client)
         with pytest.raises(errors.RefusedError, match="does not know the sandbox's token"):
-            sandbox.refuse_real_nomad(client)
+            sandbox_mark.refuse_real_nomad(client)
 
 
 @pytest.mark.parametrize("host", ["evil.example.com", "127.0.0.1"])

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.nomad import jobs, nodes, request
+from nomad_csi.health import constraints
+from nomad_csi.nomad import jobs, nodes
+from nomad_csi.nomad.http import request
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
 from nomad_csi.spec import draft, examples
-from nomad_csi.verify import constraints
 from nomad_csi_sandbox.session import tasks
 
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad")]

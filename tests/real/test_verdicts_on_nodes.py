@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.deploy import looking, probe_job_plugins
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
+from nomad_csi.probing import probe_job_plugins
+from nomad_csi.verification import looking
 from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad

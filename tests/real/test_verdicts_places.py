@@ -2,9 +2,10 @@
 
 import pytest
 
-from nomad_csi.deploy import batch_register, verification
 from nomad_csi.nomad import jobs, volume_creation
 from nomad_csi.plan import model, registration
+from nomad_csi.registration import batch_register
+from nomad_csi.verification import verification
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
 from tests.real import two_clients

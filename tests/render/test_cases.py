@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi.hcl import read, volume
 from nomad_csi.render import files
-from nomad_csi_sandbox.nomad import parse
+from nomad_csi_sandbox.nomad.hcl import parse
 
 CASES = Path(__file__).parents[1] / "cases"
 

@@ -3,9 +3,8 @@
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import cluster_report
 from nomad_csi.render import page as html
-from nomad_csi.report import page
+from nomad_csi.report import cluster_report, page
 from tests import report_picture as demo
 from tests.report import browser as headless_browser
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from nomad_csi.health import causes
 from nomad_csi.text import foreign, redaction
-from nomad_csi.verify import causes
 
 AWS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2

@@ -7,7 +7,7 @@ Both work on the items of a Nomad variable, as they stand in it; what either for
 import pytest
 from hypothesis import given, strategies
 
-from nomad_csi.deploy import registration_marks
+from nomad_csi.ownership import registration_marks
 from tests.upgrade import old_rules, recorded, worlds
 
 VOLUMES = ("cache", "data[0]", "data[1]", "mysql")

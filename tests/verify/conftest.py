@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.health import found
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
-from nomad_csi.verify import found
 
 RECORDINGS = Path(__file__).parents[1] / "nomad" / "recordings"
 

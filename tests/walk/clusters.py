@@ -6,7 +6,9 @@ from pathlib import Path
 
 from nomad_csi_sandbox.csi_plugin import arguments
 from nomad_csi_sandbox.csi_plugin import server as csi_server
-from nomad_csi_sandbox.nomad import cluster, crowd, crowd_storage, csi_client, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from nomad_csi_sandbox.nomad.storage import csi_client
 
 EBS, EFS = "aws-ebs0", "aws-efs0"
 NAMESPACES = ("default", "team", "batch")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from nomad_csi.deploy import created_changes, operations, stack_identity, volume_ownership
 from nomad_csi.plan import created_names
+from nomad_csi.resources import created_changes, stack_identity, volume_ownership
+from nomad_csi.resources.frame import operations
 from tests.walk import ledger, tracks
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")

@@ -5,7 +5,7 @@ import functools
 from unittest import mock
 
 from nomad_csi.aws import asking
-from nomad_csi.deploy import batch_coalesce
+from nomad_csi.registration import batch_coalesce
 from tests.walk import clusters, ledger, providers
 from tests.walk.cloud import Cloud
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nomad_csi.aws import asking, batches
-from nomad_csi.plan import ebs_changes
+from nomad_csi.plan.rules import ebs_changes
 
 
 def present(described: Mapping[str, Any]) -> ebs_changes.Present:

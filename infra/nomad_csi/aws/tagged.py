@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.aws import asking, modifications
-from nomad_csi.plan import ebs_changes, volumes
+from nomad_csi.plan import volumes
+from nomad_csi.plan.rules import ebs_changes
 
 
 @dataclass(frozen=True, kw_only=True)

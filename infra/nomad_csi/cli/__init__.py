@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, file_errors, guard, output, signals, usage
+from nomad_csi.cli.common import argument_secrets, file_errors, guard, output, signals, usage
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",

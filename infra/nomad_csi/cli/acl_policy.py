@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, usage
+from nomad_csi.cli.common import inputs, usage
 from nomad_csi.nomad import acl_policy
 
 EPILOG = """\

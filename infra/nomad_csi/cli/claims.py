@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import codes, confirm, documents, erasing, inputs, usage, waits
-from nomad_csi.deploy import batch_secrets, claim_repair, claims, repair_steps
+from nomad_csi.claims import claim_repair, reading, repair_steps
+from nomad_csi.cli.common import codes, confirm, documents, erasing, inputs, usage, waits
 from nomad_csi.plan import registration
+from nomad_csi.registration import batch_secrets
 
 EVERYWHERE = "*"
 
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or EVERYWHERE
     with inputs.connect(arguments) as nomad:
         erasing.warn(nomad)
-        found = claims.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
+        found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
     if arguments.json:
         print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     else:

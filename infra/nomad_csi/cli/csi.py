@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, csi_arguments, csi_commands, csi_output, csi_secrets, inputs, usage, waits
+from nomad_csi.cli.common import confirm, inputs, usage, waits
+from nomad_csi.cli.csi_calls import csi_arguments, csi_commands, csi_output, csi_secrets
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, documents, inputs, usage, waits
+from nomad_csi.cli import claims
+from nomad_csi.cli.common import confirm, documents, inputs, usage, waits
 from nomad_csi.compare import outcome
-from nomad_csi.deploy import deletion, deletion_order, deletion_outcome, deletion_state
+from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
+from nomad_csi.pulumi_state import deletion_state
 
 QUESTION = (
     "delete deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "

@@ -5,9 +5,10 @@ import json
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, confirm, inputs, owners, waits
+from nomad_csi.cli import claims
+from nomad_csi.cli.common import confirm, inputs, owners, waits
 from nomad_csi.compare import outcome
-from nomad_csi.deploy import deregistration, deregistration_outcome
+from nomad_csi.registration import deregistration, deregistration_outcome
 
 FORCE = (
     "--force makes Nomad forget volumes together with the claims on them. It does not unmount them, does not detach "

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nomad_csi.cli import codes, confirm, inputs, strict
-from nomad_csi.deploy import doctor
-from nomad_csi.doctor import report
+from nomad_csi.cli.common import codes, confirm, inputs, strict
+from nomad_csi.doctor import examination, report
 from nomad_csi.plan import iam
 
 
@@ -53,7 +52,9 @@ def _examine(arguments: argparse.Namespace) -> report.DoctorReport:
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
     with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
-        return doctor.examine(nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws)
+        return examination.examine(
+            nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws
+        )
 
 
 def _fixed(found: report.DoctorReport, arguments: argparse.Namespace) -> bool:
@@ -66,6 +67,6 @@ def _fixed(found: report.DoctorReport, arguments: argparse.Namespace) -> bool:
     )
     if not confirm.agreed(question, is_agreed=arguments.yes):
         return False
-    done = doctor.fix(found)
+    done = examination.fix(found)
     print(f"tagged {len(done)}", file=sys.stderr)
     return True

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, import_stack
-from nomad_csi.deploy import ejecting, stack_cli
+from nomad_csi.cli import import_stack
+from nomad_csi.cli.common import confirm
+from nomad_csi.pulumi_state import ejecting, stack_cli
 from nomad_csi.text import table
 
 WIDTH = 120

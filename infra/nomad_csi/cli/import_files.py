@@ -12,11 +12,12 @@ from typing import Any
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.adoption import adopt, model, terraform
-from nomad_csi.cli import import_stack, inputs, lint
+from nomad_csi.cli import import_stack, lint
+from nomad_csi.cli.common import inputs
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
+from nomad_csi.migration import adopt, model, terraform
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
@@ -134,8 +135,8 @@ def _is_state(path: Path) -> bool:
 
 
 def _live(arguments: argparse.Namespace, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
-    from nomad_csi.cli import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
-    from nomad_csi.deploy import live_files  # noqa: PLC0415
+    from nomad_csi.cli.common import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
+    from nomad_csi.migration import live_files  # noqa: PLC0415
 
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or live_files.EVERYWHERE
     with inputs.connect(arguments) as nomad:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli.common import inputs
 from nomad_csi.text import table
 
 WIDTH = 120
@@ -30,7 +30,7 @@ def add_stack(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Preview, look, write."""
-    from nomad_csi.deploy import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
+    from nomad_csi.pulumi_state import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import codes, file_errors, strict
+from nomad_csi.cli.common import codes, file_errors, strict
 from nomad_csi.findings import errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import erasing, inputs, owners
-from nomad_csi.deploy import picture
+from nomad_csi.cli.common import erasing, inputs, owners
+from nomad_csi.verification import planned_changes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad:
         erasing.warn(nomad)
-        drawn = picture.draw(
+        drawn = planned_changes.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )
     print(json.dumps(drawn.as_json(), indent=2, ensure_ascii=False) if arguments.json else drawn.as_table())

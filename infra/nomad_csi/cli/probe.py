@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import argument_secrets, codes, inputs, probe_on_nodes, strict, usage, waits
+from nomad_csi.cli import probe_on_nodes
+from nomad_csi.cli.common import argument_secrets, codes, inputs, strict, usage, waits
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
 
@@ -93,9 +94,9 @@ def _one(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> Any:
-    """Return a `verify.probed.ProbedPlugin` of the answer and what Nomad has registered."""
-    from nomad_csi.cli import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
-    from nomad_csi.deploy import probe_deep  # noqa: PLC0415
+    """Return a `probing.probed.ProbedPlugin` of the answer and what Nomad has registered."""
+    from nomad_csi.cli.common import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
+    from nomad_csi.probing import probe_deep  # noqa: PLC0415
 
     with inputs.connect(arguments) as nomad:
         erasing.warn(nomad)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs, strict, usage, waits
+from nomad_csi.cli.common import inputs, strict, usage, waits
 from nomad_csi.plan import probe_job
 
 DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "timeout-s": probe_job.WAIT_S, "print-job": False}
@@ -34,7 +34,7 @@ def given(arguments: argparse.Namespace) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the job, and print what every instance answered, and what that has against the registered volumes."""
-    from nomad_csi.deploy import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.probing import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)

@@ -5,9 +5,10 @@ import json
 import sys
 from pathlib import Path
 
-from nomad_csi.cli import documents, erasing, inputs, owners, waits
+from nomad_csi.cli.common import documents, erasing, inputs, owners, waits
 from nomad_csi.compare import outcome
-from nomad_csi.deploy import batch_outcome, batch_register, batch_secrets, minimum_version, secret_safety
+from nomad_csi.health import minimum_version
+from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
 
 """Columns of the table."""
 

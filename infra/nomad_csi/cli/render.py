@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import inputs
+from nomad_csi.cli.common import inputs
 from nomad_csi.render import files
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import erasing, inputs, strict
-from nomad_csi.deploy import cluster_report, sandbox
+from nomad_csi.cli.common import erasing, inputs, strict
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
-from nomad_csi.report import as_json, model, page, smoke_results, words
+from nomad_csi.report import as_json, cluster_report, model, page, smoke_results, words
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         aws_region=arguments.aws_region,
         claimed_max=arguments.claimed_max,
         smoke=tuple(smoke_results.read(inputs.text(path), str(path)) for path in arguments.smoke),
-        sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
+        sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     nomad: Any
     with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:

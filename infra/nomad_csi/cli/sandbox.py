@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import usage
+from nomad_csi.cli.common import usage
 
 Raw = argparse.RawDescriptionHelpFormatter
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from nomad_csi.cli import pages
+from nomad_csi.cli.common import pages
 from nomad_csi.spec import reference, schema
 
 

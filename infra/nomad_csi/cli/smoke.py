@@ -6,9 +6,11 @@ import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli import claims, inputs, waits
-from nomad_csi.deploy import sandbox, smoke, smoke_outcome
+from nomad_csi.cli import claims
+from nomad_csi.cli.common import inputs, waits
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
+from nomad_csi.smoke import smoke, smoke_outcome
 from nomad_csi.text import table
 
 WIDTH = 120
@@ -40,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             ),
             timeout_s=arguments.step_timeout_s,
             aws_region=arguments.aws_region,
-            sandbox=os.environ.get(sandbox.ENVIRONMENT, ""),
+            sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
             tell=lambda line: print(line, file=sys.stderr),
         )
     print(json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) if arguments.json else _as_text(outcome))

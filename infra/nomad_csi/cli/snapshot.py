@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors
-from nomad_csi.cli import confirm, documents, inputs, waits
-from nomad_csi.deploy import volume_snapshots
+from nomad_csi.cli.common import confirm, documents, inputs, waits
+from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import table
 

@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import codes, erasing, inputs, strict, usage, verify_job, verify_on_nodes, verify_watch, waits
-from nomad_csi.deploy import gather, metrics_file, rounds, verification
+from nomad_csi.cli import verify_job, verify_on_nodes, verify_watch
+from nomad_csi.cli.common import codes, erasing, inputs, strict, usage, waits
+from nomad_csi.health import gather
+from nomad_csi.verification import metrics_file, rounds, verification
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,9 @@ import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from nomad_csi.cli import inputs, verify_on_nodes
-from nomad_csi.deploy import gather
+from nomad_csi.cli import verify_on_nodes
+from nomad_csi.cli.common import inputs
+from nomad_csi.health import gather
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
 

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.cli import probe_on_nodes, waits
-from nomad_csi.deploy import probe_job_plugins
+from nomad_csi.cli import probe_on_nodes
+from nomad_csi.cli.common import waits
 from nomad_csi.plan import probe_job
+from nomad_csi.probing import probe_job_plugins
 
 EVERY_MIN_S = 60.0
 """Between rounds of --watch at least: each one places and ends a task on every client."""

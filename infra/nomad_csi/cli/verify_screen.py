@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from nomad_csi.deploy import rounds
 from nomad_csi.nomad import changes
 from nomad_csi.text import table, visible
+from nomad_csi.verification import rounds
 
 CHANGES_MAX = 8
 """So many of the last changes are shown."""

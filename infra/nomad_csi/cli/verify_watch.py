@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from nomad_csi import errors
-from nomad_csi.cli import guard, strict, verify_screen, waits
-from nomad_csi.deploy import metrics_file, rounds, verification
+from nomad_csi.cli import verify_screen
+from nomad_csi.cli.common import guard, strict, waits
 from nomad_csi.nomad import changes
-from nomad_csi.verify import prometheus
+from nomad_csi.verification import metrics_file, prometheus, rounds, verification
 
 STDOUT = Path("-")
 """In place of a file of metrics."""

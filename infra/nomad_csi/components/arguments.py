@@ -15,7 +15,8 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import model, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
+from nomad_csi.plan import model, plugin_plans, volumes
+from nomad_csi.plan.rules import plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft, encrypted, problems
 from nomad_csi.spec import model as spec
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pulumi
 
 from nomad_csi.components import functions
-from nomad_csi.deploy import cluster_identity
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import volumes
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from nomad_csi import errors
 from nomad_csi.aws import modifications, tagged
 from nomad_csi.components import arguments, from_spec, recorded
-from nomad_csi.plan import ebs_changes, guests, model, orphans, volumes
+from nomad_csi.plan import guests, model, orphans, volumes
+from nomad_csi.plan.rules import ebs_changes
 from nomad_csi.spec import model as spec
 
 

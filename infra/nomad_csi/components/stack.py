@@ -12,8 +12,9 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, resources, snapshots
-from nomad_csi.deploy import stack_config
-from nomad_csi.plan import model, moved_rules, storage
+from nomad_csi.plan import model, storage
+from nomad_csi.plan.rules import moved_rules
+from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
 from nomad_csi.spec import draft, encrypted
 from nomad_csi.text import visible

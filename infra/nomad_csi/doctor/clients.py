@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from nomad_csi.doctor import model
 from nomad_csi.findings import finding
+from nomad_csi.health import eligibility
 from nomad_csi.nomad.records import nodes, plugin_tasks
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import plugin_jobs
-from nomad_csi.verify import eligibility
 
 PRIVILEGED = "driver.docker.privileged.enabled"
 FOLDERS = "driver.docker.volumes.enabled"

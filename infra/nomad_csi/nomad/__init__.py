@@ -9,12 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nomad_csi.nomad.connection import Connection
-    from nomad_csi.nomad.request import Nomad
+    from nomad_csi.nomad.http.connection import Connection
+    from nomad_csi.nomad.http.request import Nomad
 
 __all__ = ["Connection", "Nomad"]
 
-_HOMES = {"Connection": "nomad_csi.nomad.connection", "Nomad": "nomad_csi.nomad.request"}
+_HOMES = {"Connection": "nomad_csi.nomad.http.connection", "Nomad": "nomad_csi.nomad.http.request"}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nomad_csi.nomad import permissions
 
 DEFAULT_NAMESPACE = "default"
-"""Where the variable with the id of the cluster is, too (``deploy.cluster_identity``)."""
+"""Where the variable with the id of the cluster is, too (``ownership.cluster_identity``)."""
 
 ALL_NAMESPACES = frozenset({"*"})
 """The pattern of those that a policy does not name; it adds nothing to what a policy says of one by its name."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Self
 
 from nomad_csi import errors
-from nomad_csi.nomad import request, streaming
+from nomad_csi.nomad.http import request, streaming
 
 WAIT_S = 5.0
 """Longest blocking query: short, for what wakes none."""

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nomad_csi.nomad import replies
+from nomad_csi.nomad.http import replies
 from nomad_csi.text import redaction, secrets
 
 VALUE_LIMIT = 80

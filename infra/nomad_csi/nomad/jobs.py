@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.nomad import job_plan, replies, request
+from nomad_csi.nomad import job_plan
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import jobs as records
 
 Job = records.Job

@@ -6,7 +6,7 @@ Source: hashicorp/nomad, ``command/agent/fs_endpoint.go`` (``Logs``), 2026-08-21
 
 from typing import Literal
 
-from nomad_csi.nomad import request
+from nomad_csi.nomad.http import request
 
 Stream = Literal["stdout", "stderr"]
 

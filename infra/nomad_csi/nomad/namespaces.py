@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 
 DEFAULT = "default"
 """The namespace that is always there."""

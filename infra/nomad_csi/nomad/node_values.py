@@ -8,7 +8,7 @@ stands. Tried on Nomad 2.0.6-dev, 2026-11.
 
 from typing import Literal
 
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 
 Kind = Literal["attr", "meta"]
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import nodes as records
 
 Node = records.Node

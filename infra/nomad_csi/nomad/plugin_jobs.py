@@ -11,7 +11,8 @@ from http import HTTPStatus
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.nomad import jobs, plugins, replies, request
+from nomad_csi.nomad import jobs, plugins
+from nomad_csi.nomad.http import replies, request
 
 
 @dataclass(frozen=True, kw_only=True)

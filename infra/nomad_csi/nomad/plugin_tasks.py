@@ -7,7 +7,8 @@ Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginCo
 import itertools
 from collections.abc import Iterator
 
-from nomad_csi.nomad import jobs, replies, request
+from nomad_csi.nomad import jobs
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import plugin_tasks as records
 from nomad_csi.plan import model
 from nomad_csi.spec import plugin_jobs

@@ -7,7 +7,7 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 
 from collections.abc import Iterator
 from typing import Literal
 
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import plugins as records
 
 Instance = records.Instance

@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``command/agent/agent_endpoint.go`` (``AgentMembersRequ
 (``Members``: needs node read), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
 """
 
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import servers as records
 
 Server = records.Server

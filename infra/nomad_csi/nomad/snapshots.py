@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 
 TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""

@@ -7,7 +7,7 @@ Source: hashicorp/nomad, ``command/agent/csi_endpoint.go``, ``command/agent/syst
 """
 
 from nomad_csi import errors
-from nomad_csi.nomad import request
+from nomad_csi.nomad.http import request
 
 GC_TIMEOUT_S = 60.0
 DETACH_TIMEOUT_S = 150.0

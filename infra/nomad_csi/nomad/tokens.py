@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import tokens as records
 
 Rules = records.Rules

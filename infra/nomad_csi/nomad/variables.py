@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request
+from nomad_csi.nomad.http import replies, request
 
 ABSENT = "variable not found"
 

@@ -10,7 +10,8 @@ Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``Create``, ``createVolume``
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.nomad import replies, request, volume_replies, volumes
+from nomad_csi.nomad import volume_replies, volumes
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.plan import registration
 
 CREATE_TIMEOUT_S = 150.0

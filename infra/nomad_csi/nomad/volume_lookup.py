@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from nomad_csi.nomad import request, volumes
+from nomad_csi.nomad import volumes
+from nomad_csi.nomad.http import request
 from nomad_csi.plan import registration
 
 Key = tuple[str, str]

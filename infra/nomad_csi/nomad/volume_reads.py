@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from http import HTTPStatus
 
 from nomad_csi import errors
-from nomad_csi.nomad import request, volumes
+from nomad_csi.nomad import volumes
+from nomad_csi.nomad.http import request
 from nomad_csi.nomad.records import volume_reads as records
 
 SHOWN = records.SHOWN

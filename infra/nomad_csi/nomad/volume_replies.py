@@ -7,7 +7,7 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from nomad_csi.nomad import replies
+from nomad_csi.nomad.http import replies
 from nomad_csi.nomad.records.volumes import Claim, ListedVolume, Volume
 from nomad_csi.plan import registration
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.nomad import replies, request, volume_replies
+from nomad_csi.nomad import volume_replies
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import volumes as records
 from nomad_csi.plan import registration
 

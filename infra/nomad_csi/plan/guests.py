@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import model, moved_rules
+from nomad_csi.plan import model
+from nomad_csi.plan.rules import moved_rules
 from nomad_csi.spec import model as spec
 
 _CONTAINER = re.compile(r"(?:efs:)?((?:fs|vol)-[0-9a-f]{8,40})(?::.*)?")

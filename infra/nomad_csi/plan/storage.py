@@ -6,7 +6,8 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, model, moved_rules, plugin_plans, plugin_rules, snapshot_rules, volume_rules, volumes
+from nomad_csi.plan import iam, model, plugin_plans, volumes
+from nomad_csi.plan.rules import moved_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec

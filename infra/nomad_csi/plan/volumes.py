@@ -15,13 +15,13 @@ OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
 
 STACK_ID_TAG = "nomad-csi:stack-id"
-"""AWS tag with the random id of the stack (`deploy.stack_identity`), whatever that is named by now."""
+"""AWS tag with the random id of the stack (`resources.stack_identity`), whatever that is named by now."""
 
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
 
 CLUSTER_ID_TAG = "nomad-csi:cluster"
-"""AWS tag that names the cluster which the storage is for, by our own id of it (`deploy.cluster_identity`)."""
+"""AWS tag that names the cluster which the storage is for, by our own id of it (`ownership.cluster_identity`)."""
 
 
 def plan_volume(

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import properties, sandbox
+from nomad_csi.ownership import sandbox_mark
+from nomad_csi.resources.frame import properties
 
 ROOT_ENVIRONMENT = "NOMAD_CSI_ROOT"
 """Environment variable with the folder of rendered files, where the provider has no ``root``."""
@@ -79,7 +80,7 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
     _refuse_unknown(values)
     given = {_python_name(name): value for name, value in values.items() if name != "root"}
     found = nomad.Connection.from_environment(environment, given)
-    sandbox.refuse_real_address(found, environment)
+    sandbox_mark.refuse_real_address(found, environment)
     return found
 
 

@@ -7,8 +7,8 @@ import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.deploy import paths, resource
 from nomad_csi.provider import wire
+from nomad_csi.resources.frame import paths, resource
 
 
 class PartialError(errors.NomadCsiError):

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-from nomad_csi.deploy import properties, registry, resource, sandbox
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi.provider import configuration
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import properties, resource
 
 PACKAGE = "nomad-csi"
 
@@ -41,7 +43,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resource(item: resource.Resource, types: dict[str, Any]) -> dict[str, Any]:
     kept = {name: declared for name, declared in item.inputs.items() if name != "adopt"}
-    outputs = {**kept, **item.outputs, sandbox.OUTPUT: _SANDBOX}
+    outputs = {**kept, **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
     return {
         "description": item.description,
         "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},

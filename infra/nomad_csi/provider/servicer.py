@@ -14,8 +14,10 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import cluster_identity, operations, registry, resource, sandbox
+from nomad_csi.ownership import cluster_identity, sandbox_mark
 from nomad_csi.provider import configuration, hosting, replies, status, wire, wording
+from nomad_csi.resources import registry
+from nomad_csi.resources.frame import operations, resource
 from nomad_csi.text import redaction, visible
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
@@ -34,7 +36,7 @@ class Servicer(server.ProviderServicer):
     ) -> None:
         super().__init__(hosted, arguments, engine_address)
         self._environment = environment
-        self._mark = environment.get(sandbox.ENVIRONMENT, "")
+        self._mark = environment.get(sandbox_mark.ENVIRONMENT, "")
         self._engine = status.Engine()
         self._engine.connect(engine_address)
         self._cancelled = threading.Event()
@@ -177,7 +179,7 @@ class Servicer(server.ProviderServicer):
         old_inputs, was_marked = wire.load(request.old_inputs)
         outputs, _ = wire.load(request.olds)
         news, marked = wire.load(request.news)
-        sandbox.refuse_other_side(outputs, self._mark)
+        sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.record(request.urn, outputs)
         found = kind.diff(request.id, old_inputs, outputs, news)
         secrets = was_marked | marked | kind.secret_properties
@@ -207,7 +209,7 @@ class Servicer(server.ProviderServicer):
         kind = _kind(request.urn)
         inputs, marked_inputs = wire.load(request.inputs)
         outputs, marked_outputs = wire.load(request.properties)
-        sandbox.refuse_other_side(outputs, self._mark)
+        sandbox_mark.refuse_other_side(outputs, self._mark)
         found = kind.read(self._context(request), request.id, inputs, outputs)
         if found is None:
             return provider_pb2.ReadResponse(id="")
@@ -224,7 +226,7 @@ class Servicer(server.ProviderServicer):
         old_outputs, was_marked = wire.load(request.olds)
         news, marked = wire.load(request.news)
         secrets = was_marked | marked | kind.secret_properties
-        sandbox.refuse_other_side(old_outputs, self._mark)
+        sandbox_mark.refuse_other_side(old_outputs, self._mark)
         if request.preview:
             self._preflight(request, kind, old_outputs, news)
             outputs = kind.preview(news)[1]
@@ -237,7 +239,7 @@ class Servicer(server.ProviderServicer):
 
     def _delete(self, request: Any) -> Any:
         outputs, _ = wire.load(request.properties)
-        sandbox.refuse_other_side(outputs, self._mark)
+        sandbox_mark.refuse_other_side(outputs, self._mark)
         _kind(request.urn).delete(self._context(request), request.id, outputs)
         return empty_pb2.Empty()
 
@@ -292,11 +294,11 @@ class Servicer(server.ProviderServicer):
                 self._client = nomad.Nomad(configuration.connection(self._settings, self._environment))
                 self._is_proven = not self._mark
             if not self._is_proven:
-                self._is_proven = sandbox.refuse_real_nomad(self._client)
+                self._is_proven = sandbox_mark.refuse_real_nomad(self._client)
             return self._client
 
     def _marked(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(outputs) | ({sandbox.OUTPUT: self._mark} if self._mark else {})
+        return dict(outputs) | ({sandbox_mark.OUTPUT: self._mark} if self._mark else {})
 
     def _clean(self, request: message.Message, text: str) -> str:
         return visible.visible(redaction.mask(text, [*_secrets(request), *self._own_secrets()]))

@@ -3,10 +3,11 @@
 import dataclasses
 from typing import Any
 
+from nomad_csi.claims import claims_report
 from nomad_csi.findings import printing
+from nomad_csi.health import plugins
 from nomad_csi.report import model
-from nomad_csi.verify import claims_report, plugins
-from nomad_csi.verify import report as verify_report
+from nomad_csi.verification import report as verify_report
 
 
 def of(report: model.ClusterReport) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.doctor import model as doctor
 from nomad_csi.findings import Finding, finding
+from nomad_csi.health import zones
 from nomad_csi.nomad.records import nodes
 from nomad_csi.report import model, summary
 from nomad_csi.report.parts import Parts
-from nomad_csi.verify import zones
 
 
 def build(parts: Parts) -> model.ClusterReport:

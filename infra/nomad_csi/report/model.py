@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from nomad_csi.claims import claim_model
 from nomad_csi.doctor import model as doctor
 from nomad_csi.findings import Finding, errors_of
+from nomad_csi.health import plugins
 from nomad_csi.nomad.records import servers
 from nomad_csi.plan import named_volume
 from nomad_csi.report.smoke_results import SmokeResult
-from nomad_csi.verify import claim_model, plugins
 
 VolumeVerdict = Literal["ok", "missing", "differs", "unschedulable"]
 ProvenBy = Literal["smoke", "nomad", "-"]

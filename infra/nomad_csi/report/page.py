@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from nomad_csi.claims import claims_report
 from nomad_csi.findings import Finding
 from nomad_csi.report import chart, model, tables, words
-from nomad_csi.verify import claims_report
 
 SHOWN = 5
 """Errors of one code that are shown at once; the rest can be opened."""

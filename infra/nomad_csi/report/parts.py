@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nomad_csi.claims import claim_model
 from nomad_csi.doctor import model as doctor_model
 from nomad_csi.doctor import report as doctor_report
+from nomad_csi.health import plugins
 from nomad_csi.report import model
 from nomad_csi.report.smoke_results import SmokeResult
-from nomad_csi.verify import claim_model, plugins, report
+from nomad_csi.verification import report
 
 
 @dataclass(frozen=True, kw_only=True)

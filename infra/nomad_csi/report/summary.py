@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from nomad_csi.health import plugins, policy
 from nomad_csi.report import model
-from nomad_csi.verify import plugins, policy
 
 
 def zones_of(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nomad_csi.claims import claim_model, claims_report
+from nomad_csi.health.instances import InstanceRow
 from nomad_csi.report import model, words
-from nomad_csi.verify import claim_model, claims_report
-from nomad_csi.verify.instances import InstanceRow
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from nomad_csi.health import plugins
 from nomad_csi.report import model
-from nomad_csi.verify import plugins
 
 Kind = Literal["good", "warn", "bad", "unsure"]
 

@@ -45,7 +45,7 @@ Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: let
 """
 
 STACK_ID = re.compile(r"[0-9a-f]{16}")
-"""The random id of a stack (`deploy.stack_identity`)."""
+"""The random id of a stack (`resources.stack_identity`)."""
 
 AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 """An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nomad_csi_sandbox.aws import process
 from nomad_csi_sandbox.nomad import cluster as clusters
-from nomad_csi_sandbox.nomad import nodes, server
+from nomad_csi_sandbox.nomad import server
+from nomad_csi_sandbox.nomad.clients import nodes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,8 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import acl_rules, refusals
+from nomad_csi_sandbox.nomad import refusals
+from nomad_csi_sandbox.nomad.acl import acl_rules
 
 Json = dict[str, Any]
 

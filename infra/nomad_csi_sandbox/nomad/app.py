@@ -3,8 +3,9 @@
 import flask
 from werkzeug import exceptions
 
-from nomad_csi_sandbox.nomad import answers, refusals, rights
+from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.acl import rights
 from nomad_csi_sandbox.nomad.routes import acl, agent, events, files, jobs, sandbox, storage, variables
 
 OPEN_PATHS = frozenset({"/v1/agent/health", "/v1/status/leader"})

@@ -9,19 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nomad_csi_sandbox.nomad import (
-    acl_store,
-    alloc_runner,
-    clock,
-    csi_supervisor,
-    evaluation,
-    job_store,
-    node_changes,
-    nodes,
-    state,
-    volume_store,
-    worker,
-)
+from nomad_csi_sandbox.nomad import clock, state
+from nomad_csi_sandbox.nomad.acl import acl_store
+from nomad_csi_sandbox.nomad.clients import node_changes, nodes
+from nomad_csi_sandbox.nomad.jobs import evaluation, job_store, worker
+from nomad_csi_sandbox.nomad.storage import csi_supervisor, volume_store
+from nomad_csi_sandbox.nomad.tasks import alloc_runner
 
 Json = dict[str, Any]
 

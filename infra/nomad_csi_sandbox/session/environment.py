@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from nomad_csi.deploy import sandbox
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.session import folder
 
 PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")
@@ -41,7 +41,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "NO_PROXY": "*",
-        sandbox.ENVIRONMENT: mark(record.parts),
+        sandbox_mark.ENVIRONMENT: mark(record.parts),
         ROOT_VARIABLE: str(place.project),
         "AWS_REGION": aws_region,
         "AWS_DEFAULT_REGION": aws_region,
@@ -59,7 +59,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }
     if place.token:
-        found[sandbox.TOKEN_HASH] = sandbox.token_hash(place.token)
+        found[sandbox_mark.TOKEN_HASH] = sandbox_mark.token_hash(place.token)
     return found | _end_points(place, record)
 
 

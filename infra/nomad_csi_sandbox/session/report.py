@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deploy import verification
+from nomad_csi.verification import verification
 from nomad_csi_sandbox.session import parts
 from nomad_csi_sandbox.session.session import Session
 

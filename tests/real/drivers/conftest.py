@@ -13,18 +13,12 @@ from typing import Any
 
 import pytest
 
-from nomad_csi.deploy import (
-    created_volume,
-    plugin_health,
-    plugin_job,
-    resource,
-    verification,
-    volume_document,
-    volume_registration,
-)
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
+from nomad_csi.resources import created_volume, plugin_health, plugin_job, volume_document, volume_registration
+from nomad_csi.resources.frame import resource
+from nomad_csi.verification import verification
 
 USE_S = 60.0
 

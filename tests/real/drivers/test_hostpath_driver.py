@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deploy import created_volume, smoke, smoke_round, volume_snapshots
+from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
+from nomad_csi.resources import created_volume
+from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.spec import access
 
 COMMAND = shutil.which("hostpathplugin")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.deploy import registration_marks
+from nomad_csi.ownership import registration_marks
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from nomad_csi_sandbox.nomad import cluster, csi_supervisor, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 RECORDINGS = Path(__file__).parents[2] / "nomad" / "recordings"
 PLUGIN = Path(__file__).with_name("csi_plugin.py")

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from nomad_csi_sandbox.nomad import csi_client
+from nomad_csi_sandbox.nomad.storage import csi_client
 
 
 def test_socket_that_is_not_there_is_named(data_dir):

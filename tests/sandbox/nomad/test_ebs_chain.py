@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.nomad import nodes
+from nomad_csi_sandbox.nomad.clients import nodes
 
 REGION = "us-east-1"
 KEYS = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox", "region_name": REGION}

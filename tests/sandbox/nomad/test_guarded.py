@@ -2,7 +2,8 @@
 
 import pytest
 
-from nomad_csi_sandbox.nomad import cluster, nodes, server
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
 from tests import cross_site
 
 TOKEN = "9d0f4c2e-0000-4000-8000-000000000000"

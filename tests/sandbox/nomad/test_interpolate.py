@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi_sandbox.nomad import interpolate
+from nomad_csi_sandbox.nomad.tasks import interpolate
 
 KNOWN = {"node.unique.name": "one"}
 

@@ -2,7 +2,7 @@
 
 import urllib.parse
 
-from nomad_csi_sandbox.nomad import nodes
+from nomad_csi_sandbox.nomad.clients import nodes
 
 
 def node_ids(api):

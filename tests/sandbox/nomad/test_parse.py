@@ -2,7 +2,8 @@
 
 import pytest
 
-from nomad_csi_sandbox.nomad import defaults, hcl_reader, parse, stored
+from nomad_csi_sandbox.nomad.hcl import hcl_reader, parse
+from nomad_csi_sandbox.nomad.jobs import defaults, stored
 
 ESCAPES = r"""
 job "esc" {

@@ -4,7 +4,8 @@ import copy
 
 import pytest
 
-from nomad_csi_sandbox.nomad import parse, plan, scheduler, stored, validate
+from nomad_csi_sandbox.nomad.hcl import parse
+from nomad_csi_sandbox.nomad.jobs import plan, scheduler, stored, validate
 
 STUB = """
 job "stub-node" {

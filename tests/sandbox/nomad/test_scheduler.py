@@ -2,7 +2,9 @@
 
 import pytest
 
-from nomad_csi_sandbox.nomad import defaults, nodes, parse, scheduler, stored
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.hcl import parse
+from nomad_csi_sandbox.nomad.jobs import defaults, scheduler, stored
 
 
 @pytest.fixture

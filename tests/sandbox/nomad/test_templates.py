@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.plan import secrets
 from nomad_csi.spec import model as spec
-from nomad_csi_sandbox.nomad import template_text
+from nomad_csi_sandbox.nomad.tasks import template_text
 
 ITEMS = {"token": 'a"b<c', "user": "me"}
 KNOWN = {"nomad/jobs/j": ITEMS}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi_sandbox.nomad import volumes
+from nomad_csi_sandbox.nomad.storage import volumes
 
 ZONE = {"Required": [{"Segments": {"zone": "a"}}]}
 

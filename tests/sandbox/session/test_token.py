@@ -3,7 +3,7 @@
 import os
 import uuid
 
-from nomad_csi.deploy import sandbox
+from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.session import environment, folder
 
 
@@ -51,4 +51,4 @@ def test_environment_has_the_token_once_nomad_runs(tmp_path):
     assert environment.of_nomad(place, record) == {"NOMAD_ADDR": "http://127.0.0.1:4711", "NOMAD_TOKEN": place.token}
     assert (after["NOMAD_ADDR"], after["NOMAD_TOKEN"]) == ("http://127.0.0.1:4711", place.token)
     assert place.token not in environment.of_server(place, record).values()
-    assert before[sandbox.TOKEN_HASH] == after[sandbox.TOKEN_HASH] == sandbox.token_hash(place.token)
+    assert before[sandbox_mark.TOKEN_HASH] == after[sandbox_mark.TOKEN_HASH] == sandbox_mark.token_hash(place.token)

@@ -8,8 +8,10 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import acl_rules, acl_store, answers, nodes, refusals
+from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.acl import acl_rules, acl_store
+from nomad_csi_sandbox.nomad.clients import nodes
 
 Json = dict[str, Any]
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, node_changes, node_filter, nodes, refusals
+from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.clients import node_changes, node_filter, nodes
 
 Json = dict[str, Any]
 

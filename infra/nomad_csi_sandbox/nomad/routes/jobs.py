@@ -4,22 +4,11 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import (
-    answers,
-    defaults,
-    documents,
-    evaluation,
-    hcl_reader,
-    job_store,
-    parse,
-    plan,
-    refusals,
-    rights,
-    state,
-    stored,
-    validate,
-)
+from nomad_csi_sandbox.nomad import answers, refusals, state
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.acl import rights
+from nomad_csi_sandbox.nomad.hcl import hcl_reader, parse
+from nomad_csi_sandbox.nomad.jobs import defaults, documents, evaluation, job_store, plan, stored, validate
 
 Json = dict[str, Any]
 

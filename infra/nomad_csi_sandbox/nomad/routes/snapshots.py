@@ -4,8 +4,9 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import answers, refusals, volume_snapshots, volumes
+from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.storage import volume_snapshots, volumes
 
 Json = dict[str, Any]
 

@@ -4,19 +4,12 @@ from typing import Any
 
 import flask
 
-from nomad_csi_sandbox.nomad import (
-    answers,
-    hcl_values,
-    plugins,
-    refusals,
-    rights,
-    state,
-    volume_creation,
-    volume_store,
-    volumes,
-)
+from nomad_csi_sandbox.nomad import answers, refusals, state
 from nomad_csi_sandbox.nomad import cluster as clusters
+from nomad_csi_sandbox.nomad.acl import rights
+from nomad_csi_sandbox.nomad.hcl import hcl_values
 from nomad_csi_sandbox.nomad.routes import snapshots
+from nomad_csi_sandbox.nomad.storage import plugins, volume_creation, volume_store, volumes
 
 Json = dict[str, Any]
 

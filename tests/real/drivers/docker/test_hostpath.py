@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from nomad_csi.deploy import doctor, smoke, verification
+from nomad_csi.doctor import examination
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import smoke as plan
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
+from nomad_csi.smoke import smoke
+from nomad_csi.verification import verification
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
@@ -95,7 +97,7 @@ def test_mounts_of_the_container_reach_their_users(stack, create, task_driver):
 
 def test_doctor_has_nothing_to_say(stack):
     """Privileges, folders and mounts are as they must be."""
-    found = doctor.examine(stack.agent.client, stack.plan(), asks_aws=False)
+    found = examination.examine(stack.agent.client, stack.plan(), asks_aws=False)
 
     assert [item for item in found.findings if item.severity == "error"] == []
     assert [item.check for item in found.unchecked if "mount" in item.check] == []
@@ -116,7 +118,7 @@ class Attempt:
 
     def advised(self):
         """Return the errors of `nomad-csi doctor`."""
-        found = doctor.examine(self.client, self.plan, asks_aws=False).findings
+        found = examination.examine(self.client, self.plan, asks_aws=False).findings
         return {item.code for item in found if item.severity == "error"}
 
 

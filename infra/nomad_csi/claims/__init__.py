@@ -1,0 +1,1 @@
+"""Which allocation holds which volume, which claims are stuck, and their repair."""

@@ -1,0 +1,235 @@
+"""
+Stuck claims of one volume, repaired: wait, collect garbage, detach, forget and register again. One step at a time.
+
+Each step is taken only while the one before it did not help, and each that can hurt is asked for. After each answer
+the volume is read again: what somebody registered anew meanwhile is left alone. A repair that was interrupted between
+deregistration and registration is found by its note, and continued. Nothing is forced while an allocation that has not
+ended holds the volume, while EC2 has it on an instance, or without a registration to put in the place of the one that
+Nomad would forget: Nomad shows neither its secrets nor its mount flags.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.claims import claim_model, claim_replacement, reading, repair_note, repair_steps
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad.records import claim_holders
+from nomad_csi.registration import removal
+
+RepairRequest = repair_steps.RepairRequest
+Repaired = repair_steps.Repaired
+
+
+def repair(
+    client: nomad.Nomad,
+    order: RepairRequest,
+    *,
+    ask: Callable[[str], bool],
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> Repaired:
+    """
+    Walk the ladder until nothing claims the volume, and return how far it went.
+
+    Args:
+        client: the cluster. Garbage is collected for a management token only.
+        order: the volume.
+        ask: told what a step does; returns whether it is wanted.
+        tell: told what is done, and why a step cannot be taken.
+        cancelled: ends the repair between two steps with `errors.CancelledError`.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell. Nothing was forced.
+        errors.AwsError: EC2 could not be asked. Nothing was forced.
+
+    """
+    ladder = _Ladder(client, order, ask, tell, cancelled or threading.Event())
+    try:
+        ladder.climb()
+    except repair_steps.EndError as end:
+        ladder.clean_up(end.status)
+        return Repaired(
+            namespace=order.namespace,
+            volume_id=order.volume_id,
+            status=end.status,
+            reason=end.reason,
+            steps=tuple(ladder.steps),
+        )
+
+
+class _Ladder:
+    """One repair. Its steps return where they did not help, and raise `repair_steps.EndError` where it is over."""
+
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        order: RepairRequest,
+        ask: Callable[[str], bool],
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
+        self._client = client
+        self._order = order
+        self._ask = ask
+        self._tell = tell
+        self._cancelled = cancelled
+        self._registered: tuple[str, str, int] | None = None
+        """External id, plugin and index of the registration that is to be repaired."""
+        self.steps: list[str] = []
+
+    def climb(self) -> NoReturn:
+        """Take one step after the other."""
+        try:
+            self._judged()
+        except repair_steps.MissingError:
+            self._resume()
+        self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
+        self._collect()
+        self._detach()
+        self._replace()
+
+    def _judged(self) -> claim_model.VolumeClaims:
+        """Return the verdict on the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
+        volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
+        if volume is None:
+            raise repair_steps.MissingError
+        self._refuse_another(volume)
+        judged = reading.look_at(self._client, volume, aws_region=self._order.aws_region)
+        if not volume.claims:
+            raise self._freed(judged)
+        if judged.is_held:
+            raise repair_steps.EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
+        for finding in judged.findings:
+            if finding.code == "claim-without-controller":
+                raise repair_steps.EndError("refused", f"{finding.found}; {finding.advice}")
+        return judged
+
+    def _refuse_another(self, volume: volumes.Volume) -> None:
+        """End the repair where the volume is not the one that it began with."""
+        now = volume.external_id, volume.plugin_id, volume.create_index
+        if self._registered is None:
+            self._registered = now
+        if now != self._registered:
+            held = f"{volume.external_id} of plugin {volume.plugin_id}"
+            reason = f"somebody registered it anew meanwhile, as {held}; look at it, and run this again if it is needed"
+            raise repair_steps.EndError("refused", reason)
+
+    def _freed(self, judged: claim_model.VolumeClaims) -> repair_steps.EndError:
+        """Return the good end; not so good where EC2 has the volume on an instance."""
+        if judged.ebs is not None and judged.ebs.attachments:
+            return repair_steps.EndError(
+                "attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it"
+            )
+        asked = f"; {judged.ebs}" if judged.ebs else ""
+        if not asked and attachments.is_ebs(judged.volume.external_id):
+            asked = "; EC2 was not asked whether it is detached (--aws-region)"
+        return repair_steps.EndError("free", f"nothing claims it{asked}")
+
+    def _wait(self, step: str, told: str) -> None:
+        """Wait for the claims to go."""
+        self._tell(told)
+        self.steps.append(step)
+        volume = self._judged().volume
+        removal.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
+        self._judged()
+
+    def _collect(self) -> None:
+        self._agree(repair_steps.COLLECT)
+        try:
+            stuck_claims.collect_garbage(self._client)
+        except errors.NomadApiError as error:
+            if error.kind == "retry":
+                raise
+            self._tell(f"garbage was not collected, as far as is known: {error}")
+            if error.kind == "refused":
+                return
+        self._wait("gc", "waiting for what the collection frees")
+
+    def _detach(self) -> None:
+        for node_id, name in _nodes(self._judged()):
+            self._agree(repair_steps.DETACH.format(volume=self._order.key, node=name))
+            try:
+                is_able = stuck_claims.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
+            except errors.NomadApiError as error:
+                self._tell(f"not detached from {name}: {error}")
+                continue
+            if not is_able:
+                self._tell("this version of Nomad cannot detach by hand: it looks for an allocation that is not named")
+                return
+            self._wait("detach", f"waiting for {name} to let go")
+
+    def _replace(self) -> NoReturn:
+        """Forget the volume and register it again, where that cannot let two write to it."""
+        replacement = claim_replacement.Replacement(self._client, self._order)
+        judged = self._judged()
+        document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
+        if not replacement.note():
+            self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
+        with self._interruptible(replacement):
+            replacement.forget()
+            self.steps.append("force")
+            replacement.register(document)
+            self.steps.append("register")
+        raise repair_steps.EndError("registered", f"registered again from {self._order.source}, without the claims")
+
+    def _resume(self) -> NoReturn:
+        """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
+        note = repair_note.read(self._client, self._order.namespace, self._order.volume_id)
+        if note is None:
+            reason = "Nomad has no such volume, and no repair of it was interrupted, as far as its note would tell"
+            raise repair_steps.EndError(
+                "refused", f"{reason}; `{self._order.by_hand}` registers it, if it is to be there"
+            )
+        replacement = claim_replacement.Replacement(self._client, self._order)
+        document = replacement.noted(note)
+        self._confirm(replacement.resumption(note, document))
+        if volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None:
+            raise repair_steps.EndError("refused", "somebody registered it meanwhile; run this again if it is needed")
+        with self._interruptible(replacement):
+            replacement.register(document)
+            self.steps.append("register")
+        reason = f"registered again from {self._order.source}, which an interrupted repair had not done"
+        raise repair_steps.EndError("registered", reason)
+
+    @contextlib.contextmanager
+    def _interruptible(self, replacement: claim_replacement.Replacement) -> Iterator[None]:
+        """Tell the command that registers the volume where the block is interrupted, and let the interrupt go on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell(f"{self._order.key} may not be registered now: `{replacement.way_on}` registers it again")
+            raise
+
+    def clean_up(self, status: repair_steps.Status) -> None:
+        """Remove the note of a repair, this one's or an earlier one's, where the volume is well."""
+        if status not in {"free", "registered"}:
+            return
+        try:
+            repair_note.remove(self._client, self._order.namespace, self._order.volume_id)
+        except errors.NomadApiError as error:
+            self._tell(f"the note of the repair stays: {error}")
+
+    def _agree(self, question: str) -> claim_model.VolumeClaims:
+        """Ask, and return the verdict on the volume after the answer: it may have been registered anew meanwhile."""
+        self._confirm(question)
+        return self._judged()
+
+    def _confirm(self, question: str) -> None:
+        if self._cancelled.is_set():
+            raise errors.CancelledError(f"cancelled; done so far: {', '.join(self.steps) or 'nothing'}")
+        if not self._ask(question):
+            raise repair_steps.EndError("declined", f"not wanted: {question.partition('.')[0]}")
+
+
+def _running(judged: claim_model.VolumeClaims) -> str:
+    return "; ".join(claim_holders.holder(item.claim) for item in judged.claims if not item.has_ended)
+
+
+def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:
+    """Yield id and name of each client that is up and holds a claim; of a vanished one nobody knows where it was."""
+    up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.verdict == "ended"}
+    yield from sorted(up.items())

@@ -1,0 +1,153 @@
+"""The last step of a repair: a volume forgotten together with its claims, and registered again."""
+
+import dataclasses
+from datetime import UTC, datetime
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.claims import claim_model, repair_note, repair_steps
+from nomad_csi.compare import volume
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.plan import registration
+
+
+class Replacement:
+    """A volume of which Nomad is to hold the registration, and not the claims. Raises `repair_steps.EndError`."""
+
+    def __init__(self, client: nomad.Nomad, order: repair_steps.RepairRequest) -> None:
+        self._client = client
+        self._order = order
+        self.way_on = order.again
+        """The command that registers the volume where this was interrupted."""
+
+    def checked(self, judged: claim_model.VolumeClaims) -> registration.VolumeRegistration:
+        """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
+        document = self._order.document
+        if document is None:
+            raise repair_steps.EndError(
+                "refused",
+                "what is left is to forget the volume and register it again, and Nomad shows neither its secrets nor "
+                "its mount flags: name a spec or volume file of it with --from",
+            )
+        unclaimed = dataclasses.replace(judged.volume, claims=(), access_mode="", attachment_mode="")
+        differences = volume.compare_volume(document, unclaimed).differences
+        if differences or not document.external_id:
+            reason = "; ".join(map(str, differences)) or "it has no external id"
+            raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
+        self._refuse_unasked(document)
+        self._refuse_attached(judged)
+        return volume.as_sent(document, unclaimed)
+
+    def noted(self, note: repair_note.RepairNote) -> registration.VolumeRegistration:
+        """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""
+        document = self._order.document
+        if document is None:
+            reason = f"a repair that began at {note.begun} UTC had Nomad forget it and did not register it again"
+            raise repair_steps.EndError("deregistered", f"{reason}; `{self._order.again}` does")
+        given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
+        if given != held:
+            reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
+            raise repair_steps.EndError("refused", reason)
+        self._refuse_unasked(document)
+        return document
+
+    def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
+        if attachments.is_ebs(document.external_id) and not self._order.aws_region:
+            raise repair_steps.EndError(
+                "refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached"
+            )
+
+    def _refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
+        """End the repair where EC2 has the volume on an instance, or does not have it at all."""
+        ebs = judged.ebs
+        if ebs is not None and not ebs.attachments and not ebs.is_free:
+            raise repair_steps.EndError("refused", f"{ebs} in {self._order.aws_region}; look what became of it first")
+        if ebs is not None and ebs.attachments:
+            raise repair_steps.EndError(
+                "refused",
+                f"{ebs}; make sure that nothing there uses it, detach it with "
+                f"`aws ec2 detach-volume --volume-id {ebs.external_id}`, and run this again",
+            )
+
+    def question(self, judged: claim_model.VolumeClaims, document: registration.VolumeRegistration) -> str:
+        """Return what the step does, and what EC2 says of the volume."""
+        storage = (
+            f"EC2: {judged.ebs}" if judged.ebs else repair_steps.NOT_ASKED.format(external_id=document.external_id)
+        )
+        return repair_steps.FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
+
+    def resumption(self, note: repair_note.RepairNote, document: registration.VolumeRegistration) -> str:
+        """Return what the rest of an interrupted step does."""
+        storage = "EC2 is asked first whether it is free"
+        if not attachments.is_ebs(document.external_id):
+            storage = repair_steps.NOT_ASKED.format(external_id=document.external_id)
+        return repair_steps.RESUME.format(
+            begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage
+        )
+
+    def note(self) -> bool:
+        """Note what is about to be deregistered; false where the token may not. Ends the repair where that fails."""
+        document = self._order.document
+        assert document is not None  # noqa: S101  # `checked` came before
+        begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+        noted = repair_note.RepairNote(external_id=document.external_id, plugin_id=document.plugin_id, begun=begun)
+        try:
+            is_noted = repair_note.write(self._client, self._order.namespace, self._order.volume_id, noted)
+        except (errors.NomadApiError, errors.RefusedError) as error:
+            raise repair_steps.EndError("refused", f"the repair could not be noted: {error}") from error
+        if not is_noted:
+            self.way_on = self._order.by_hand
+        return is_noted
+
+    def forget(self) -> None:
+        """Make Nomad forget the volume with its claims. Ends the repair where it does not."""
+        namespace, volume_id = self._order.namespace, self._order.volume_id
+        try:
+            stuck_claims.deregister_by_force(self._client, namespace, volume_id)
+        except errors.NomadApiError as error:
+            if error.kind == "ambiguous" and self._is_forgotten(error):
+                return
+            status: repair_steps.Status = "held" if "volume in use" in error.message else "refused"
+            raise repair_steps.EndError(status, str(error)) from error
+
+    def _is_forgotten(self, error: errors.NomadApiError) -> bool:
+        """Return whether a deregistration whose answer was lost took place."""
+        try:
+            return volumes.get(self._client, self._order.namespace, self._order.volume_id) is None
+        except errors.NomadApiError as again:
+            reason = (
+                f"whether it is registered could not be determined: {error}; not seen afterwards: {again}; if it is "
+                f"not, `{self.way_on}` registers it"
+            )
+            raise repair_steps.EndError("deregistered", reason) from again
+
+    def _check_detached(self, document: registration.VolumeRegistration) -> None:
+        """Ask EC2 once more: from here on anybody could claim it."""
+        if not attachments.is_ebs(document.external_id):
+            return
+        try:
+            seen = attachments.look([document.external_id], self._order.aws_region)
+        except errors.AwsError as error:
+            raise self._left(f"EC2 did not say whether it is free: {error}") from error
+        ebs = seen.volumes[document.external_id]
+        if not ebs.is_free:
+            raise self._left(str(ebs))
+
+    def register(self, document: registration.VolumeRegistration) -> None:
+        """Register the volume, if EC2 still says that it is free. Ends the repair where it is not, or Nomad refuses."""
+        self._check_detached(document)
+        try:
+            volumes.register(self._client, (document,))
+        except errors.NomadApiError as error:
+            if error.kind != "ambiguous" or not self._is_there():
+                raise self._left(str(error)) from error
+
+    def _is_there(self) -> bool:
+        try:
+            return volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None
+        except errors.NomadApiError:
+            return False
+
+    def _left(self, why: str) -> repair_steps.EndError:
+        then = f"when that is settled, `{self.way_on}` registers it"
+        return repair_steps.EndError("deregistered", f"it is NOT registered now: {why}; {then}")

@@ -1,0 +1,131 @@
+"""Claims as data and as a table."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors, findings
+from nomad_csi.aws.records import attachments
+from nomad_csi.claims import claim_model
+from nomad_csi.findings import printing
+from nomad_csi.nomad.records import volume_reads
+from nomad_csi.text import foreign, table
+
+_NS_IN_S = 1_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsReport:
+    """What was found of claims."""
+
+    volumes: tuple[claim_model.VolumeClaims, ...]
+
+    asked_ec2: bool
+    """Whether EC2 was asked where the EBS volumes are attached."""
+
+    unread: tuple[volume_reads.Unread, ...] = ()
+    """Claimed volumes that the token may not read."""
+
+    @property
+    def findings(self) -> tuple[findings.Finding, ...]:
+        """All findings, volume by volume."""
+        return tuple(finding for volume in self.volumes for finding in volume.findings)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is stuck, and all claims were seen; warnings do not count."""
+        return not self.exit_code
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is stuck. 1: something is. 2: nothing that was seen is, and not everything was."""
+        if findings.errors_of(self.findings):
+            return errors.EXIT_CHANGES
+        return errors.EXIT_ERROR if self.unread else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok": bool, "asked_ec2": bool, "volumes": [...], "findings": [...], "not_read": [...]}``. A volume has
+        ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``claims`` and ``ebs``, which is null where EC2
+        was not asked for it. ``since`` is the time in UTC at which the allocation was made; what is not known is an
+        empty text. What was not read has ``namespace``, ``volume_ids`` and ``reason``.
+        """
+        return {
+            "ok": self.ok,
+            "asked_ec2": self.asked_ec2,
+            "volumes": [_volume_json(volume) for volume in self.volumes if volume.claims or volume.findings],
+            "findings": printing.as_json(self.findings),
+            "not_read": [
+                {"namespace": item.namespace, "volume_ids": list(item.volume_ids), "reason": item.reason}
+                for item in self.unread
+            ],
+        }
+
+    def as_table(self, width: int = 120, *, colour: bool = False) -> str:
+        """Return the report as aligned text of at most *width* columns where that can be, ending in a newline."""
+        rows = [_row(volume, item) for volume in self.volumes for item in volume.claims]
+        head = ("volume", "verdict", "client", "state", "mode", "since", "allocation", "job")
+        texts = [table.columns([head, *rows], width, colour=colour)] if rows else []
+        if self.findings:
+            texts.append(printing.as_text(self.findings, width, colour=colour))
+        texts += [f"not read: {item}" for item in self.unread]
+        texts.append(self._sum())
+        return "\n\n".join(texts) + "\n"
+
+    def _sum(self) -> str:
+        count = sum(len(volume.claims) for volume in self.volumes)
+        stuck = len(findings.errors_of(self.findings))
+        asked = "" if self.asked_ec2 else "; EC2 was not asked (--aws-region)"
+        unread = sum(len(item.volume_ids) for item in self.unread)
+        also = f"; {unread} claimed volume{'' if unread == 1 else 's'} not read" if unread else ""
+        told = f"{count} claim{'' if count == 1 else 's'}, {stuck or 'no'} finding{'' if stuck == 1 else 's'}"
+        return f"{told}{also}{asked}"
+
+
+def time_text(time_ns: int) -> str:
+    """Return *time_ns* in UTC: ``time_text(1795272761000000000)`` is ``"2026-11-21T14:52:41Z"``; 0 is empty."""
+    if not time_ns:
+        return ""
+    return dt.datetime.fromtimestamp(time_ns // _NS_IN_S, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimVerdict) -> table.Row:
+    claim = item.claim
+    return (
+        volume.key,
+        item.verdict,
+        claim.node_name or claim.node_id or "-",
+        claim.client_status or "-",
+        claim.mode,
+        time_text(claim.since_ns) or "-",
+        claim.alloc_id,
+        foreign.clean(f"{claim.namespace}/{claim.job_id}") if claim.job_id else "-",
+    )
+
+
+def _volume_json(found: claim_model.VolumeClaims) -> dict[str, Any]:
+    names = ("namespace", "volume_id", "plugin_id", "external_id")
+    return {name: getattr(found.volume, name) for name in names} | {
+        "claims": [_claim_json(item) for item in found.claims],
+        "ebs": _ebs_json(found.ebs) if found.ebs else None,
+    }
+
+
+def _claim_json(item: claim_model.ClaimVerdict) -> dict[str, Any]:
+    names = ("alloc_id", "mode", "namespace", "job_id", "node_id", "node_name", "client_status", "desired_status")
+    of_node = ("verdict", "node_status", "instance_id", "instance_state")
+    return {
+        **{name: getattr(item.claim, name) for name in names},
+        "since": time_text(item.claim.since_ns),
+        **{name: getattr(item, name) for name in of_node},
+    }
+
+
+def _ebs_json(ebs: attachments.AttachedVolume) -> dict[str, Any]:
+    names = ("instance_id", "state", "device", "instance_state")
+    return {
+        "state": ebs.state,
+        "attachments": [{name: getattr(place, name) for name in names} for place in ebs.attachments],
+    }

@@ -1,0 +1,95 @@
+"""Who holds volumes: asked of Nomad, and of EC2 where a region is named. Only reads."""
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+from nomad_csi import nomad
+from nomad_csi.aws import attachments
+from nomad_csi.claims import claim_model, claim_verdicts, claims_report
+from nomad_csi.health import gather
+from nomad_csi.nomad import namespaces, nodes, plugins, volume_reads, volumes
+from nomad_csi.probing import probe_job
+
+EVERYWHERE = "*"
+"""All namespaces that the token may see."""
+
+
+def report(
+    client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = ""
+) -> claims_report.ClaimsReport:
+    """
+    Return who holds the volumes of *namespace* (``*``: of all that the token may see), and which claims are stuck.
+
+    Args:
+        client: the cluster.
+        namespace: where to look.
+        plugin_id: only volumes of this plugin; empty: of all.
+        aws_region: where to ask EC2 for EBS volumes, claimed or not; empty: it is not asked.
+
+    Raises:
+        errors.SpecError: there is no such namespace or plugin.
+        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
+        errors.AwsError: EC2 did not, or may not.
+
+    """
+    listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
+    if not listed:
+        _check(client, namespace, plugin_id)
+    wanted = [
+        item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
+    ]
+    found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
+    judged = claim_verdicts.judge(look(client, found.volumes, aws_region=aws_region))
+    return claims_report.ClaimsReport(volumes=judged, asked_ec2=bool(aws_region), unread=found.unread)
+
+
+def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
+    """Raise `errors.SpecError` where no volume was found because there is no such namespace or plugin."""
+    if namespace != EVERYWHERE:
+        namespaces.check(client, namespace)
+    if plugin_id:
+        probe_job.plugin_of(client, plugin_id)
+
+
+def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.ObservedClaims:
+    """Return what there is to know of the claims of *found*. Raises what `report` raises."""
+    seen = tuple(found)
+    claimed = [volume for volume in seen if volume.claims]
+    plugin_ids = sorted({volume.plugin_id for volume in claimed})
+    clients = {node.node_id: node for node in nodes.list_nodes(client)} if claimed else {}
+    if aws_region:
+        clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
+    return claim_model.ObservedClaims(
+        volumes=seen,
+        nodes=clients,
+        plugins=dict(zip(plugin_ids, gather.in_parallel(_plugin_reads(client, plugin_ids)), strict=True)),
+        ec2=_ec2(seen, clients, aws_region) if aws_region else None,
+        now_ns=client.now_ns,
+    )
+
+
+def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_model.VolumeClaims:
+    """Return the verdict on *volume*. Raises what `report` raises."""
+    [judged] = claim_verdicts.judge(look(client, (volume,), aws_region=aws_region))
+    return judged
+
+
+def _plugin_reads(client: nomad.Nomad, plugin_ids: Sequence[str]) -> Iterator[functools.partial[plugins.Plugin | None]]:
+    return (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
+
+
+def _holders(found: Iterable[volumes.Volume]) -> list[str]:
+    return sorted({claim.node_id for volume in found for claim in volume.claims if claim.node_id})
+
+
+def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, nodes.Node]:
+    """Return clients with their attributes, among them the EC2 instance; the list does not show it."""
+    described = gather.in_parallel(functools.partial(nodes.described, client, node) for node in found)
+    return {node.node_id: node for node in described}
+
+
+def _ec2(
+    seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str
+) -> attachments.ObservedAttachments:
+    instance_ids = {claim_verdicts.instance_of(node) for node in clients.values()} - {""}
+    return attachments.look((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

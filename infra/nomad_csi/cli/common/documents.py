@@ -1,0 +1,92 @@
+"""The registrations that a command's arguments name, with their secrets."""
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli.common import argument_secrets, inputs
+from nomad_csi.plan import model, registration
+from nomad_csi.registration import batch_documents, batch_secrets, volume_file
+from nomad_csi.spec import draft
+
+SECRETS = "NOMAD_CSI_SECRETS"
+"""Environment variable with secrets, as JSON in the form of a secrets file."""
+
+
+@dataclass
+class NamedDocuments:
+    """What paths name."""
+
+    documents: list[registration.VolumeRegistration] = field(default_factory=list)
+    needed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    made_by_plugin: list[str] = field(default_factory=list)
+    plugins: list[model.PluginPlan] = field(default_factory=list)
+    """Of the specs among them."""
+
+
+def add_secrets(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a file with secrets."""
+    text = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
+    parser.add_argument("--secrets", type=argument_secrets.file, metavar="FILE", help=text)
+    parser.add_argument("--secret", type=argument_secrets.refuse, help=argparse.SUPPRESS)
+
+
+def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:
+    """
+    Return the registrations that *paths* name: specs, volume files, folders of volume files.
+
+    *stack_output* names the external ids of storage that Pulumi made; *namespace* is that of a file that names none.
+    Raises `errors.SpecError` with the problems of all files together.
+    """
+    wanted = NamedDocuments()
+    broken: list[errors.SpecError] = []
+    external_ids = inputs.read_external_ids(stack_output)
+    for path in _files(paths):
+        try:
+            if path.suffix in {".yaml", ".yml"}:
+                plan = inputs.read_plan(path)
+                wanted.plugins += plan.plugins
+                found = batch_documents.of_plan(plan, external_ids)
+                wanted.documents += found.documents
+                wanted.made_by_plugin += found.made_by_plugin
+            else:
+                for item in volume_file.read(path, namespace=namespace):
+                    wanted.documents.append(item.document)
+                    wanted.needed[f"{item.document.namespace}/{item.document.volume_id}"] = item.secret_names
+        except errors.SpecError as error:
+            broken.append(error)
+    if len(broken) == 1:
+        raise broken[0]
+    if broken:
+        problems = tuple(
+            errors.Problem(
+                path=f"{error.source}: {problem.path}", got=problem.got, allowed=problem.allowed, fix=problem.fix
+            )
+            for error in broken
+            for problem in error.problems
+        )
+        raise errors.SpecError(problems, source=f"{len(broken)} files")
+    return wanted
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield *paths*, and for a folder the volume files below it."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.rglob("*.volume.hcl"))
+        else:
+            yield path
+
+
+def secrets(path: Path | None) -> batch_secrets.Given:
+    """Return the secrets of the environment, and of the file at *path*, which goes before it."""
+    given: dict[str, dict[str, str]] = {}
+    sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
+    for text, source in sources:
+        if text.strip():
+            for key, values in batch_secrets.read(draft.read_yaml(text, source), source).items():
+                given[key] = given.get(key, {}) | dict(values)
+    return given

@@ -1,0 +1,226 @@
+"""What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli.common import usage
+from nomad_csi.plan import model, storage
+from nomad_csi.spec import draft, encrypted
+
+STACK_CONFIG_KEY = "nomad-csi:storage"
+
+STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
+"""Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
+encrypted."""
+
+CONNECTION = ("address", "namespace", "region", "ca_cert", "ca_path", "client_cert", "client_key", "tls_server_name")
+"""Settings of the connection that have an option with a value."""
+
+_INSECURE = "insecure_http"
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a spec and its external ids."""
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
+    add_stack_output(parser)
+
+
+def add_stack_output(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the external ids of storage that Pulumi made."""
+    parser.add_argument(
+        "--stack-output",
+        type=Path,
+        metavar="FILE",
+        help="output of `pulumi stack output --json`: the external ids of storage that Pulumi made",
+    )
+
+
+def add_nomad(parser: Any) -> None:
+    """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
+    for name in CONNECTION:
+        text = f"default: as the nomad command does it, from {_variable(name)}"
+        if name == "address":
+            text += (
+                "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
+                "in a stack config only"
+            )
+        parser.add_argument(f"--{name.replace('_', '-')}", help=text)
+    add_insecure(parser)
+
+
+def add_insecure(parser: Any) -> None:
+    """Add the option that lets credentials and CSI secrets go unencrypted to other machines."""
+    text = (
+        "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "
+        f"(default: {_variable(_INSECURE)}, else refuse)"
+    )
+    parser.add_argument("--insecure-http", action="store_true", default=None, help=text)
+
+
+def is_insecure(arguments: argparse.Namespace) -> bool:
+    """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
+    from nomad_csi import nomad  # noqa: PLC0415  # only where it matters
+
+    own = {_variable(_INSECURE): os.environ.get(_variable(_INSECURE), "")}
+    return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
+
+
+def _variable(name: str) -> str:
+    short = {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH", _INSECURE: "CSI_INSECURE_HTTP"}
+    return f"NOMAD_{short.get(name, name.upper())}"
+
+
+def connect(arguments: argparse.Namespace, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
+    """
+    Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all.
+
+    An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. Where the
+    last two differ, standard error says which is used; but neither the token of the environment nor *secrets*, such as
+    ``CSI secrets``, are sent to an address that a file alone names. Raises `errors.SpecError`.
+    """
+    from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
+
+    return nomad.Nomad(connection(arguments, specs, secrets=secrets))
+
+
+def connection(
+    arguments: argparse.Namespace,
+    specs: Iterable[Path] = (),
+    *,
+    secrets: str = "",
+    environment: Mapping[str, str] = os.environ,
+) -> Any:
+    """
+    Return the `nomad.Connection` that `connect` uses, without sending anything.
+
+    Raises `errors.SpecError`, and `usage.UsageError` where options alone are wrong.
+    """
+    from nomad_csi import nomad  # noqa: PLC0415  # see above
+
+    given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
+    of_stacks = _connection_of_stacks(specs, given)
+    named = {name: value for name, (value, _) in of_stacks.items()}
+    try:
+        found = nomad.Connection.from_environment(environment, named, secrets=secrets, **given)
+    except errors.SpecError as error:
+        if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
+            raise usage.UsageError(error.problems, error.source) from None
+        raise
+    for name, (value, path) in of_stacks.items():
+        variable = _variable(name)
+        if name != _INSECURE and environment.get(variable, value) not in {"", value}:
+            told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {variable} says another (--{name})"
+            print(told, file=sys.stderr)
+    return found
+
+
+def target(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+    """
+    Return the `nomad.Connection` that a job on the cluster has: that of `connection` without credentials.
+
+    For a job that is only printed: nothing is sent. Raises what `connection` raises.
+    """
+    without = {name: value for name, value in os.environ.items() if name not in {"NOMAD_TOKEN", "NOMAD_HTTP_AUTH"}}
+    return connection(arguments, specs, environment=without)
+
+
+def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, Path]]:
+    """Return what stack configs say of the connection, and which says so, apart from what is *given*."""
+    found: dict[str, tuple[Any, Path]] = {}
+    problems = []
+    for path in paths:
+        for name, value in _connection_of(path).items():
+            if name in given:
+                continue
+            fix = f"name it: --{name.replace('_', '-')}"
+            where = f"config.nomad-csi:{STACK_SETTINGS[name]}"
+            if not isinstance(value, bool if name == _INSECURE else str):
+                got = "something else"
+                allowed = "true or false" if name == _INSECURE else "text, in clear"
+                problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
+            elif found.setdefault(name, (value, path))[0] != value:
+                one = f"the same as in {found[name][1]}"
+                problems.append(errors.Problem(path=where, got=repr(value), allowed=one, fix=fix))
+        if problems:
+            raise errors.SpecError(tuple(problems), str(path))
+    return found
+
+
+def _connection_of(path: Path) -> dict[str, Any]:
+    """Return what *path* says of the connection where it is a stack config, and nothing of any other file."""
+    if path.suffix not in {".yaml", ".yml"} or not path.is_file() or STACK_CONFIG_KEY not in text(path):
+        return {}
+    document = draft.read_yaml(text(path), str(path))
+    config = document.get("config") if isinstance(document, Mapping) else None
+    if not isinstance(config, Mapping):
+        return {}
+    found = {name: value for name, key in STACK_SETTINGS.items() if (value := config.get(f"nomad-csi:{key}"))}
+    if isinstance(text_of_flag := found.get(_INSECURE), str):  # Pulumi writes booleans as text
+        found[_INSECURE] = {"true": True, "false": False}.get(text_of_flag.lower(), text_of_flag)
+    return found
+
+
+def address_of_stack(spec: Path) -> str:
+    """Return Nomad's address by *spec* where that is a stack config that names one in clear; else nothing."""
+    found = _connection_of(spec).get("address", "")
+    return found if isinstance(found, str) else ""
+
+
+def read_plan(path: Path) -> model.StoragePlan:
+    """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
+    return storage.plan_document(read_document(path), source=str(path))
+
+
+def read_document(path: Path) -> Any:
+    """Return the spec in *path* as it is written, of a stack config that part. Raises `errors.SpecError`."""
+    document = draft.read_yaml(text(path), str(path))
+    if isinstance(document, Mapping) and isinstance(document.get("config"), Mapping):
+        return _of_stack(document["config"], path)
+    return document
+
+
+def read_external_ids(path: Path | None) -> dict[str, str]:
+    """Return ``{"namespace/volume_id": external_id}`` from a stack's outputs; empty without a file."""
+    if path is None:
+        return {}
+    try:
+        found = json.loads(text(path)).get("externalIds")
+    except (ValueError, AttributeError):
+        found = None
+    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        allowed = "the JSON of `pulumi stack output --json`, with externalIds in it"
+        raise errors.SpecError((errors.Problem(path="externalIds", got="something else", allowed=allowed),), str(path))
+    return dict(found)
+
+
+def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
+    document = config.get(STACK_CONFIG_KEY)
+    if document is None or (isinstance(document, Mapping) and "secure" in document):
+        got = "nothing" if document is None else "an encrypted value"
+        problem = errors.Problem(path=f"config.{STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
+        raise errors.SpecError((problem,), str(path))
+    return encrypted.marked(document)
+
+
+def text(path: Path) -> str:
+    """Return the text of the file at *path*. Raises `errors.SpecError` where it is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        allowed = "text in UTF-8"
+        problem = errors.Problem(path=f"byte {error.start}", got="something else", allowed=allowed)
+        raise errors.SpecError((problem,), str(path)) from None
+
+
+def volume_key(given: str) -> tuple[str, str]:
+    """Return namespace and id of ``namespace/id``. Raises `argparse.ArgumentTypeError`."""
+    namespace, _, volume_id = given.partition("/")
+    if not namespace or not volume_id or "/" in volume_id or volume_id in {".", ".."}:
+        raise argparse.ArgumentTypeError(f"expected namespace/id, such as default/mysql, got {given!r}")
+    return namespace, volume_id

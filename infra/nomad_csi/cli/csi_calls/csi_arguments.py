@@ -1,0 +1,95 @@
+"""What the options of ``nomad-csi csi`` say, as fields of CSI's requests."""
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli.common import inputs
+from nomad_csi.csi import capability, channel, rpc
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.spec import draft
+
+MODES: Mapping[str, str] = capability.MODES | {
+    name.lower().replace("_", "-"): name for name in csi_pb2.VolumeCapability.AccessMode.Mode.keys()[1:]
+}
+"""CSI's name of an access mode by Nomad's; the modes that only CSI has, written alike."""
+
+ATTACHMENTS: Mapping[str, str] = {
+    "file-system": "mount",
+    "mount": "mount",
+    "block-device": "block",
+    "block": "block",
+}
+UNITS: Mapping[str, int] = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+_SIZE = re.compile(r"(\d{1,19})\s*([A-Za-z]*)")
+_LARGEST = 2**63 - 1
+
+
+def use(given: str) -> dict[str, Any]:
+    """Return the capability of ``MODE,ATTACHMENT[,FS_TYPE[,MOUNT_FLAG...]]``."""
+    mode, _, rest = given.partition(",")
+    kind, *more = rest.split(",")
+    mode = mode.strip().lower().replace("_", "-")
+    attachment = ATTACHMENTS.get(kind.strip().lower(), "")
+    if mode not in MODES or not attachment or (attachment == "block" and more):
+        form = "MODE,file-system[,FS_TYPE[,MOUNT_FLAG...]] or MODE,block-device"
+        raise argparse.ArgumentTypeError(f"expected {form} with a mode of {', '.join(MODES)}; got {given!r}")
+    mounted = {"fs_type": more[0], "mount_flags": more[1:]} if more else {}
+    return {"access_mode": {"mode": MODES[mode]}, attachment: mounted}
+
+
+def pair(given: str) -> tuple[str, str]:
+    """Return key and value of ``KEY=VALUE``."""
+    key, equals, value = given.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {given!r}")
+    return key, value
+
+
+def topology(given: str) -> dict[str, Any]:
+    """Return the topology of ``KEY=VALUE[,KEY=VALUE...]``."""
+    return {"segments": dict(pair(part) for part in given.split(","))}
+
+
+def size(given: str) -> int:
+    """Return the bytes of ``1073741824`` or ``10GiB``; decimal units are refused, as few storage makes such sizes."""
+    found = _SIZE.fullmatch(given.strip())
+    if found is None or found[2] not in UNITS or not 0 < int(found[1]) * UNITS[found[2]] <= _LARGEST:
+        units = ", ".join(filter(None, UNITS))
+        raise argparse.ArgumentTypeError(f"expected bytes, or a number with {units}, such as 10GiB; got {given!r}")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def whole(given: str) -> int:
+    """Return a whole number above 0."""
+    if not given.isascii() or not given.isdigit() or not 0 < int(given) < 2**31:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {given!r}")
+    return int(given)
+
+
+def document(arguments: argparse.Namespace, fields: Mapping[str, Any], secrets: Mapping[str, str]) -> rpc.Document:
+    """
+    Return the request: the file of ``--request``, with *fields* and *secrets* over it where they are given.
+
+    Raises `errors.SpecError` for a file that is no mapping.
+    """
+    base = {} if arguments.request is None else _read(arguments.request)
+    made = base | {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
+    if secrets:
+        before = made.get(channel.SECRETS)
+        made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **secrets}
+    return made
+
+
+def _read(path: Path) -> rpc.Document:
+    text = sys.stdin.read() if str(path) == "-" else inputs.text(path)
+    found = draft.read_yaml(text, str(path))
+    if not isinstance(found, Mapping):
+        problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
+        raise errors.SpecError((problem,), str(path))
+    return dict(found)

@@ -1,0 +1,272 @@
+"""
+The commands of ``nomad-csi csi``: which RPC each calls, what it takes, and how that becomes a request.
+
+Not here, on purpose: staging and publishing on a node. They mount, and what Nomad did not mount it does not unmount;
+undoing them takes the file system from under a task. What mounts really do, a job that claims the volume proves.
+Deleting volumes and snapshots has guards that a bare RPC has not: the commands of that name say which to use.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.cli.csi_calls import csi_arguments, csi_options
+from nomad_csi.csi import rpc as wire
+
+Add = Callable[[argparse.ArgumentParser], None]
+Fields = Callable[[argparse.Namespace], Mapping[str, Any]]
+
+_PUBLISH = (
+    "This attaches the volume to the node behind Nomad's back: Nomad neither knows of it nor detaches it, and may fail "
+    "to attach the volume elsewhere."
+)
+_CREATE = (
+    "This makes storage that the provider may bill, and that neither Nomad nor a stack knows: nobody removes it unless "
+    "you do."
+)
+_UNPUBLISH = (
+    "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
+    "Look first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
+)
+_DELETE_VOLUME = (
+    "a bare DeleteVolume would not see who uses the storage; `nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT` has "
+    "the plugin do it, after a look at claims and registrations, with a last snapshot and on your word"
+)
+_DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for your word"
+
+
+def _as_it_is(reply: wire.Document) -> wire.Document:
+    return reply
+
+
+def _readiness(reply: wire.Document) -> wire.Document:
+    """Return the answer to Probe with what its absence means: ``stated`` tells whether the plugin said so itself."""
+    return {"ready": reply.get("ready", True), "stated": "ready" in reply}
+
+
+def _always(_: wire.Document) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command."""
+
+    rpc: wire.Rpc
+    summary: str
+    arguments: tuple[Add, ...] = ()
+    fields: Fields = lambda _: {}
+    """The request's fields from the arguments; what is empty is not sent."""
+
+    is_list: bool = False
+    """Whether the answer comes in pages."""
+
+    instead: str = ""
+    """Why the RPC is not called like this, and what to use; empty: it is called."""
+
+    question: str = ""
+    """What is asked before the call; empty: nothing is."""
+
+    shown: Callable[[wire.Document], wire.Document] = _as_it_is
+    """The answer as it is printed."""
+
+    is_good: Callable[[wire.Document], bool] = _always
+    """Whether an answer is a yes; a no is exit code 1."""
+
+
+IDENTITY: Mapping[str, Command] = {
+    "info": Command(rpc=wire.RPCS["GetPluginInfo"], summary="The plugin's name and version"),
+    "capabilities": Command(
+        rpc=wire.RPCS["GetPluginCapabilities"], summary="What the plugin can do as a whole, in every role"
+    ),
+    "probe": Command(
+        rpc=wire.RPCS["Probe"],
+        summary="Whether the plugin is ready; an absent `ready` means that it is",
+        shown=_readiness,
+        is_good=lambda reply: bool(reply["ready"]),
+    ),
+}
+CONTROLLER: Mapping[str, Command] = {
+    "delete": Command(
+        rpc=wire.RPCS["DeleteVolume"],
+        summary="Say how volumes are deleted",
+        instead=_DELETE_VOLUME,
+        arguments=(csi_options.VOLUME,),
+    ),
+    "capabilities": Command(rpc=wire.RPCS["ControllerGetCapabilities"], summary="What the controller can do"),
+    "create": Command(
+        rpc=wire.RPCS["CreateVolume"],
+        summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; asks first",
+        arguments=(
+            csi_options.option("name", "the same name means the same volume", metavar="NAME"),
+            *(
+                csi_options.USES,
+                csi_options.REQUIRED,
+                csi_options.LIMIT,
+                csi_options.PARAMETERS,
+                csi_options.MUTABLE,
+                csi_options.sources,
+            ),
+            csi_options.many("required-topology", "a place where it may be", csi_arguments.topology, "KEY=VALUE[,...]"),
+            csi_options.many("preferred-topology", "a place to try first", csi_arguments.topology, "KEY=VALUE[,...]"),
+        ),
+        fields=csi_options.create_fields,
+        question=_CREATE,
+    ),
+    "validate": Command(
+        rpc=wire.RPCS["ValidateVolumeCapabilities"],
+        summary="Whether a volume exists and can be used so; exit code 1: it cannot",
+        arguments=(csi_options.VOLUME, csi_options.USES, csi_options.CONTEXT, csi_options.PARAMETERS),
+        fields=lambda given: {
+            "volume_id": given.volume_id,
+            "volume_capabilities": given.capability,
+            "volume_context": dict(given.context),
+            "parameters": dict(given.parameter),
+        },
+        is_good=lambda reply: "confirmed" in reply,
+    ),
+    "list": Command(
+        rpc=wire.RPCS["ListVolumes"],
+        summary="All volumes that the plugin knows, page after page",
+        arguments=csi_options.LIST,
+        fields=csi_options.list_fields,
+        is_list=True,
+    ),
+    "get": Command(
+        rpc=wire.RPCS["ControllerGetVolume"],
+        summary="One volume: its nodes and its condition",
+        arguments=(csi_options.VOLUME,),
+        fields=lambda given: {"volume_id": given.volume_id},
+    ),
+    "expand": Command(
+        rpc=wire.RPCS["ControllerExpandVolume"],
+        summary="Make a volume larger; its file system follows on the node where node_expansion_required is true",
+        arguments=(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE),
+        fields=csi_options.expand_fields,
+    ),
+    "modify": Command(
+        rpc=wire.RPCS["ControllerModifyVolume"],
+        summary="Change parameters of a volume that may change",
+        arguments=(csi_options.VOLUME, csi_options.MUTABLE),
+        fields=lambda given: {
+            "volume_id": given.volume_id,
+            "mutable_parameters": dict(given.mutable_parameter),
+        },
+    ),
+    "capacity": Command(
+        rpc=wire.RPCS["GetCapacity"],
+        summary="How much room there is for new volumes",
+        arguments=(
+            *(csi_options.USES, csi_options.PARAMETERS),
+            csi_options.option(
+                "topology", "the place that is meant", type=csi_arguments.topology, metavar="KEY=VALUE[,...]"
+            ),
+        ),
+        fields=csi_options.capacity_fields,
+    ),
+    "publish": Command(
+        rpc=wire.RPCS["ControllerPublishVolume"],
+        summary="Attach a volume to a node, behind Nomad's back; asks first",
+        arguments=(
+            *(csi_options.VOLUME, csi_options.NODE_ID, csi_options.USE, csi_options.CONTEXT),
+            csi_options.option("read-only", "attach it read-only", action="store_true"),
+        ),
+        fields=csi_options.publish_fields,
+        question=_PUBLISH,
+    ),
+    "unpublish": Command(
+        rpc=wire.RPCS["ControllerUnpublishVolume"],
+        summary="Detach a volume from a node, whatever uses it there; asks first",
+        arguments=(csi_options.VOLUME, csi_options.NODE_ID),
+        fields=lambda given: {"volume_id": given.volume_id, "node_id": given.node_id},
+        question=_UNPUBLISH,
+    ),
+}
+SNAPSHOT: Mapping[str, Command] = {
+    "delete": Command(
+        rpc=wire.RPCS["DeleteSnapshot"],
+        summary="Say how snapshots are deleted",
+        instead=_DELETE_SNAPSHOT,
+        arguments=(csi_options.SNAPSHOT,),
+    ),
+    "create": Command(
+        rpc=wire.RPCS["CreateSnapshot"],
+        summary="Make a snapshot of a volume; the same name makes no second one",
+        arguments=(
+            csi_options.option("source-volume-id", "the volume", metavar="ID"),
+            csi_options.option("name", "the same name means the same snapshot", metavar="NAME"),
+            csi_options.PARAMETERS,
+        ),
+        fields=lambda given: {
+            "source_volume_id": given.source_volume_id,
+            "name": given.name,
+            "parameters": dict(given.parameter),
+        },
+    ),
+    "list": Command(
+        rpc=wire.RPCS["ListSnapshots"],
+        summary="All snapshots that the plugin knows, page after page",
+        arguments=(
+            *csi_options.LIST,
+            csi_options.SNAPSHOT,
+            csi_options.option("source-volume-id", "only those of this volume", metavar="ID"),
+        ),
+        fields=lambda given: {
+            **csi_options.list_fields(given),
+            "snapshot_id": given.snapshot_id,
+            "source_volume_id": given.source_volume_id,
+        },
+        is_list=True,
+    ),
+    "get": Command(
+        rpc=wire.RPCS["GetSnapshot"],
+        summary="One snapshot",
+        arguments=(csi_options.SNAPSHOT,),
+        fields=lambda given: {"snapshot_id": given.snapshot_id},
+    ),
+}
+NODE: Mapping[str, Command] = {
+    "info": Command(rpc=wire.RPCS["NodeGetInfo"], summary="The machine's id, its place and how many volumes fit"),
+    "capabilities": Command(rpc=wire.RPCS["NodeGetCapabilities"], summary="What the node plugin can do"),
+    "stats": Command(
+        rpc=wire.RPCS["NodeGetVolumeStats"],
+        summary="How full a mounted volume is",
+        arguments=(
+            csi_options.VOLUME,
+            csi_options.option("volume-path", "where it is mounted, as the plugin sees it", metavar="PATH"),
+            csi_options.option("staging-target-path", "where it is staged", metavar="PATH"),
+        ),
+        fields=lambda given: {
+            "volume_id": given.volume_id,
+            "volume_path": given.volume_path,
+            "staging_target_path": given.staging_target_path,
+        },
+    ),
+    "expand": Command(
+        rpc=wire.RPCS["NodeExpandVolume"],
+        summary="Make the file system of a mounted volume as large as the volume",
+        arguments=(
+            *(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE),
+            csi_options.option("volume-path", "where it is mounted, as the plugin sees it", metavar="PATH"),
+            csi_options.option("staging-target-path", "where it is staged", metavar="PATH"),
+        ),
+        fields=lambda given: {
+            **csi_options.expand_fields(given),
+            "volume_path": given.volume_path,
+            "staging_target_path": given.staging_target_path,
+        },
+    ),
+}
+SERVICES: Mapping[str, Mapping[str, Command]] = {
+    "identity": IDENTITY,
+    "controller": CONTROLLER,
+    "snapshot": SNAPSHOT,
+    "node": NODE,
+}
+SUMMARIES: Mapping[str, str] = {
+    "identity": "who the plugin is and whether it is ready",
+    "controller": "volumes, as the storage provider has them",
+    "snapshot": "snapshots of volumes",
+    "node": "one machine and what is mounted on it",
+}

@@ -1,0 +1,81 @@
+"""Snapshots of volumes: made and waited for, listed by volume, and deleted on the user's word only."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from nomad_csi import errors, nomad
+from nomad_csi.deletion import deletion_guards
+from nomad_csi.nomad import snapshots, volumes
+
+INTERVAL_S = 1.0
+"""Between two looks at a snapshot that is not ready."""
+
+
+def create(
+    client: nomad.Nomad,
+    wanted: snapshots.NewSnapshot,
+    *,
+    wait_s: float = 0.0,
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> snapshots.Snapshot:
+    """
+    Make a snapshot and return it, ready, or as it is after *wait_s*.
+
+    The same name means the same snapshot, so what was interrupted goes on when it is run again with its name.
+    Raises `errors.NomadApiError`, and `errors.CancelledError` when *cancelled* is set: it is made all the same.
+    """
+    deadline = time.monotonic() + wait_s
+    event = cancelled or threading.Event()
+    found = _asked(client, wanted)
+    while not found.is_ready and time.monotonic() < deadline:
+        tell(f"snapshot {found.snapshot_id} is not ready")
+        if event.wait(min(INTERVAL_S, max(0.0, deadline - time.monotonic()))):
+            raise errors.CancelledError(f"cancelled while snapshot {found.snapshot_id} was not ready; it is being made")
+        found = _asked(client, wanted)
+    return found
+
+
+def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snapshot:
+    try:
+        return snapshots.create(client, wanted)
+    except errors.NomadApiError as error:
+        if error.kind != "ambiguous":
+            raise
+        advice = f"it may have been made: run again with --name {wanted.name}, which makes no second one"
+        raise errors.NomadApiError(
+            error.method, error.path, error.message, status=error.status, kind="ambiguous", advice=advice
+        ) from error
+
+
+def of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
+    """Return the snapshots of a registered volume, oldest first. Raises `errors.RefusedError` where there is none."""
+    volume = volumes.get(client, namespace, volume_id)
+    if volume is None:
+        raise errors.RefusedError(
+            f"{namespace}/{volume_id} is not registered; list all snapshots of its plugin with --plugin"
+        )
+    found = of_plugin(client, volume.plugin_id)
+    return tuple(item for item in found if item.external_id == volume.external_id)
+
+
+def of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snapshot, ...]:
+    """Return the snapshots that a plugin knows, oldest first. Raises `errors.NomadApiError`."""
+    return tuple(sorted(snapshots.list_snapshots(client, plugin_id), key=lambda item: (item.created, item.snapshot_id)))
+
+
+def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, word: str) -> None:
+    """
+    Have the plugin delete a snapshot. *word* is its id once more, as the user typed it.
+
+    Raises `errors.RefusedError` without the word, and `errors.NomadApiError`. One that is gone is no error, so after an
+    ambiguous answer it may be deleted again.
+    """
+    refuse_without_word(snapshot_id, word)
+    snapshots.delete(client, plugin_id, snapshot_id)
+
+
+def refuse_without_word(snapshot_id: str, word: str) -> None:
+    """Raise `errors.RefusedError` where *word* is not the id of the snapshot."""
+    deletion_guards.refuse_without_word(snapshot_id, (word,))

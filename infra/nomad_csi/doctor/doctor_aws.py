@@ -1,0 +1,134 @@
+"""What a doctor asks of AWS: the number of questions does not grow with clients, and hardly with volumes (by 200)."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from typing import Any, TypeVar
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, attachments, ebs_volumes, file_systems, instances, keys, policies, regions
+from nomad_csi.doctor import clients, machines, model, permissions, places
+from nomad_csi.health import gather
+
+_ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
+_Part = TypeVar("_Part")
+
+
+def region_of(found: model.ObservedCluster) -> str | model.Unknown:
+    """Return the region of the clients and volumes; where they name none, that of the environment."""
+    known = regions.of_zones(_zones(found))
+    if len(known) > 1:
+        told = ", ".join(sorted(known))
+        return model.Unknown(reason=f"clients and volumes are in several regions: {told}; name one with --aws-region")
+    region = next(iter(known), regions.of_environment())
+    return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
+
+
+def _zones(found: model.ObservedCluster) -> Iterator[str]:
+    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    running = () if isinstance(found.plugins, model.Unknown) else found.plugins.values()
+    known = () if isinstance(found.clients, model.Unknown) else found.clients
+    segments = [place for volume in listed for place in volume.segments]
+    segments += [item.segments for plugin in running for item in plugin.nodes]
+    for place in segments:
+        yield from (place[key] for key in _ZONE_KEYS if key in place)
+    yield from (volume.planned_zone for volume in listed)
+    yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in known)
+
+
+def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
+    """Return *found* with what AWS says in *region*; as it is where nothing is of AWS."""
+    if not _uses_aws(found):
+        return found
+    if not asks_aws:
+        left_out = model.Unknown(reason="AWS was not to be asked (--no-aws)", is_expected=True)
+        return dataclasses.replace(found, account=left_out)
+    if isinstance(region, model.Unknown):
+        return dataclasses.replace(found, account=region)
+    return dataclasses.replace(found, account=_account(found, region))
+
+
+def _uses_aws(found: model.ObservedCluster) -> bool:
+    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    drivers = {machines.EBS, machines.EFS} & set(machines.providers(found).values())
+    return bool(drivers) or any(model.is_ebs(item) or file_systems.parts(item.external_id) for item in listed)
+
+
+def _account(found: model.ObservedCluster, region: str) -> model.Account:
+    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    ids = {item.external_id for item in listed if attachments.is_ebs(item.external_id)}
+    client = _asked(functools.partial(_client, region))
+    ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
+    with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
+        machines_seen = pool.submit(
+            _asked, functools.partial(instances.look, set(found.instance_ids.values()), region, ec2=ec2)
+        )
+        seen = pool.submit(_asked, functools.partial(ebs_volumes.look, ids, region, ec2=ec2))
+        ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region, ec2=ec2))
+        systems = pool.submit(_asked, functools.partial(file_systems.look, region))
+    seen_volumes = seen.result()
+    account = model.Account(
+        region=region,
+        instances=machines_seen.result(),
+        roles={},
+        volumes=seen_volumes,
+        ours=ours.result(),
+        file_systems=_expected(found, systems.result()),
+        keys={},
+    )
+    used = () if isinstance(seen_volumes, model.Unknown) else seen_volumes.values()
+    arns = sorted({item.kms_key_arn for item in used} - {""})
+    found_keys = gather.in_parallel(
+        functools.partial(_asked, functools.partial(keys.look, arn, region)) for arn in arns
+    )
+    needed = permissions.needs(region, arns)
+    profiles = sorted(_profiles(found, account))
+    roles = gather.in_parallel(
+        functools.partial(_asked, functools.partial(policies.look, item, region, needed.questions)) for item in profiles
+    )
+    return dataclasses.replace(
+        account,
+        keys=dict(zip(arns, found_keys, strict=True)),
+        roles=dict(zip(profiles, roles, strict=True)),
+    )
+
+
+def _client(region: str) -> Any:
+    """Return a client of EC2 for several questions: to make one takes longer than to ask."""
+    with asking.told(region):
+        return asking.client("ec2", region)
+
+
+def _asked(call: Callable[[], _Part]) -> _Part | model.Unknown:
+    try:
+        return call()
+    except errors.AwsError as error:
+        return model.Unknown(reason=str(error))
+
+
+def _expected(
+    found: model.ObservedCluster, systems: file_systems.ObservedFileSystems | model.Unknown
+) -> file_systems.ObservedFileSystems | model.Unknown:
+    """Return *systems*; where nothing here is of EFS, nobody has to be allowed to see it."""
+    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    uses_efs = machines.EFS in machines.providers(found).values() or any(
+        file_systems.parts(item.external_id) for item in listed
+    )
+    if isinstance(systems, model.Unknown) and not uses_efs:
+        return dataclasses.replace(systems, is_expected=True)
+    return systems
+
+
+def _profiles(found: model.ObservedCluster, account: model.Account) -> set[str]:
+    """Return the instance profiles of the clients that may run a controller of the EBS driver."""
+    if isinstance(found.clients, model.Unknown) or isinstance(account.instances, model.Unknown):
+        return set()
+    seen = account.instances
+    places_ = {
+        found.instance_ids.get(node.node_id, "")
+        for task in machines.tasks_of(found, machines.EBS)
+        if task.role != "node" and not task.own_credentials
+        for node in clients.runs_on(task, found.clients)
+    }
+    return {seen[item].profile_arn for item in places_ if item in seen} - {""}

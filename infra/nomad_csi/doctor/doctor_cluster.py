@@ -1,0 +1,220 @@
+"""What a doctor asks of Nomad: five lists, and a question for each plugin, its jobs and the token's policies."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent import futures
+from http import HTTPStatus
+from typing import TypeVar
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import instances
+from nomad_csi.doctor import clients, doctor_mounts, machines, model
+from nomad_csi.health import clients as clients_by_value
+from nomad_csi.health import gather
+from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volumes
+from nomad_csi.ownership import registration_marks
+from nomad_csi.plan import model as plans
+
+_EVERYWHERE = "*"
+_LISTS = 5
+"""Questions that everything else follows from."""
+
+_INSTANCE_ATTRIBUTE = "unique.platform.aws.instance-id"
+_Part = TypeVar("_Part")
+
+
+def look(
+    client: nomad.Nomad,
+    plan: plans.StoragePlan | None,
+    external_ids: Mapping[str, str],
+    *,
+    names_instances: bool = True,
+) -> model.ObservedCluster:
+    """
+    Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all.
+
+    Where *names_instances*, each client is asked on which EC2 instance it runs, if no plugin says so. Otherwise the
+    number of questions does not grow with clients, and their zones are known too.
+    """
+    failed: list[errors.NomadApiError] = []
+    with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
+        on_servers = pool.submit(_asked, functools.partial(servers.list_servers, client), failed)
+        listed = pool.submit(_asked, functools.partial(nodes.list_nodes, client), failed)
+        running = pool.submit(_asked, functools.partial(_plugins, client), failed)
+        registered = pool.submit(_asked, functools.partial(volumes.list_volumes, client, _EVERYWHERE), failed)
+        token = pool.submit(_asked, functools.partial(tokens.own, client), failed)
+    if len(failed) == _LISTS and all(error.status is None for error in failed):
+        raise failed[0]
+    found_plugins, held = running.result(), registered.result()
+    hidden: dict[str, str] = {}
+    tasks = _tasks(client, found_plugins, plan, hidden)
+    found = model.ObservedCluster(
+        servers=on_servers.result(),
+        clients=listed.result(),
+        plugins=found_plugins,
+        tasks=tasks,
+        hidden_jobs=hidden,
+        volumes=held if isinstance(held, model.Unknown) else tuple(_volumes(held, plan, external_ids)),
+        token=token.result(),
+        account=None,
+        plan=plan,
+        namespace=client.connection.namespace,
+        marks=_marks(client, held),
+        mounts=doctor_mounts.seen_here(client),
+    )
+    return _with_clients(client, found) if names_instances else _with_values(client, found)
+
+
+def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | model.Unknown:
+    """Return what *call* does, or why it does not; the error is put to *failed*."""
+    try:
+        return call()
+    except errors.NomadApiError as error:
+        failed.append(error)
+        return model.Unknown(reason=str(error))
+
+
+def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown) -> dict[str, str] | model.Unknown:
+    """Return the owner marks in the namespaces of volumes. Who may not read them need not: they are optional."""
+    namespaces = {client.connection.namespace}
+    namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
+    paths = [f"{registration_marks.FOLDER}/{page}" for page in registration_marks.PAGES]
+    found: dict[str, str] = {}
+    try:
+        for namespace in sorted(namespaces):
+            for page in variables.get_many(client, namespace, paths):
+                owners = registration_marks.read(page.items) if page else {}
+                found |= {f"{namespace}/{volume_id}": str(owner) for volume_id, owner in owners.items()}
+    except errors.NomadApiError as error:
+        return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
+    return found
+
+
+def _plugins(client: nomad.Nomad) -> dict[str, plugins.Plugin]:
+    ids = plugins.list_ids(client)
+    found = gather.in_parallel(functools.partial(plugins.get, client, plugin_id) for plugin_id in ids)
+    return {plugin.plugin_id: plugin for plugin in found if plugin is not None}
+
+
+def _tasks(
+    client: nomad.Nomad,
+    found: Mapping[str, plugins.Plugin] | model.Unknown,
+    plan: plans.StoragePlan | None,
+    hidden: dict[str, str],
+) -> tuple[plugin_tasks.PluginTask, ...] | model.Unknown:
+    """Return the plugin tasks of jobs that run, and of the spec's that do not; why some are unread goes to *hidden*."""
+    running = {} if isinstance(found, model.Unknown) else found
+    planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
+    keys = sorted({key for plugin in running.values() for key in plugin.jobs} | set(planned))
+    try:
+        answers = gather.in_parallel(functools.partial(_tasks_of, client, key, hidden) for key in keys)
+    except errors.NomadApiError as error:
+        return model.Unknown(reason=str(error))
+    if isinstance(found, model.Unknown) and not planned:
+        return found
+    by_key = dict(zip(keys, answers, strict=True))
+    own = (plugin_tasks.of_plan(job) for key, job in planned.items() if not by_key[key])
+    return (*(task for answer in answers for task in answer), *own)
+
+
+def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_tasks.PluginTask, ...]:
+    """Return the plugin tasks of a job; of one in a namespace that the token may not read none, which is told."""
+    try:
+        return plugin_tasks.of_job(client, *key)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        hidden["/".join(key)] = str(error)
+        return ()
+
+
+def _volumes(
+    held: Iterable[volumes.ListedVolume], plan: plans.StoragePlan | None, external_ids: Mapping[str, str]
+) -> Iterator[model.ExaminedVolume]:
+    planned = {item.key: item for item in plan.volumes} if plan else {}
+    registered = set()
+    for item in held:
+        key = f"{item.namespace}/{item.volume_id}"
+        registered.add(key)
+        yield model.ExaminedVolume(
+            key=key,
+            external_id=item.external_id,
+            plugin_id=item.plugin_id,
+            segments=item.topologies,
+            claims=item.readers + item.writers,
+            schedulable=item.schedulable,
+            must_be_encrypted=_is_encrypted(planned.get(key)),
+        )
+    for key, wanted in planned.items():
+        if key not in registered:
+            external_id = wanted.registration.external_id or external_ids.get(key, "")
+            yield model.ExaminedVolume(
+                key=key,
+                external_id=external_id,
+                plugin_id=wanted.registration.plugin_id,
+                segments=wanted.registration.required_topologies,
+                schedulable=False,
+                is_registered=False,
+                planned_zone=wanted.source.availability_zone if isinstance(wanted.source, plans.EbsVolume) else "",
+                must_be_encrypted=_is_encrypted(wanted),
+            )
+
+
+def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
+    source = planned.source if planned else None
+    return isinstance(source, plans.EbsVolume | plans.EfsFileSystem) and source.encrypted
+
+
+def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
+    """Return *found* with what jobs ask of clients, and their zones: asked for by value, not client by client."""
+    if isinstance(found.clients, model.Unknown):
+        return found
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    capable = {task.task_driver: True for task in tasks}  # who lacks a task driver is to be found, so must be judged
+    as_if = [dataclasses.replace(node, drivers=capable) for node in found.clients]
+    wanted = [clients.expectation_of(task) for task in tasks]
+    try:
+        told = clients_by_value.ClientCache(client).filled(as_if, wanted, in_zones=as_if)
+    except errors.NomadApiError as error:
+        return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
+    filled = (
+        dataclasses.replace(node, attributes=seen.attributes, meta=seen.meta)
+        for node, seen in zip(found.clients, told, strict=True)
+    )
+    return dataclasses.replace(found, clients=tuple(filled), instance_ids=dict(_instances_of_plugins(found)))
+
+
+def _with_clients(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
+    """Return *found* with the attributes of clients, where those must be known, and their EC2 instances."""
+    if isinstance(found.clients, model.Unknown):
+        return found
+    by_plugin = dict(_instances_of_plugins(found))
+    unknown = [node for node in found.clients if _must_be_described(found, node, by_plugin)]
+    try:
+        described = {node.node_id: node for node in nodes.all_described(client, unknown)}
+    except errors.NomadApiError as error:
+        return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
+    all_clients = tuple(described.get(node.node_id, node) for node in found.clients)
+    by_attribute = {
+        node.node_id: node.attributes[_INSTANCE_ATTRIBUTE]
+        for node in all_clients
+        if instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, ""))
+    }
+    return dataclasses.replace(found, clients=all_clients, instance_ids=by_attribute | by_plugin)
+
+
+def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, str]]:
+    """Yield clients with their instance, as drivers of AWS name it."""
+    for plugin in () if isinstance(found.plugins, model.Unknown) else found.plugins.values():
+        for item in plugin.nodes:
+            if plugin.provider in {machines.EBS, machines.EFS} and instances.is_instance(item.storage_node_id):
+                yield item.node_id, item.storage_node_id
+
+
+def _must_be_described(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    if any(clients.needs_description(task, node) for task in tasks):
+        return True
+    on_aws = [*machines.tasks_of(found, machines.EBS), *machines.tasks_of(found, machines.EFS)]
+    return node.node_id not in known and any(clients.may_run(task, [node]) for task in on_aws)

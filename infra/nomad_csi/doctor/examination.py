@@ -1,0 +1,50 @@
+"""
+Look at a cluster and an account before anybody is hurt. Only reads, but for `fix`, which sets tags.
+
+What cannot be read is said, and keeps nothing else from being looked at.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+from nomad_csi import nomad
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.doctor import doctor_aws, doctor_cluster, judge, report
+from nomad_csi.plan import iam
+from nomad_csi.plan import model as plans
+
+_NONE: Mapping[str, str] = {}
+
+
+def examine(
+    client: nomad.Nomad,
+    plan: plans.StoragePlan | None = None,
+    external_ids: Mapping[str, str] = _NONE,
+    *,
+    aws_region: str = "",
+    asks_aws: bool = True,
+) -> report.DoctorReport:
+    """
+    Return what would hurt, and what could not be looked at.
+
+    Args:
+        client: the cluster.
+        plan: what is to be there besides what is; ``None``: only what is there is judged.
+        external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``.
+        aws_region: where to ask AWS; empty: the region of clients and volumes, or of the environment.
+        asks_aws: whether AWS is asked at all.
+
+    Raises `errors.NomadApiError` where the cluster answers nothing at all.
+
+    """
+    found = doctor_cluster.look(client, plan, external_ids)
+    region = aws_region or doctor_aws.region_of(found)
+    judged = judge.judge(doctor_aws.with_account(found, region, asks_aws=asks_aws))
+    return dataclasses.replace(judged, aws_region=region if isinstance(region, str) else "")
+
+
+def fix(found: report.DoctorReport) -> tuple[str, ...]:
+    """Give the tag of the driver's policy to the volumes that lack it; return them. Raises `errors.AwsError`."""
+    if found.untagged:
+        ebs_volumes.tag(found.untagged, found.aws_region, key=iam.CLUSTER_TAG, value="true")
+    return found.untagged

@@ -1,0 +1,134 @@
+"""
+Whether a client satisfies a constraint, as Nomad's scheduler decides it. Pure.
+
+Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``resolveTarget``, ``checkConstraint``), 2026-08-21.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nomad_csi.health import go_regexp
+from nomad_csi.nomad.records import nodes
+from nomad_csi.plan import model, versions
+
+_INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan", re.ASCII | re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x", re.IGNORECASE)
+_LIMIT = 2**63
+_AMONG_INSTANCES = frozenset({"distinct_hosts", "distinct_property"})
+"""Operators that keep instances of a job apart, and no client out."""
+
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def unmet(constraint: model.Constraint, node: nodes.Node) -> str:
+    """Return the constraint in words if *node* does not satisfy it, with what it has; empty: it does, or `unknown`."""
+    found = value_of(constraint.attribute, node)
+    if holds(constraint.operator, found, constraint.value) is not False:
+        return ""
+    said = "is not set" if found is None else f"is {found!r}"
+    return f"{constraint.attribute} {said}, not {_wanted(constraint)}"
+
+
+def unknown(constraint: model.Constraint, node: nodes.Node) -> str:
+    """Return the constraint in words if Nomad alone can say whether *node* satisfies it."""
+    found = value_of(constraint.attribute, node)
+    if holds(constraint.operator, found, constraint.value) is not None:
+        return ""
+    return f"{constraint.attribute} {_wanted(constraint)}"
+
+
+def _wanted(constraint: model.Constraint) -> str:
+    return " ".join(filter(None, (constraint.operator, constraint.value)))
+
+
+def value_of(attribute: str, node: nodes.Node) -> str | None:
+    """Return what *attribute*, such as ``${meta.rack}``, is on *node*; ``None``: the client has no such thing."""
+    name = attribute.removeprefix("${").removesuffix("}")
+    kind, _, key = name.partition(".")
+    if kind == "attr":
+        return node.attributes.get(key)
+    if kind == "meta":
+        return node.meta.get(key)
+    own = {
+        "node.unique.id": node.node_id,
+        "node.unique.name": node.name,
+        "node.datacenter": node.datacenter,
+        "node.class": node.node_class,
+        "node.pool": node.node_pool,
+    }
+    return own.get(name)
+
+
+def holds(name: str, found: str | None, wanted: str) -> bool | None:
+    """
+    Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*.
+
+    ``None``: that cannot be judged here. It is so for regular expressions that Nomad refuses, for hexadecimal numbers
+    in ``<``, and where *wanted* names another attribute of the client.
+    """
+    if name in _AMONG_INSTANCES:
+        return True
+    if name == "is_not_set":
+        return found is None
+    if name == "is_set":
+        return found is not None
+    if wanted.startswith("${"):
+        return None
+    if name in ("!=", "not"):
+        return (found or "") != wanted  # what is not set is an empty text there
+    if found is None:
+        return False
+    if name in _ORDERS:
+        return _in_order(name, found, wanted)
+    check = _CHECKS.get(name)
+    return False if check is None else check(found, wanted)
+
+
+def _in_order(name: str, found: str, wanted: str) -> bool | None:
+    """Compare as integers of 64 bits where both are, as other finite numbers where both are, as text otherwise."""
+    integers = [_integer(text) for text in (found, wanted)]
+    if None not in integers:
+        return _ORDERS[name](*integers)
+    if any(_HEXADECIMAL.match(text) for text in (found, wanted)):
+        return None
+    floats = [_float(text) for text in (found, wanted)]
+    if None not in floats:
+        return _ORDERS[name](*floats)
+    return _ORDERS[name](found.encode(), wanted.encode())
+
+
+def _integer(text: str) -> int | None:
+    matched = _INTEGER.fullmatch(text)
+    number = int(matched[1] + matched[2]) if matched else _LIMIT
+    return number if -_LIMIT <= number < _LIMIT else None
+
+
+def _float(text: str) -> float | None:
+    """Return the number that *text* is. One beyond the range of 64 bits is an error to Go, and so a text."""
+    if not _FLOAT.fullmatch(text):
+        return None
+    number = float(text)
+    return None if math.isinf(number) and "n" not in text.lower() else number
+
+
+def _members(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split(","))
+
+
+_CHECKS: Mapping[str, Callable[[str, str], bool | None]] = {
+    **dict.fromkeys(("=", "==", "is"), lambda found, wanted: found == wanted),
+    "version": lambda found, wanted: versions.fits(found, wanted, "version"),
+    "semver": lambda found, wanted: versions.fits(found, wanted, "semver"),
+    "regexp": lambda found, wanted: go_regexp.finds(wanted, found),
+    **dict.fromkeys(("set_contains", "set_contains_all"), lambda found, wanted: _members(wanted) <= _members(found)),
+    "set_contains_any": lambda found, wanted: not _members(wanted).isdisjoint(_members(found)),
+}

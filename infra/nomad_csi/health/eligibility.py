@@ -1,0 +1,174 @@
+"""
+Which clients must run an instance of a plugin.
+
+Counted by us: Nomad's own expected counts are 0 right after a system job is registered, and 0 of 0 is no health.
+Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``nomad/structs/structs.go``
+(``NodePoolAll``); counts tried on Nomad 2.0.6-dev, 2026-08.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi import findings
+from nomad_csi.health import constraints
+from nomad_csi.nomad.records import nodes
+from nomad_csi.plan import model
+
+ALL_POOLS = "all"
+"""Nomad's built-in node pool that every node is in."""
+
+CODES = frozenset(
+    {
+        "constraint-unjudged",
+        "nothing-expected",
+        "no-eligible-node",
+        "instances-exceed-nodes",
+        "controllers-exceed-nodes",
+    }
+)
+"""Findings about the cluster: what no waiting heals."""
+
+NAMES_SHOWN = 5
+"""Clients named in a finding; of a large cluster the rest is a number."""
+
+
+def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
+    return tuple(node for node in found if not why_not(expectation, node))
+
+
+def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> int:
+    """Return how many node instances there must be: of a system job one on each eligible client."""
+    return len(eligible_nodes(expectation, found)) if expectation.nodes is None else expectation.nodes
+
+
+def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    """
+    Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is.
+
+    A client of which `unjudged` says something counts as one that is not, and is told of by a finding.
+    """
+    reason = next(_reasons(expectation, node), "") or _unmet(expectation, node)
+    return reason or (f"cannot be judged here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
+
+
+def unjudged(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    """Return the constraint by which only Nomad can say whether *node* is to run the plugin; empty: there is none."""
+    if any(_reasons(expectation, node)) or _unmet(expectation, node):
+        return ""
+    return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
+
+
+def needs_description(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+    """Return whether only the attributes of *node* can tell if it is to run the plugin."""
+    return bool(expectation.constraints) and not any(_reasons(expectation, node))
+
+
+def may_run(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+    """Return whether *node* is to run the plugin as far as the list of clients tells, without constraints."""
+    return not any(_reasons(expectation, node))
+
+
+def _unmet(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+    return next(filter(None, (constraints.unmet(item, node) for item in expectation.constraints)), "")
+
+
+def _reasons(expectation: model.PluginExpectation, node: nodes.Node) -> Iterator[str]:
+    if node.status != "ready":
+        yield f"status {node.status}"
+    if node.draining:
+        yield "draining"
+    if not node.eligible:
+        yield "not eligible for scheduling"
+    if not any(_glob(pattern).fullmatch(node.datacenter) for pattern in expectation.datacenters):
+        yield f"datacenter {node.datacenter}, not {' or '.join(expectation.datacenters) or 'any'}"
+    if expectation.node_pool not in (ALL_POOLS, node.node_pool):
+        yield f"node pool {node.node_pool}, not {expectation.node_pool}"
+    is_known = bool(expectation.task_driver)  # not where the token may not read the plugin's jobs
+    if is_known and not node.drivers.get(expectation.task_driver, False):
+        yield f"task driver {expectation.task_driver} not healthy"
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Return *pattern* with ``*`` for any text, the only wildcard of Nomad's ``datacenters``."""
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+
+
+def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
+    """Return what no waiting can heal: no client that may run the plugin, or fewer clients than controllers."""
+    subject = f"plugin {expectation.plugin_id}"
+    if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
+        return (_nothing_expected(subject),)
+    doubts = {node.name: doubt for node in found if (doubt := unjudged(expectation, node))}
+    if doubts:
+        return (_unjudged(subject, doubts),)
+    count = len(eligible_nodes(expectation, found))
+    if not count:
+        none = findings.finding(
+            "no-eligible-node",
+            subject,
+            expected="at least 1 client that may run the plugin",
+            found=_why_none(expectation, found),
+            advice=f"add or free such a client, or correct {_filters(expectation)} or task_driver of the plugin",
+        )
+        return (none,)
+    if expectation.nodes is not None and expectation.nodes > count:
+        instances = findings.finding(
+            "instances-exceed-nodes",
+            subject,
+            expected=f"a client for each of {expectation.nodes} instances, which never share one",
+            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            advice=f"set monolith.count to {count} or less, or add clients",
+        )
+        return (instances,)
+    if expectation.controllers > count:
+        few = findings.finding(
+            "controllers-exceed-nodes",
+            subject,
+            expected=f"a client for each of {expectation.controllers} controllers, which never share one",
+            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            advice=f"set controller.count to {count} or less, or add clients",
+        )
+        return (few,)
+    return ()
+
+
+def _nothing_expected(subject: str) -> findings.Finding:
+    return findings.finding(
+        "nothing-expected",
+        subject,
+        expected="at least 1 instance",
+        found="none that anybody expects or that runs",
+    )
+
+
+def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
+    names: dict[str, list[str]] = {}
+    for name, doubt in doubts.items():
+        names.setdefault(doubt, []).append(name)
+    return findings.finding(
+        "constraint-unjudged",
+        subject,
+        expected="constraints that can be judged outside of Nomad",
+        found="; ".join(_named(names)),
+    )
+
+
+def _filters(expectation: model.PluginExpectation) -> str:
+    return "datacenters, node_pool, constraints" if expectation.constraints else "datacenters, node_pool"
+
+
+def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> str:
+    """Return which filter removed which clients: ``none of 2 clients (draining: a; status down: b)``."""
+    if not found:
+        return "a cluster without clients"
+    removed: dict[str, list[str]] = {}
+    for node in found:
+        removed.setdefault(why_not(expectation, node), []).append(node.name)
+    return f"none of {len(found)} {'client' if len(found) == 1 else 'clients'} ({'; '.join(_named(removed))})"
+
+
+def _named(removed: Mapping[str, list[str]]) -> Iterator[str]:
+    for reason, names in sorted(removed.items()):
+        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        yield f"{reason}: {', '.join(sorted(names)[:NAMES_SHOWN])}{rest}"

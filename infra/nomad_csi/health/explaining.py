@@ -1,0 +1,107 @@
+"""
+What explains that a plugin is not well: the last lines of its logs, and the traps of its driver that it walked into.
+
+Asked for only where something is wrong, and of a few instances: the number of calls does not grow with the cluster.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from nomad_csi import errors, nomad
+from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import files
+from nomad_csi.health import causes, found, plugins
+from nomad_csi.lint import judge
+from nomad_csi.nomad import jobs, logs
+from nomad_csi.plan import model
+
+LOGS = 3
+"""Instances whose events are told and whose logs are read."""
+
+TIMEOUT_S = 10.0
+"""For one log: it comes from the client, which may be gone."""
+
+
+def explain(
+    client: nomad.Nomad,
+    expectation: model.PluginExpectation,
+    job_ids: Iterable[str],
+    seen: found.PluginFound,
+    verdict: plugins.PluginVerdict,
+) -> tuple[causes.Cause, ...]:
+    """Return what explains *verdict*. What cannot be asked is said and passed over."""
+    unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in verdict.explanations) if item]
+    sick = [item for item in (seen.of_allocation(row.alloc_id) for row in verdict.instances if row.code) if item]
+    told = list({item.allocation.alloc_id: item for item in (*sick, *unserved)}.values())[:LOGS]
+    from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
+    driver = catalogue.DRIVERS.get(expectation.driver)
+    try:
+        ids = _jobs(expectation.namespace, job_ids, seen)
+        running = [job for job in (_job(client, *pair) for pair in ids) if job]
+    except errors.NomadApiError as error:
+        running, from_logs = [], [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
+    rules = dict(_rules(running, driver))
+    evidence = [event.message for item in told for event in item.allocation.task_events]
+    evidence += [cause.text for cause in from_logs]
+    evidence += [row.detail for row in verdict.instances if row.code]
+    return (*causes.of_traps(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
+
+
+def recorded(verdict: plugins.PluginVerdict) -> tuple[causes.Cause, ...]:
+    """Return the events of the tasks without a healthy instance, such as a refused image: of a few allocations."""
+    shown = list(dict.fromkeys(item.alloc_id for item in verdict.explanations))[:LOGS]
+    return causes.of_events(item for item in verdict.explanations if item.alloc_id in shown)
+
+
+def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:
+    """Return the last lines of what a task wrote to stderr, else to stdout; or why they cannot be read."""
+    allocation = ran.allocation
+    where = f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
+    task = next((event.task for event in reversed(allocation.task_events)), "")
+    if not task:
+        return ()
+    try:
+        for stream in ("stderr", "stdout"):
+            text = logs.tail(client, namespace, allocation.alloc_id, task, stream=stream, timeout_s=TIMEOUT_S)
+            if lines := causes.of_log(where, text):
+                return lines
+    except errors.NomadApiError as error:
+        why = f"{error.message}; {error.advice}" if error.advice else error.message
+        return (causes.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
+    return (causes.Cause(kind="note", where=where, text="its log is empty"),)
+
+
+def _jobs(namespace: str, job_ids: Iterable[str], seen: found.PluginFound) -> tuple[tuple[str, str], ...]:
+    """Return the plan's jobs, and those of others under which Nomad counts instances too."""
+    own = tuple((namespace, job_id) for job_id in job_ids)
+    others = sorted(seen.plugin.jobs - set(own)) if seen.plugin else ()
+    return (*own, *others)
+
+
+def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
+    """Return the job as it runs; ``None`` where there is none, or one of another make than can be read."""
+    document = jobs.document(client, namespace, job_id)
+    if document is None:
+        return None
+    try:
+        return files.parse(json.dumps({"Job": document}, ensure_ascii=False), f"job {job_id}")
+    except errors.SpecError:
+        return None
+
+
+def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iterator[tuple[str, str]]:
+    """Yield the rules of lint that jobs break that run *driver*, each with what was found."""
+    if driver is None:
+        return
+    for job in running:
+        for verdict in judge.of_driver(job, driver):
+            yield verdict.code, f"{verdict.found} in {verdict.file}"
+
+
+def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
+    """Yield what lint itself sees in the jobs, beyond the driver's traps."""
+    known = {trap.rule for trap in driver.traps} if driver else set()
+    for verdict in judge.judge(running):
+        if verdict.severity == "error" and verdict.code not in known:
+            yield causes.Cause(kind="job", where=f"({verdict.file}, {verdict.code})", text=verdict.found)

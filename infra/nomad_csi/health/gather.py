@@ -1,0 +1,163 @@
+"""
+What there is of a plugin: asked of Nomad, and of the instances themselves where their sockets are on this machine.
+
+Nomad keeps a plugin's socket at ``<data_dir>/client/csi/plugins/<alloc_id>/csi.sock`` on its client, in folders that
+only root may enter. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.go``; tried on
+Nomad 2.0.6-dev, 2026-08.
+"""
+
+import dataclasses
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.csi import endpoint, probe
+from nomad_csi.health import found, instances, other_jobs
+from nomad_csi.nomad import jobs, plugins
+from nomad_csi.plan import model
+
+_Result = TypeVar("_Result")
+
+PROBE_TIMEOUT_S = 5.0
+"""For all questions to one instance; they are asked in parallel."""
+
+WORKERS = 8
+"""Calls to Nomad at the same time. It refuses the hundredth connection of one address."""
+
+NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
+
+
+def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
+    """Return what Nomad knows of a plugin: two calls for each job and one more, however many instances there are."""
+    own = tuple(job_ids)
+    ran: list[found.Ran] = []
+    missing: list[str] = []
+    for job_id in own:
+        job = jobs.get(client, expectation.namespace, job_id)
+        if job is None or job.stopped:
+            missing.append(job_id)
+        ran.extend(_ran(client, expectation.namespace, job_id, job))
+    plugin = plugins.get(client, expectation.plugin_id)
+    return found.PluginFound(
+        plugin=plugin,
+        ran=tuple(ran),
+        missing_jobs=tuple(missing),
+        others=other_jobs.of(client, expectation, own, plugin),
+        seen_ns=client.now_ns,
+    )
+
+
+def probe_all(
+    told: Sequence[tuple[model.PluginExpectation, found.PluginFound]],
+    *,
+    timeout_s: float = PROBE_TIMEOUT_S,
+    cancelled: threading.Event | None = None,
+) -> tuple[found.PluginFound, ...]:
+    """Return what Nomad *told* of each plugin with the own answers of all instances whose sockets are at hand."""
+    event = cancelled or threading.Event()
+    asked = [
+        (number, expectation, item)
+        for number, (expectation, seen) in enumerate(told)
+        for item in instances.all_of(seen.plugin)
+    ]
+    wanted = [(expectation, item) for _, expectation, item in asked]
+    answers, late_s = _ask(wanted, timeout_s, event)
+    for _ in range(probe.AGAIN):
+        silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
+        if not silent or late_s <= probe.LATE * timeout_s:
+            break
+        again, late_s = _ask([wanted[at] for at in silent], timeout_s, event)
+        for at, answer in zip(silent, again, strict=True):
+            answers[at] = answer
+    probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
+    for (number, _, item), answer in zip(asked, answers, strict=True):
+        probed[number][item.alloc_id, item.role] = answer
+    return tuple(
+        dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(told, probed, strict=True)
+    )
+
+
+def _ask(
+    wanted: Sequence[tuple[model.PluginExpectation, plugins.Instance]], timeout_s: float, cancelled: threading.Event
+) -> tuple[list[found.Probed], float]:
+    """Return the answers of all of *wanted*, and how much later than their deadline this process had them, in s."""
+    until = time.monotonic() + timeout_s
+    answers = in_parallel(
+        (
+            functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=cancelled)
+            for expectation, item in wanted
+        ),
+        workers=probe.AT_ONCE,
+    )
+    return answers, time.monotonic() - until
+
+
+def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
+    """Return the results of *calls* in their order; the rest is as `side_by_side.in_order` says."""
+    return list(side_by_side.in_order(calls, workers=workers))
+
+
+def socket_path(client_data_dir: str, alloc_id: str) -> str:
+    """Return where the client keeps the socket of the plugin task of *alloc_id*."""
+    return f"{client_data_dir}/client/csi/plugins/{alloc_id}/csi.sock"
+
+
+def _ran(client: nomad.Nomad, namespace: str, job_id: str, job: jobs.Job | None) -> list[found.Ran]:
+    return [
+        found.Ran(
+            job_id=job_id,
+            job_type=job.type if job else "",
+            allocation=allocation,
+            outdated=_outdated(allocation, job),
+        )
+        for allocation in jobs.allocations(client, namespace, job_id)
+    ]
+
+
+def _outdated(allocation: jobs.Allocation, job: jobs.Job | None) -> str:
+    if job is None or allocation.job_version == job.version:
+        return ""
+    return f"it runs version {allocation.job_version} of its job, which is at version {job.version}"
+
+
+def _probe(
+    expectation: model.PluginExpectation,
+    instance: plugins.Instance,
+    *,
+    until: float,
+    least_s: float,
+    cancelled: threading.Event,
+) -> found.Probed:
+    """Ask one instance until the monotonic clock says *until*, which all have in common, and for *least_s* at least."""
+    if not expectation.client_data_dir:
+        return NOWHERE
+    path = socket_path(expectation.client_data_dir, instance.alloc_id)
+    hidden = _hidden(path)
+    if hidden:
+        return found.Probed(reached=False, detail=hidden)
+    timeout_s = max(until - time.monotonic(), least_s)
+    answer = probe.probe(
+        path, timeout_s=timeout_s, expect_name=expectation.provider, role=instance.role, cancelled=cancelled
+    )
+    return found.Probed(
+        reached=True,
+        healthy=answer.ready,
+        verdict=answer.verdict,
+        provider=answer.name,
+        version=answer.vendor_version,
+        detail="" if answer.ready else f"{answer.verdict}: {answer.detail}",
+    )
+
+
+def _hidden(path: str) -> str:
+    """Return why the instance of the socket at *path* cannot be asked from here; empty: it can."""
+    try:
+        obstacle = endpoint.obstacle(endpoint.parse(path))
+    except errors.CsiError as error:
+        return error.message
+    if obstacle is None:
+        return ""
+    return found.SOCKET_ABSENT if obstacle.kind == "missing" else obstacle.message

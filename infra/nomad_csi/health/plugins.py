@@ -1,0 +1,203 @@
+"""The verdict on a plugin: what the plan expects against what Nomad and the instances themselves say."""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi import findings
+from nomad_csi.health import causes as cause_data
+from nomad_csi.health import (
+    eligibility,
+    events,
+    found,
+    instance_findings,
+    instances,
+    plugin_findings,
+    policy,
+    socket_findings,
+    states,
+    window,
+)
+from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.plan import model
+
+HEALTHY = states.HEALTHY
+
+ProvenBy = Literal["nomad", "csi", "-"]
+Rows = tuple[instances.InstanceRow, ...]
+
+_UNPROVEN = frozenset({"csi-unproven", socket_findings.NOT_ASKED})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginVerdict:
+    """Whether one plugin is healthy, instance by instance."""
+
+    plugin_id: str
+    provider: str
+    """The name that the instances answered; empty while there is none."""
+
+    version: str
+    instances: Rows
+    healthy_controllers: int
+    expected_controllers: int
+    healthy_nodes: int
+    """Healthy node instances on clients that must have one."""
+
+    expected_nodes: int
+    """Clients that must have a node instance: the eligible ones, counted by us."""
+
+    policy: str = "all"
+    """How many of them are enough: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
+
+    findings: tuple[findings.Finding, ...]
+
+    explanations: tuple[events.Explanation, ...]
+    """What Nomad recorded of allocations that have no healthy instance."""
+
+    causes: tuple[cause_data.Cause, ...] = ()
+    """What else explains it, where somebody fetched that: lines of logs, known traps of the driver."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as the plan and its policy want it; warnings do not count."""
+        return not findings.errors_of(self.findings)
+
+    @property
+    def verdict(self) -> str:
+        """
+        The plugin in a word.
+
+        ``healthy``, never where `ok` is false; ``partial``, where some instances that must be there are healthy and
+        some are not, or a zone has fewer clients than its minimum; else the gravest of `states.State`; ``unproven``;
+        or the code of a finding about the cluster, ``no-eligible-node``.
+        """
+        wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
+        of_cluster = [item.code for item in findings.errors_of(self.findings) if item.code in eligibility.CODES]
+        if of_cluster:
+            return of_cluster[0]
+        gravest = states.gravest(states.OF_CODE[code] for code in wrong)
+        is_short = self.healthy_nodes < self.expected_nodes or self.healthy_controllers < self.expected_controllers
+        if not is_short and self.ok:
+            return HEALTHY
+        if gravest == "wrong-identity" and not self.ok:
+            return gravest
+        if is_short and self.healthy_nodes:
+            return states.PARTIAL
+        if gravest != HEALTHY:
+            return gravest
+        unproven = any(item.code in _UNPROVEN for item in findings.errors_of(self.findings))
+        return states.UNPROVEN if unproven else states.PARTIAL
+
+    @property
+    def proven_by(self) -> ProvenBy:
+        """The weakest proof among the healthy instances: ``csi`` only where every one of them answered itself."""
+        proofs = {row.proven_by for row in self.instances if row.verdict == HEALTHY}
+        if not proofs:
+            return "-"
+        return "csi" if proofs == {"csi"} else "nomad"
+
+    @property
+    def counts(self) -> str:
+        """Healthy of expected instances: ``1/2 nodes, 2/2 controllers``, the last only where one is expected."""
+        shown = f"{self.healthy_nodes}/{self.expected_nodes} nodes"
+        if not self.expected_controllers:
+            return shown
+        return f"{shown}, {self.healthy_controllers}/{self.expected_controllers} controllers"
+
+
+def compare_plugin(
+    expectation: model.PluginExpectation,
+    plugin_found: found.PluginFound,
+    all_nodes: tuple[nodes.Node, ...],
+    before: found.PluginFound | None = None,
+) -> PluginVerdict:
+    """
+    Return the verdict on a plugin; *all_nodes* are the cluster's clients, of which the eligible ones are counted here.
+
+    Needed are a healthy node instance on every eligible client, or on as many as the policy wants, and as many healthy
+    controllers as the plan says, on clients that are ready and not drained. Instances beyond that are only noted.
+    With an earlier look, *before*, what restarted or was replaced since is found.
+    """
+    rows = instances.rows(expectation, plugin_found, all_nodes, before)
+    expected = eligibility.expected_nodes(expectation, all_nodes)
+    if expectation.monolith:
+        expectation = dataclasses.replace(expectation, controllers=expected)
+    well = _healthy(rows, "node")
+    short = tuple(policy.check(expectation, policy.counted(rows), well, expected))
+    record = plugin_found.plugin
+    return PluginVerdict(
+        plugin_id=expectation.plugin_id,
+        provider=record.provider if record else "",
+        version=record.version if record else "",
+        instances=rows,
+        healthy_controllers=len(_healthy(rows, "controller")),
+        expected_controllers=expectation.controllers,
+        healthy_nodes=len(well),
+        expected_nodes=expected,
+        policy=policy.in_words(expectation),
+        findings=(
+            *eligibility.check_capacity(expectation, all_nodes),
+            *plugin_findings.of_record(expectation, plugin_found),
+            *plugin_findings.of_controllers(expectation, plugin_found, rows, expected),
+            *plugin_findings.of_nodes(expectation, rows),
+            *short,
+            *_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
+            *socket_findings.check(expectation, plugin_found, rows, expected),
+            *(window.gone(expectation, before, plugin_found) if before else ()),
+        ),
+        explanations=events.explain(_unserved(plugin_found, rows)),
+    )
+
+
+def is_enough(
+    expectation: model.PluginExpectation, verdict: PluginVerdict, steady: Collection[tuple[str, str, str]]
+) -> bool:
+    """Return whether *verdict* holds with those healthy instances alone whose role, client and allocation are given."""
+    if not verdict.ok:
+        return False
+    well = [
+        row for row in verdict.instances if row.verdict == HEALTHY and (row.role, row.node_id, row.alloc_id) in steady
+    ]
+    on_nodes = policy.counted(well)
+    controllers = sum(row.role == "controller" and not row.is_extra for row in well)
+    if policy.is_strict(expectation):
+        return len(on_nodes) >= verdict.healthy_nodes and controllers >= min(
+            verdict.healthy_controllers, verdict.expected_controllers
+        )
+    needed = policy.needed(expectation, verdict.expected_nodes)
+    at_least = min(needed, verdict.expected_controllers) if expectation.monolith else verdict.expected_controllers
+    short = any(policy.check(expectation, policy.counted(verdict.instances), on_nodes, verdict.expected_nodes))
+    return not short and controllers >= at_least
+
+
+def compare_window(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
+    """
+    Return which instances restarted or were replaced between two looks at a plugin.
+
+    Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
+    """
+    return window.changes(plugin_id, before, after)
+
+
+def _of_rows(
+    expectation: model.PluginExpectation, rows: Rows, expected: int, *, is_enough: bool
+) -> Iterator[findings.Finding]:
+    least = min(policy.needed(expectation, expected), expectation.controllers) if expectation.monolith else None
+    enough_controllers = len(_healthy(rows, "controller")) >= (expectation.controllers if least is None else least)
+    for row in rows:
+        tolerated = enough_controllers if row.role == "controller" else is_enough
+        yield from instance_findings.check(expectation, row, tolerated=tolerated)
+
+
+def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:
+    return tuple(row for row in rows if row.role == role and row.verdict == HEALTHY and not row.is_extra)
+
+
+def _unserved(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> Iterator[jobs.Allocation]:
+    """Yield the allocations that should run and have no healthy instance."""
+    served = {row.alloc_id for row in rows if row.verdict == HEALTHY}
+    for item in plugin_found.ran:
+        if item.is_wanted and item.allocation.alloc_id not in served:
+            yield item.allocation

@@ -1,0 +1,77 @@
+"""
+How many node instances are enough: all, a percentage, a minimum in each zone.
+
+One sick client of 400 must not hold up a whole cluster. Where the policy allows for it, what is wrong with it is a
+warning, and the plugin ``partial``: it is not hidden either. Another driver under the plugin's id is never allowed for.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+from nomad_csi import findings
+from nomad_csi.health import instances
+from nomad_csi.plan import model
+
+NO_ZONE = "no zone"
+"""Clients of which no zone is known count as being in one."""
+
+
+def is_strict(expectation: model.PluginExpectation) -> bool:
+    """Return whether every node instance must be healthy."""
+    return expectation.min_healthy_percent is None and expectation.min_healthy_per_zone is None
+
+
+def needed(expectation: model.PluginExpectation, expected: int) -> int:
+    """Return how many of *expected* node instances must be healthy, wherever they are; at least one."""
+    if is_strict(expectation):
+        return expected
+    percent = expectation.min_healthy_percent or 0
+    return max(-(-expected * percent // 100), 1)
+
+
+def in_words(expectation: model.PluginExpectation) -> str:
+    """Return the policy: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
+    parts = []
+    if expectation.min_healthy_percent is not None:
+        parts.append(f"at least {expectation.min_healthy_percent} %")
+    if expectation.min_healthy_per_zone is not None:
+        parts.append(f"at least {expectation.min_healthy_per_zone} in each zone")
+    return ", ".join(parts) or "all"
+
+
+def counted(rows: Iterable[instances.InstanceRow]) -> tuple[instances.InstanceRow, ...]:
+    """Return the rows of node instances that must be there."""
+    return tuple(row for row in rows if row.role == "node" and not row.is_extra)
+
+
+def check(
+    expectation: model.PluginExpectation,
+    rows: Collection[instances.InstanceRow],
+    healthy: Collection[instances.InstanceRow],
+    expected: int,
+) -> Iterator[findings.Finding]:
+    """Yield where *healthy*, of the node instances *rows* of *expected*, are not enough; nothing where all must be."""
+    if is_strict(expectation) or not expected:
+        return
+    at_least = needed(expectation, expected)
+    if len(healthy) < at_least:
+        percent = f" ({expectation.min_healthy_percent} %)" if expectation.min_healthy_percent else ""
+        yield _finding(expectation, "too-few-healthy", f"{at_least} of {expected}{percent}", str(len(healthy)))
+    minimum = expectation.min_healthy_per_zone
+    if minimum is None:
+        return
+    well = Counter(row.zone or NO_ZONE for row in healthy)
+    for zone, there in sorted(Counter(row.zone or NO_ZONE for row in rows).items()):
+        if well[zone] < minimum:
+            found = f"{well[zone]}, of {there} {'client' if there == 1 else 'clients'} there"
+            yield _finding(expectation, "too-few-healthy-in-zone", f"{minimum} in {zone}", found)
+
+
+def _finding(expectation: model.PluginExpectation, code: str, expected: str, found: str) -> findings.Finding:
+    return findings.finding(
+        code,
+        f"plugin {expectation.plugin_id}",
+        severity="error",
+        expected=f"at least {expected} node instances healthy",
+        found=found,
+    )

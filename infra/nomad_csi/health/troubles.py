@@ -1,0 +1,138 @@
+"""Why an instance is not what it should be, the gravest reason first, and who says so."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from nomad_csi.health import found, history, zones
+from nomad_csi.nomad.records import nodes, plugins
+from nomad_csi.plan import model
+from nomad_csi.text import foreign
+
+_SILENCE = re.compile(r"deadline ?exceeded", re.IGNORECASE)
+"""What Nomad says of an instance that did not answer in time, in the words of gRPC or Go."""
+
+_PROBE_CODES = {
+    "silent": "instance-hung",
+    "wrong-name": "provider-differs",
+    "wrong-role": "instance-capability-missing",
+}
+"""Verdict of a probe -> code of the finding; the others are ``csi-failed``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """One reason."""
+
+    code: str = ""
+    """Empty: nothing is wrong."""
+
+    detail: str = ""
+    proven_by: Literal["nomad", "csi"] = "nomad"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """An instance, and what is known around it."""
+
+    expectation: model.PluginExpectation
+    instance: plugins.Instance
+    client: nodes.Node | None
+    csi: found.Probed
+    ran: found.Ran | None
+    """Its allocation; ``None`` where none of the plan's jobs has it."""
+
+    rival: found.Ran | None = None
+    """The allocation of the plan's job that should be the instance on this client, where another one is."""
+
+    before: found.Ran | None = None
+    """Its allocation at an earlier look."""
+
+    is_foreign: bool = False
+    """Whether the allocations of the plan's jobs are known, and its own is none of them."""
+
+    now_ns: int
+
+
+def of(subject: Subject) -> Trouble:
+    """Return the gravest trouble of an instance, one without a code where there is none."""
+    return next(_all(subject), Trouble(proven_by="csi" if subject.csi.healthy else "nomad"))
+
+
+def _all(subject: Subject) -> Iterator[Trouble]:
+    yield from _identity(subject)
+    yield from _word_of_nomad(subject)
+    yield from _own_word(subject)
+    yield from _task(subject)
+    yield from _job(subject)
+    yield from _fitness(subject)
+
+
+def _identity(subject: Subject) -> Iterator[Trouble]:
+    wanted, said = subject.expectation.provider, subject.csi.provider or subject.instance.provider
+    if said and said != wanted:
+        by: Literal["nomad", "csi"] = "csi" if subject.csi.provider else "nomad"
+        yield Trouble(code="provider-differs", detail=f"it answers as {foreign.clean(said)}", proven_by=by)
+    if subject.rival is not None:
+        other = subject.rival.allocation.alloc_id[:8]
+        detail = f"job {subject.rival.job_id} runs another one there (allocation {other}); Nomad knows one of them"
+        yield Trouble(code="instance-duplicate", detail=detail)
+
+
+def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
+    instance = subject.instance
+    if instance.healthy:
+        return
+    if subject.ran and (falls := history.flapping(subject.ran.allocation, subject.now_ns)):
+        yield Trouble(code="instance-flapping", detail=falls)
+    # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
+    late = "; the instance itself answers as healthy" if subject.csi.healthy else ""
+    said = foreign.clean(instance.health_description) or "unhealthy"
+    hung = _SILENCE.search(said) is not None and not subject.csi.healthy
+    yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad says: {said}{late}")
+
+
+def _own_word(subject: Subject) -> Iterator[Trouble]:
+    if subject.csi.reached and not subject.csi.healthy:
+        detail = f"its own answer: {foreign.clean(subject.csi.detail) or 'not ready'}"
+        yield Trouble(code=_PROBE_CODES.get(subject.csi.verdict, "csi-failed"), detail=detail, proven_by="csi")
+
+
+def _task(subject: Subject) -> Iterator[Trouble]:
+    if subject.ran is None:
+        return
+    allocation = subject.ran.allocation
+    if allocation.client_status != "running":
+        detail = f"Nomad calls it healthy, but its allocation is {allocation.client_status}"
+        yield Trouble(code="instance-unhealthy", detail=detail)
+    if falls := history.flapping(allocation, subject.now_ns):
+        yield Trouble(code="instance-flapping", detail=falls)
+    if subject.before is not None and allocation.restarts > subject.before.allocation.restarts:
+        yield Trouble(code="instance-restarted", detail="its task restarted between two looks")
+    if not subject.csi.healthy and (restart := history.restarted(allocation, subject.now_ns)):
+        yield Trouble(code="instance-restarted", detail=restart)
+
+
+def _job(subject: Subject) -> Iterator[Trouble]:
+    if subject.ran and subject.ran.outdated:
+        yield Trouble(code="instance-outdated", detail=subject.ran.outdated)
+    version = subject.csi.version or subject.instance.provider_version
+    if subject.expectation.version and version != subject.expectation.version:
+        detail = f"version {foreign.clean(version) or 'not given'}"
+        yield Trouble(code="version-differs", detail=detail, proven_by="csi" if subject.csi.version else "nomad")
+
+
+def _fitness(subject: Subject) -> Iterator[Trouble]:
+    """Yield what a healthy instance cannot do, or where it believes to be."""
+    instance, expectation = subject.instance, subject.expectation
+    wanted = expectation.controller_supports if instance.role == "controller" else expectation.node_supports
+    lacks = sorted(set(wanted) - instance.supports)
+    if lacks:
+        can = ", ".join(sorted(instance.supports)) or "nothing"
+        yield Trouble(code="instance-capability-missing", detail=f"it does not say {', '.join(lacks)}; it says {can}")
+    reported = zones.of_segments(instance.segments)
+    actual = zones.of_client(subject.client) if subject.client else ""
+    if reported and actual and reported != actual:
+        detail = f"it reports zone {foreign.clean(reported)}, its client is in {actual}"
+        yield Trouble(code="instance-zone-differs", detail=detail)

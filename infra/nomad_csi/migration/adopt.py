@@ -1,0 +1,181 @@
+"""From files to a spec: plugins from jobs, volumes from volume files, and what is to be said about them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import files as parsed
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.migration import differences, left_over, model, plugins, volumes
+from nomad_csi.plan import shared_storage, storage
+
+
+def adopt(
+    files: Sequence[parsed.File],
+    *,
+    aws_region: str = "",
+    remarks: model.Remarks | None = None,
+    providers: Mapping[str, str] | None = None,
+) -> model.Adoption:
+    """
+    Return the spec that *files* stand for; *aws_region* goes into plugins of AWS whose jobs name none.
+
+    *remarks* are those that came up when the files were read; *providers* are the names by which plugins call their
+    drivers, by the plugin's id, where a cluster told them. Raises `errors.SpecError` for a volume that Nomad itself
+    would refuse to read.
+    """
+    remarks = remarks or model.Remarks()
+    parts = _parts(files, remarks)
+    found = [(file, content) for file in files for content in file.volumes]
+    documents, known = [], {}
+    for plugin_id, each in parts.items():
+        of_plugin = [content for _, content in found if content.get("plugin_id") == plugin_id]
+        documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
+        known[plugin_id] = next((driver for part in each if (driver := plugins.driver_of(part))), None)
+    adopted = [_volume(file.name, content, known, remarks) for file, content in found]
+    _fill_sharing(adopted)
+    documents += _plugins_of(found, known, remarks)
+    _fill_region(documents, adopted, aws_region, remarks)
+    _fill_provider(documents, providers or {}, remarks)
+    document = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
+    differences.report(document, parts, remarks)
+    if files and all(remark.kind != "missing" for remark in remarks.found):
+        _report_refusals(document, files[0].name, remarks)
+    for file in files:
+        if file.policy is not None:
+            text = "an IAM policy belongs to no spec: iam.role_name of the plugin has one made that fits"
+            remarks.add("note", file.name, 1, text)
+    order = {file.name: index for index, file in enumerate(files)}
+    ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
+    return model.Adoption(document=document, remarks=tuple(ordered))
+
+
+def _report_refusals(document: Mapping[str, Any], file: str, remarks: model.Remarks) -> None:
+    """Say what a spec refuses of *document* that seemed to lack nothing: modes, credentials, arguments."""
+    try:
+        storage.plan_document(document)
+    except errors.SpecError as error:
+        for problem in error.problems:
+            remarks.add("wrong", file, 1, str(problem))
+
+
+def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:
+    """Return the tasks that run plugins, by the plugin's id."""
+    found: dict[str, list[model.Part]] = {}
+    for file in files:
+        for job in file.jobs:
+            for group, task, plugin in job.plugins():
+                part = model.Part(file=file.name, job=job, group=group, task=task, plugin=plugin)
+                found.setdefault(plugin.id, []).append(part)
+            if not any(job.plugins()):
+                left_over.consumers(file.name, job, remarks)
+    return found
+
+
+def _volume(
+    file: str, content: values.Map, known: dict[str, drivers.Driver | None], remarks: model.Remarks
+) -> dict[str, Any]:
+    plugin_id = jobs.text(content, "plugin_id")
+    driver = known[plugin_id] if plugin_id in known else driver_of(content)
+    return volumes.adopt(content, driver, file, remarks)
+
+
+def driver_of(content: values.Map) -> drivers.Driver | None:
+    """Return the driver that the content of a volume file belongs to, by itself."""
+    topologies = (
+        segments
+        for request in values.blocks(content, "topology_request")
+        for required in values.blocks(request, "required")
+        for topology in values.blocks(required, "topology")
+        for segments in values.blocks(topology, "segments")
+    )
+    return recognise.of_volume(
+        plugin_id=jobs.text(content, "plugin_id"),
+        external_id=jobs.text(content, "external_id"),
+        context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
+        topology_keys=[key for segments in topologies for key in segments],
+    )
+
+
+def _plugins_of(
+    found: Sequence[tuple[parsed.File, values.Map]],
+    known: dict[str, drivers.Driver | None],
+    remarks: model.Remarks,
+) -> list[dict[str, Any]]:
+    """Return the plugins that volumes name and no job file runs: as the catalogue has them."""
+    documents: dict[str, dict[str, Any]] = {}
+    for file, content in found:
+        plugin_id = jobs.text(content, "plugin_id")
+        if plugin_id in known or plugin_id in documents:
+            continue
+        driver = driver_of(content)
+        line = content.at("plugin_id")
+        if driver is None:
+            text = f"the plugin {plugin_id}: no file runs it, and the volume does not tell which driver it is"
+            remarks.add("missing", file.name, line, text)
+            continue
+        documents[plugin_id] = {"id": plugin_id, "driver": driver.name}
+        text = (
+            f"no file runs the plugin {plugin_id}: it stands in the spec as the catalogue has {driver.called}; "
+            "give its job files too where it runs already"
+        )
+        remarks.add("note", file.name, line, text)
+        if driver.uses_aws:
+            text = f"aws_region of {plugin_id}: the region of its storage, which no file says"
+            remarks.add("missing", file.name, line, text)
+        if driver.config_file is not None:
+            text = f"config of {plugin_id}: the content of the driver's {driver.config_file.name}"
+            remarks.add("missing", file.name, line, text)
+    return list(documents.values())
+
+
+def _fill_region(
+    documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str, Any]], aws_region: str, remarks: model.Remarks
+) -> None:
+    """Put the region into plugins that need one and name none: as it is given, else that of their volumes' zones."""
+    for document in documents:
+        missing = f"aws_region of {document['id']}:"
+        if not any(remark.kind == "missing" and remark.text.startswith(missing) for remark in remarks.found):
+            continue
+        zones = {
+            str(source.get("availability_zone", ""))[:-1]
+            for volume in adopted
+            if volume.get("plugin_id") == document["id"]
+            for source in (volume.get("existing", {}), volume.get("create", {}))
+        }
+        regions = zones - {""}
+        region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
+        if region:
+            document["aws_region"] = region
+            remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]
+
+
+def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
+    """Say of volumes that share the storage of an earlier one what the spec wants to know, where they may."""
+    seen: set[str] = set()
+    for volume in adopted:
+        names = shared_storage.identities(str(volume.get("existing", {}).get("external_id", "")))
+        modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
+        if names[0] and not seen.isdisjoint(names) and modes and shared_storage.is_shareable(modes):
+            volume["shares_storage"] = True
+        seen.update(names)
+
+
+def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:
+    """Put the driver's own name into plugins whose driver is described in the spec."""
+    for document in documents:
+        missing = f"driver.provider of {document['id']}:"
+        provider = providers.get(document["id"])
+        if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
+            document["driver"] = {"provider": provider, **document["driver"]}
+            known = next((each.name for each in catalogue.DRIVERS.values() if each.provider == provider), None)
+            if known:
+                text = (
+                    f"{document['id']} calls itself {provider}, as the driver {known} of the catalogue does, and its "
+                    f"program has another name: write driver: {known} where it takes the same arguments"
+                )
+                remarks.add("note", model.CLUSTER, 0, text)
+            remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]

@@ -1,0 +1,48 @@
+"""Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import recognise
+from nomad_csi.migration import model
+
+_UNPINNED = frozenset({"", "latest"})
+
+
+def adopt(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return the fields of a plugin that say which image it runs; none where it is the catalogue's."""
+    given = {name: part.task.image for name, part in roles.items() if part.task.image}
+    if not given:
+        return {}
+    name, image = list(given.items())[-1]
+    part = roles[name]
+    line = part.task.config.at("image")
+    if len(set(given.values())) > 1:
+        text = f"the jobs of {part.plugin.id} run {' and '.join(sorted(set(given.values())))}; a plugin has one image"
+        remarks.add("changed", part.file, line, text)
+    repository, tag = recognise.repository(image), recognise.tag(image)
+    digest = image.partition("@")[2]
+    document = {"image_digest": digest} if digest and digest != driver.image_digest else {}
+    if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
+        return document
+    if tag in _UNPINNED and not digest:
+        text = f"the image {image} has no version; {driver.image} is run, the catalogue's"
+        remarks.add("changed", part.file, line, text)
+        return {}
+    mirror = _mirror(repository, driver)
+    if mirror and tag == recognise.tag(driver.image):
+        return document | {"image_registry": mirror}
+    text = (
+        f"the image {image} is kept; arguments are those of {driver.version}, which another version may not know: "
+        f"remove image to run {driver.image}"
+    )
+    remarks.add("note", part.file, line, text)
+    return document | {"image": f"{repository}:{tag}" if tag else repository}
+
+
+def _mirror(repository: str, driver: drivers.Driver) -> str:
+    """Return the registry that has the driver's image under its own path; empty where that is not so."""
+    _, _, path = recognise.repository(driver.image).partition("/")
+    head = repository.removesuffix(f"/{path}")
+    return head if head != repository else ""

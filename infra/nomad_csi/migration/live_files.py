@@ -1,0 +1,144 @@
+"""
+Volumes and plugin jobs as a cluster holds them, in the shape of files. Only reads.
+
+What Nomad shows to nobody, secrets and mount flags, is named and never made up.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nomad_csi import errors, nomad
+from nomad_csi.hcl import files as parsed
+from nomad_csi.migration import model, objects
+from nomad_csi.nomad import plugin_jobs, plugins, volume_reads, volumes
+from nomad_csi.ownership import job_ownership
+
+EVERYWHERE = "*"
+"""Namespace that stands for all that the token may read."""
+
+SECRETS = (
+    "Nomad shows no secrets of volumes, nor whether there are some: where the driver needs them, "
+    "set them as Pulumi config secrets, under secrets of the volume"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """What a cluster holds."""
+
+    files: tuple[parsed.File, ...]
+    """Jobs and volumes, each as a file that is named by what it is."""
+
+    providers: Mapping[str, str]
+    """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
+
+
+def read(
+    client: nomad.Nomad,
+    namespace: str,
+    remarks: model.Remarks,
+    *,
+    plugin_id: str = "",
+    known: Sequence[parsed.File] = (),
+) -> Live:
+    """
+    Return plugin jobs and volumes; what the token may not read is remarked.
+
+    Args:
+        client: the cluster; a token that may only read is enough.
+        namespace: of the volumes; `EVERYWHERE`: of all that the token may read, and all plugins.
+        remarks: what is to be said goes here.
+        plugin_id: only this plugin and its volumes; empty: all.
+        known: files whose jobs and volumes are not read again: they may hold what Nomad hides.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
+
+    """
+    in_files = _keys(known)
+    every = _volumes(client, namespace, plugin_id, remarks)
+    found = tuple(volume for volume in every if ("volume", volume.namespace, volume.volume_id) not in in_files)
+    if found:
+        remarks.add("note", model.CLUSTER, 0, SECRETS)
+    if plugin_id:
+        wanted = [plugin_id]
+    elif namespace == EVERYWHERE:
+        wanted = list(plugins.list_ids(client))
+    else:
+        wanted = sorted({volume.plugin_id for volume in every})
+    running = {each: plugin for each in wanted if (plugin := plugins.get(client, each)) is not None}
+    jobs = {
+        (job.namespace, job.job_id): job  # one job may run two plugins
+        for plugin in running.values()
+        for job in _jobs(client, plugin, remarks)
+        if ("job", job.namespace, job.job_id) not in in_files
+    }
+    return Live(
+        files=(
+            *(_job(job, remarks) for job in jobs.values()),
+            *(_volume(volume, remarks) for volume in found),
+        ),
+        providers={each: plugin.provider for each, plugin in running.items() if plugin.provider},
+    )
+
+
+def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
+    """Return kind, namespace and id of all that stands in *files*."""
+    jobs = {("job", job.namespace or "default", job.id) for file in files for job in file.jobs}
+    found = (content for file in files for content in file.volumes)
+    return jobs | {
+        ("volume", str(content.get("namespace") or "default"), str(content.get("id", ""))) for content in found
+    }
+
+
+def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model.Remarks) -> tuple[volumes.Volume, ...]:
+    listed = volumes.list_volumes(client, namespace)
+    wanted = ((item.namespace, item.volume_id) for item in listed if plugin_id in ("", item.plugin_id))
+    found = volume_reads.read(client, wanted)
+    for unread in found.unread:
+        remarks.add("not read", model.CLUSTER, 0, str(unread))
+    return found.volumes
+
+
+def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
+    found = plugin_jobs.of_plugin(client, plugin)
+    if found.hidden:
+        count = f"{len(found.hidden)} instance{'' if len(found.hidden) == 1 else 's'}"
+        text = f"the jobs of {count} of plugin {plugin.plugin_id}: the token lacks read-job in their namespace"
+        remarks.add("not read", model.CLUSTER, 0, text)
+    return found.jobs
+
+
+def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
+    name = f"job {job.namespace}/{job.job_id}"
+    document = dict(job.document)
+    meta = dict(document.get("Meta") or {})
+    owner = meta.pop(job_ownership.OWNER_META, "")
+    if owner:
+        document["Meta"] = meta
+        remarks.add(
+            "note", name, 0, f"it belongs to the stack {owner}: another stack takes it over with adopt: true only"
+        )
+    if job.source:
+        try:
+            return parsed.parse(job.source, name)
+        except errors.SpecError as error:
+            why = f"what it was submitted as cannot be read ({error.problems[0]})"
+    else:
+        why = "Nomad does not hold what it was submitted as, or holds it with variables"
+    remarks.add("note", name, 0, f"{why}; read from the job as Nomad runs it, with Nomad's defaults in it")
+    return objects.job_file(name, document)
+
+
+def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
+    key = f"{volume.namespace}/{volume.volume_id}"
+    name = f"volume {key}"
+    payload = volumes.payload(volume.registration())
+    if not volume.requested_topologies and volume.topologies:
+        payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
+        text = "registered without a topology_request: its places are what the plugin says; Nomad ignores added ones"
+        remarks.add("note", name, 0, text)
+    if volume.has_mount_flags:
+        text = f"mount_options.mount_flags of {key}: Nomad holds some and shows none; fill them in, or they are dropped"
+        remarks.add("missing", name, 0, text)
+    return objects.volume_file(name, payload)

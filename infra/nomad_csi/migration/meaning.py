@@ -1,0 +1,107 @@
+"""Arguments and environment of a task, read back through the driver's row: which values of a spec they stand for."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from nomad_csi.drivers import arguments
+from nomad_csi.hcl import values
+from nomad_csi.migration import model
+from nomad_csi.spec import driver as drivers
+from nomad_csi.spec import driver_role, variables
+from nomad_csi.text import secrets
+
+_TO_CREDENTIALS = "put it into a Nomad variable or Vault, and name that in credentials"
+_PLACE = re.compile(r"\\\{(\w+)\\\}")
+
+
+@dataclass(kw_only=True)
+class Meaning:
+    """What arguments and environment say."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    """Values by the name of the place that they fill, such as ``log_verbosity``."""
+
+    extra: list[str] = field(default_factory=list)
+    """Arguments beyond those of the row."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    """Environment beyond that of the row."""
+
+
+def of(part: model.Part, role: driver_role.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
+    """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
+    found = Meaning()
+    joined = arguments.joined(part.task.arguments)
+    ends = [*(index for index, _ in joined), len(part.task.arguments)][1:]
+    rendered = _rendered(role, part.plugin.id)
+    for (index, argument), end in zip(joined, ends, strict=True):
+        line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
+        before = len(found.extra)
+        for text in _argument(argument, rendered, role, driver, found):
+            remarks.add("left out", part.file, line, text)
+        if len(found.extra) > before and role.flags is None:
+            found.extra[before:] = part.task.arguments[index:end]
+    for name, value in part.task.env.items():
+        for text in _variable(name, str(value), role, found):
+            remarks.add("left out", part.file, part.task.env.at(name), text)
+    return found
+
+
+def _rendered(role: driver_role.RoleSpec, plugin_id: str) -> list[str]:
+    """Return what the row renders for *plugin_id*, each flag with its value, other places open."""
+    own = [argument for _, argument in arguments.joined(role.arguments)]
+    return [text.replace("{plugin_id}", plugin_id) for text in (*own, *role.optional_arguments.values())]
+
+
+def _argument(
+    argument: str, rendered: list[str], role: driver_role.RoleSpec, driver: drivers.DriverSpec, found: Meaning
+) -> Iterator[str]:
+    """Add what *argument* says to *found*; yield what is to be said where it cannot be carried over."""
+    name = arguments.flag(argument)
+    if argument in rendered or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments)):
+        return
+    if secrets.in_argument(argument):
+        shown = f"--{name}" if name else "an argument"
+        yield f"{shown} holds what looks like a secret: {_TO_CREDENTIALS}"
+        return
+    if _fills(rendered, argument, found):
+        return
+    if not name:
+        yield f"the word {argument!a}, which {driver.called} does not take"
+    elif name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+        yield f"--{name}, with which {driver.called} does nothing"
+    elif name in role.unfit_flags:
+        yield f"--{name}: {role.unfit_flags[name]}"
+    elif role.flags is not None and name not in role.flags:
+        yield f"--{name}, which {driver.called} does not take here"
+    elif name in arguments.flags(role.arguments):
+        usual = next(item for item in rendered if arguments.flag(item) == name)
+        yield f"{argument}: {driver.called} is run with {usual}"
+    else:
+        found.extra.append(argument)
+
+
+def _variable(name: str, value: str, role: driver_role.RoleSpec, found: Meaning) -> Iterator[str]:
+    rendered = role.environment.get(name)
+    if name in role.secret_environment or secrets.is_secret(name, value):
+        yield f"the environment variable {name} looks like a secret: {_TO_CREDENTIALS}"
+    elif rendered is None and name == "CSI_ENDPOINT":
+        yield "the environment variable CSI_ENDPOINT, which Nomad sets"
+    elif rendered is not None and _fills((rendered,), value, found):
+        return
+    elif variables.TEMPLATE_START.search(value):
+        yield f"the environment variable {name}, which asks the client for something: a spec holds plain text there"
+    else:
+        found.environment[name] = value
+
+
+def _fills(templates: Iterable[str], text: str, found: Meaning) -> bool:
+    """Return whether *text* is one of *templates* with its places filled in; the values go to *found*."""
+    for template in templates:
+        pattern = _PLACE.sub(r"(?P<\1>.*)", re.escape(template))
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is not None:
+            found.settings |= match.groupdict()
+            return True
+    return False

@@ -1,0 +1,131 @@
+"""A driver that is not in the catalogue, as a description of one's own, from what its jobs say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nomad_csi.drivers import arguments
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.migration import model, parts
+from nomad_csi.text import secrets
+
+CONFIG_TAKEN = frozenset({"mount", "mounts"})
+_USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
+"""Nomad's own where a job says none, and the least that a spec takes."""
+
+_NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
+_USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+
+
+def describe(
+    plugin_id: str, roles: Mapping[str, model.Part], volumes: Sequence[values.Map], remarks: model.Remarks
+) -> dict[str, Any]:
+    """Return the description of the driver of *plugin_id*; *volumes* show how it is used."""
+    part = next(iter(roles.values()))
+    named = [
+        value
+        for each in roles.values()
+        for argument in each.task.arguments
+        if arguments.flag(argument) in _NAME_FLAGS and (value := argument.partition("=")[2]) and "${" not in value
+    ]
+    if not named:
+        text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
+        remarks.add("missing", part.file, part.plugin.body.line, text)
+    document = {
+        "name": plugin_id,
+        "provider": named[0] if named else None,
+        "image": part.task.image,
+        "roles": {name: _role(each, remarks) for name, each in roles.items()},
+        "capabilities": _capabilities(volumes) or [dict(_USUAL)],
+    }
+    if "monolith" not in roles and "node" not in roles:
+        text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
+        remarks.add("missing", part.file, part.plugin.body.line, text)
+    text = f"{plugin_id} runs a driver that the catalogue does not know: its jobs are described in the spec, unchecked"
+    remarks.add("note", part.file, part.plugin.body.line, text)
+    return {name: value for name, value in document.items() if value}
+
+
+def health_timeout(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, int]:
+    """Return how long the first healthy answer may take, as a spec has it: the longest that the jobs give it."""
+    given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
+    longest = round(max(given, default=_USUAL_HEALTH_TIMEOUT_S))
+    if longest < _LEAST_HEALTH_TIMEOUT_S:
+        part = next(iter(roles.values()))
+        text = f"health_timeout of {longest} s becomes {_LEAST_HEALTH_TIMEOUT_S} s, the least that a spec takes"
+        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
+    kept = max(longest, _LEAST_HEALTH_TIMEOUT_S)
+    return {} if kept == _USUAL_HEALTH_TIMEOUT_S else {"health_timeout_s": kept}
+
+
+def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
+    config, block = part.task.config, part.plugin
+    document: dict[str, Any] = {
+        "job_type": "system" if part.job.type == "system" else "service",
+        "arguments": _arguments(part, remarks),
+        "environment": _environment(part, remarks),
+        "privileged": config.get("privileged") is True,
+        "network_mode": jobs.text(config, "network_mode"),
+        "ipc_mode": jobs.text(config, "ipc_mode"),
+        "binds": _binds(part, remarks),
+        "mount_dir": block.mount_dir if block.mount_dir not in {"", "/csi"} else "",
+        "stage_publish_base_dir": block.stage_publish_base_dir if part.task.driver != "raw_exec" else "",
+        "default_count": part.group.count if (part.group.count or 1) > 1 else None,
+        "resources": parts.resources(part),
+    }
+    return {name: value for name, value in document.items() if value}
+
+
+def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
+    """Return the arguments word by word as they stand: only the driver knows whether a flag takes the next word."""
+    found: list[str] = []
+    given = part.task.arguments
+    pairs = arguments.joined(given)
+    ends = [*(index for index, _ in pairs), len(given)][1:]
+    for (index, argument), end in zip(pairs, ends, strict=True):
+        name = arguments.flag(argument)
+        line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
+        if secrets.in_argument(argument):
+            shown = f"--{name}" if name else "an argument"
+            remarks.add("left out", part.file, line, f"{shown} holds what looks like a secret: put it into credentials")
+        elif name in arguments.ENDPOINT_FLAGS and "${" not in argument:
+            head = argument.partition("=")[0]
+            remarks.add(
+                "changed", part.file, line, f"{argument} becomes {head}=${{CSI_ENDPOINT}}, which Nomad fills in"
+            )
+            found.append(f"{head}=${{CSI_ENDPOINT}}")
+        else:
+            found += given[index:end]
+    return found
+
+
+def _environment(part: model.Part, remarks: model.Remarks) -> dict[str, str]:
+    hidden = secrets.keys_of(part.task.env)
+    for name in hidden:
+        text = f"the environment variable {name} looks like a secret: put it into credentials"
+        remarks.add("left out", part.file, part.task.env.at(name), text)
+    return {name: str(value) for name, value in part.task.env.items() if name not in hidden and name != values.LABELS}
+
+
+def _binds(part: model.Part, remarks: model.Remarks) -> list[str]:
+    config = part.task.config
+    listed = config.get("volumes", [])
+    found = [str(item) for item in listed] if isinstance(listed, list) else []
+    for name in sorted(CONFIG_TAKEN):
+        for block in values.blocks(config, name):
+            if block.get("type", "volume") == "bind" and not set(block) - {"type", "source", "target", "readonly"}:
+                end = ":ro" if block.get("readonly") is True else ""
+                found.append(f"{block.get('source')}:{block.get('target')}{end}")
+            else:
+                remarks.add("left out", part.file, block.line, f"a {name} block of another kind than bind")
+    return found
+
+
+def _capabilities(volumes: Sequence[values.Map]) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = []
+    for volume in volumes:
+        for block in (volume, *values.blocks(volume, "capability")):
+            pair = {name: jobs.text(block, name) for name in _USUAL}
+            if all(pair.values()) and pair not in found:
+                found.append(pair)
+    return found

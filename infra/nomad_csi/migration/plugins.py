@@ -1,0 +1,280 @@
+"""From the tasks of a plugin, in one job or two, to one plugin of a spec."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import recognise
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.migration import images, left_over, meaning, model, own_driver, parts
+from nomad_csi.plan import jobs as plan_jobs
+from nomad_csi.spec import names, plugin_jobs
+
+_SHARED = {"namespace": "namespace", "datacenters": "datacenters", "node_pool": "node_pool", "priority": "priority"}
+_SHARED_NAMES = {**_SHARED, "region": "nomad_region"}
+_DEFAULT_PRIORITY = 50
+_DEFAULTS: Mapping[str, Any] = {"priority": _DEFAULT_PRIORITY, "node_pool": "default", "namespace": "default"}
+_NUMBERS = frozenset({"log_verbosity", "metrics_port"})
+_OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
+_LEAST_HEALTH_TIMEOUT_S = 5
+_USUAL_VERBOSITY = 2
+
+
+def driver_of(part: model.Part) -> drivers.Driver | None:
+    """Return the driver of the catalogue that *part* runs."""
+    return recognise.of_plugin(
+        image=part.task.image,
+        command=jobs.text(part.task.config, "command"),
+        plugin_id=part.plugin.id,
+        arguments=part.task.arguments,
+    )
+
+
+def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
+    """Return the plugin *plugin_id* as a spec has it; *volumes* are the volume files that name it."""
+    driver = next((known for part in found if (known := driver_of(part))), None)
+    roles = _by_role(found, driver, remarks)
+    document: dict[str, Any] = {"id": plugin_id}
+    document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks)
+    document |= _shared(roles, remarks)
+    document |= _job_ids(roles, remarks)
+    document |= _constraints(roles, remarks)
+    document |= _task_driver(roles, remarks)
+    document |= _same("restart", {name: parts.restart(part, remarks) for name, part in roles.items()}, roles, remarks)
+    document |= _same("update", {name: parts.update(part, remarks) for name, part in roles.items()}, roles, remarks)
+    if driver is not None:
+        document |= images.adopt(driver, roles, remarks)
+        document |= _meant(driver, roles, remarks)
+        document = _both(document, _counts(driver, roles, remarks))
+        document |= _health_timeout(driver, roles, remarks)
+        document |= _network(driver, roles)
+        _complete(driver, roles, document, remarks)
+    else:
+        document |= own_driver.health_timeout(roles, remarks)
+    document = _both(document, _resources(roles))
+    for name, part in roles.items():
+        left_over.report(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
+    return {name: value for name, value in document.items() if value not in ({}, [], None)}
+
+
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both, those of their entries together that are mappings in both."""
+    joined = {name: {**first[name], **second[name]} for name in first if name in second}
+    return {**first, **second, **joined}
+
+
+def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
+    """Return names of a job that are carried over in some other form."""
+    if role is None:
+        return own_driver.CONFIG_TAKEN
+    names = {"network", "ports"} if "metrics_port" in document else set()
+    kept = jobs.duration_s(part.task.body.get("kill_timeout"))
+    return frozenset(names | ({"kill_timeout"} if kept is not None and kept == role.kill_timeout_s else set()))
+
+
+def _by_role(
+    found: Sequence[model.Part], driver: drivers.Driver | None, remarks: model.Remarks
+) -> dict[str, model.Part]:
+    """Return the parts by what they are; a process that is both stands for what the driver's row calls it."""
+    roles: dict[str, model.Part] = {}
+    for part in found:
+        name = part.plugin.type
+        if driver is not None and name not in driver.roles:
+            name = "monolith" if "monolith" in driver.roles else next(iter(driver.roles))
+            known = " and ".join(driver.roles)
+            text = f"{part.plugin.type or 'no type'} becomes {name}: {driver.called} is run as {known}"
+            remarks.add("changed", part.file, part.plugin.body.at("type"), text)
+        if name in roles:
+            text = f"job {part.job.id}: job {roles[name].job.id} runs the {name} of {part.plugin.id} already"
+            remarks.add("left out", part.file, part.job.body.line, text)
+        else:
+            roles[name] = part
+    return roles
+
+
+def _shared(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return what a spec says once for all jobs of a plugin."""
+    document: dict[str, Any] = {}
+    for name, key in _SHARED_NAMES.items():
+        given = {role: part.job.body[name] for role, part in roles.items() if name in part.job.body}
+        document |= {
+            field: value
+            for field, value in _same(key, given, roles, remarks).items()
+            if value != _DEFAULTS.get(name, values.UNSAID) or name == "priority"
+        }
+    return document
+
+
+def _job_ids(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return the ids of jobs that are not the usual ones, so that these jobs are taken over."""
+    found: dict[str, str] = {}
+    for name, part in roles.items():
+        job_id = part.job.id
+        if job_id == plan_jobs.usual_job_id(part.plugin.id, name):  # type: ignore[arg-type]
+            continue
+        if why := _not_kept(part):
+            usual = plan_jobs.usual_job_id(part.plugin.id, name)  # type: ignore[arg-type]
+            text = f"the job id {job_id!a}: {why}; {usual} is rendered for the {name}, so stop {job_id!a} first"
+            remarks.add("left out", part.file, part.job.body.line, text)
+        else:
+            found[name] = job_id
+    return {"job_ids": found} if found else {}
+
+
+def _not_kept(part: model.Part) -> str:
+    """Return why the job of *part* cannot be taken over under its own id; empty: it can."""
+    if len(list(part.job.plugins())) > 1:
+        return "it runs several instances of plugins, and a spec has a job for each"
+    return "" if names.JOB_ID.fullmatch(part.job.id) else f"a spec knows {names.JOB_ID_ALLOWED}"
+
+
+def _same(
+    key: str, given: Mapping[str, Any], roles: Mapping[str, model.Part], remarks: model.Remarks
+) -> dict[str, Any]:
+    """Return *key* with the value that all roles give; with several, that of the last role, and a remark."""
+    said = {role: value for role, value in given.items() if value not in ({}, [], None)}
+    if not said:
+        return {}
+    role, value = list(said.items())[-1]
+    if any(other != value for other in said.values()):
+        part = roles[role]
+        text = f"{key} differs between the jobs of {part.plugin.id}; a plugin has one, and it is the {role}'s here"
+        remarks.add("changed", part.file, part.job.body.line, text)
+    return {key: list(value) if isinstance(value, list) else value}
+
+
+def _constraints(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    found = {role: parts.constraints(part, remarks) for role, part in roles.items()}
+    zones = {role: zone for role, (zone, _) in found.items()}
+    return _same("availability_zone", {role: zone or None for role, zone in zones.items()}, roles, remarks) | _same(
+        "constraints", {role: constraints for role, (_, constraints) in found.items()}, roles, remarks
+    )
+
+
+def _task_driver(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    found = {role: _one_task_driver(part, remarks) for role, part in roles.items()}
+    main = found.get("node") or found.get("monolith") or {}
+    document: dict[str, Any] = {"task_driver": main} if main != {"name": "docker"} else {}
+    controller = found.get("controller", main)
+    if controller != main and "controller" in found:
+        if not main:
+            return {"task_driver": controller} if controller != {"name": "docker"} else {}
+        document["controller"] = {"task_driver": controller}
+    return document
+
+
+def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
+    name = part.task.driver
+    if name not in get_args(plugin_jobs.TaskDriver):
+        text = f"the task driver {name!a}: a spec knows docker, podman, raw_exec and exec"
+        remarks.add("left out", part.file, part.task.body.at("driver"), text)
+        return {"name": "docker"}
+    document: dict[str, Any] = {"name": name}
+    if name in {"raw_exec", "exec"}:
+        document["command"] = jobs.text(part.task.config, "command")
+    head, middle, _ = part.plugin.stage_publish_base_dir.partition("/client/csi/")
+    if middle:
+        document["client_data_dir"] = head
+    elif name == "raw_exec" and part.plugin.type != "controller":
+        text = f"task_driver.client_data_dir of {part.plugin.id}: data_dir of the clients, which no file says"
+        remarks.add("missing", part.file, part.plugin.body.line, text)
+    return document
+
+
+def _meant(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return what arguments and environment say, as fields of the plugin."""
+    found = {role: meaning.of(part, driver.roles[role], driver, remarks) for role, part in roles.items()}  # type: ignore[index]
+    document: dict[str, Any] = {}
+    for name in sorted({name for each in found.values() for name in each.settings}):
+        given = {role: each.settings.get(name) for role, each in found.items()}
+        value = next(iter(_same(name, given, roles, remarks).values()), None)
+        said = _setting(name, value, driver)
+        config = {**document.get("config", {}), **said.pop("config", {})}
+        document |= said | ({"config": config} if config else {})
+    environment = {role: each.environment for role, each in found.items()}
+    document |= _same("environment", environment, roles, remarks)
+    extra = {role: each.extra for role, each in found.items() if each.extra}
+    return document | ({"extra_arguments": extra} if extra else {})
+
+
+def _setting(name: str, value: str | None, driver: drivers.Driver) -> dict[str, Any]:
+    if value is None or value == "":
+        return {}
+    if name == "extra_tags":
+        pairs = (pair.partition(driver.tag_format.pair) for pair in value.split(driver.tag_format.separator))
+        return {name: {key: text for key, _, text in pairs}}
+    if name in _NUMBERS:
+        usual = name == "log_verbosity" and value == str(_USUAL_VERBOSITY)
+        return {name: int(value)} if value.isdigit() and not usual else {}
+    if name in driver.settings:
+        return {"config": {name: value}} if value != driver.settings[name].default else {}
+    usual = name == "log_level" and value == driver.default_log_level
+    return {name: value} if name in _OWN_FIELDS and "${" not in value and not usual else {}
+
+
+def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for name, part in roles.items():
+        role = driver.roles[name]  # type: ignore[index]
+        count = part.group.count
+        if role.job_type == "system" or count is None:
+            continue
+        if role.count_limit is not None and count > role.count_limit:
+            text = f"count {count} becomes {role.count_limit}: {role.count_advice or 'more are not safe'}"
+            remarks.add("changed", part.file, part.group.body.at("count"), text)
+        elif count != role.default_count:
+            document[name] = {"count": count}
+    return document
+
+
+def _health_timeout(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    given = {role: part.plugin.health_timeout_s for role, part in roles.items()}
+    longest = max((seconds for seconds in given.values() if seconds is not None), default=None)
+    if longest is None or longest == driver.health_timeout_s:
+        return {}
+    if longest < max(driver.health_timeout_s, _LEAST_HEALTH_TIMEOUT_S):
+        part = next(iter(roles.values()))
+        text = f"health_timeout of {longest:g} s becomes {driver.health_timeout_s} s, which {driver.called} may need"
+        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
+        return {}
+    return {"health_timeout_s": round(longest)}
+
+
+def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
+    containers = [(name, part) for name, part in roles.items() if part.task.driver in plugin_jobs.CONTAINERS]
+    on_host = [name for name, part in containers if part.task.config.get("network_mode") == "host"]
+    usual = [name for name, _ in containers if driver.roles[name].network_mode == "host"]  # type: ignore[index]
+    return {"host_network": True} if set(on_host) - set(usual) else {}
+
+
+def _resources(roles: Mapping[str, model.Part]) -> dict[str, Any]:
+    found = {name: given for name, part in roles.items() if (given := parts.resources(part)) is not None}
+    if not found:
+        return {}
+    if len(found) == len(roles) and all(given == next(iter(found.values())) for given in found.values()):
+        return {"resources": next(iter(found.values()))}
+    return {name: {"resources": given} for name, given in found.items()}
+
+
+def _complete(
+    driver: drivers.Driver, roles: Mapping[str, model.Part], document: Mapping[str, Any], remarks: model.Remarks
+) -> None:
+    """Say what the driver needs and no file has."""
+    part = next(iter(roles.values()))
+    for wanted_role, role in driver.roles.items():
+        if wanted_role not in roles:
+            job = f"a {role.job_type} job is rendered for it, as {driver.called} needs one"
+            text = f"no file runs the {wanted_role} of {part.plugin.id}: {job}"
+            remarks.add("note", part.file, part.plugin.body.line, text)
+    if driver.uses_aws and "aws_region" not in document:
+        text = f"aws_region of {part.plugin.id}: the region of its storage, which no file says"
+        remarks.add("missing", part.file, part.plugin.body.line, text)
+    for name, setting in driver.settings.items():
+        if setting.default is None and name not in document.get("config", {}):
+            text = f"config.{name} of {part.plugin.id}: {setting.text}"
+            remarks.add("missing", part.file, part.plugin.body.line, text)
+    if driver.config_file is not None:
+        what = f"the content of the driver's {driver.config_file.name}, secrets as {{from_secret: ITEM}}"
+        text = f"config of {part.plugin.id}: {what}"
+        remarks.add("missing", part.file, part.plugin.body.line, text)

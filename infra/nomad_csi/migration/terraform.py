@@ -1,0 +1,164 @@
+"""
+The volumes and jobs in a state of Terraform's, in the shape of files.
+
+Only what Terraform's provider for Nomad keeps. What it does to an object on ``terraform destroy`` is told with each.
+
+Source: hashicorp/terraform-provider-nomad, ``nomad/resource_csi_volume.go`` (``resourceCSIVolumeDelete`` calls Nomad's
+volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, true)``: by force),
+``nomad/resource_job.go``, 2026-07; hashicorp/terraform, ``internal/states/statefile/version4.go``.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.hcl import files as parsed
+from nomad_csi.hcl import values
+from nomad_csi.migration import model, objects
+
+VERSION = 4
+"""Of the state's form: that of Terraform since 0.12, and of OpenTofu."""
+
+HEAD_BYTES = 512
+"""In which the version that wrote a state is named."""
+
+REDACTED = "[REDACTED]"
+"""What Nomad shows in place of a mount flag."""
+
+JOB = "nomad_job"
+_DELETING = ("nomad_csi_volume", "nomad_external_volume")
+_FORGETTING = ("nomad_csi_volume_registration", "nomad_volume")
+LOOKED_FOR = f"resources {', '.join((*_DELETING, *_FORGETTING))}, and {JOB} with a csi_plugin block"
+"""What of a state can be imported, in words."""
+
+_AS_IN_A_FILE = (
+    "namespace", "name", "plugin_id", "external_id", "capability", "mount_options", "topology_request", "parameters",
+    "context", "secrets", "capacity_min", "capacity_max", "clone_id", "snapshot_id",
+)  # fmt: skip
+_WRITE_ONLY = {"secrets_wo_version": "secrets", "mount_flags_wo_version": "mount_options.mount_flags"}
+_ON_DESTROY = {
+    **dict.fromkeys(_DELETING, "would have the plugin delete the storage with its data"),
+    **dict.fromkeys(_FORGETTING, "would deregister it by force"),
+    JOB: "would stop the job",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Instance:
+    """One object that Terraform holds."""
+
+    address: str
+    """Such as ``module.storage.nomad_csi_volume.data["a"]``."""
+
+    type: str
+    attributes: Mapping[str, Any]
+
+
+def is_state(text: str) -> bool:
+    """Return whether *text* looks like a state of Terraform's: JSON that names the version that wrote it."""
+    return text.lstrip().startswith("{") and '"terraform_version"' in text[:HEAD_BYTES]
+
+
+def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...]:
+    """
+    Return the volumes and plugin jobs of the state *text* as files, named by their addresses in Terraform.
+
+    *name* is the file's. Raises `errors.SpecError` for what is no state of a version that is known.
+    """
+    found: list[parsed.File] = []
+    others = 0
+    for instance in _instances(_document(text, name)):
+        if instance.type == JOB:
+            file = _job(instance, remarks)
+            others += file is None
+        else:
+            file = _volume(instance, remarks)
+        if file is not None:
+            found.append(file)
+            _destroyed(instance, remarks)
+    if others:
+        remarks.add("note", name, 1, f"nomad_job without a CSI plugin, which stay with Terraform: {others}")
+    return tuple(found)
+
+
+def _document(text: str, name: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, Mapping) or document.get("version") != VERSION:
+        got = f"version {document.get('version')}" if isinstance(document, Mapping) else "something else"
+        fix = "write one with `terraform state pull`"
+        problem = errors.Problem(path="", got=got, allowed=f"a Terraform state of version {VERSION}", fix=fix)
+        raise errors.SpecError((problem,), name)
+    return document
+
+
+def _instances(document: Mapping[str, Any]) -> Iterator[_Instance]:
+    for resource in document.get("resources") or ():
+        if resource.get("mode") != "managed" or resource.get("type") not in _ON_DESTROY:
+            continue
+        module = f"{resource['module']}." if resource.get("module") else ""
+        for instance in resource.get("instances") or ():
+            if instance.get("deposed"):
+                continue
+            key = instance.get("index_key")
+            index = "" if key is None else f"[{json.dumps(key)}]"
+            address = f"{module}{resource['type']}.{resource['name']}{index}"
+            yield _Instance(address=address, type=resource["type"], attributes=instance.get("attributes") or {})
+
+
+def _destroyed(instance: _Instance, remarks: model.Remarks) -> None:
+    text = f"`terraform destroy` {_ON_DESTROY[instance.type]}; let Terraform forget it: "
+    remarks.add("note", instance.address, 0, f"{text}terraform state rm '{instance.address}'")
+
+
+def _job(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
+    """Return the job's file; ``None`` where it runs no CSI plugin."""
+    text = str(instance.attributes.get("jobspec") or "")
+    try:
+        found = parsed.parse(text, instance.address)
+    except errors.SpecError as error:
+        if "csi_plugin" in text or "CSIPluginConfig" in text:
+            reason = f"the job of {instance.address} cannot be read: {error.problems[0]}; read it from the cluster"
+            remarks.add("missing", instance.address, 0, f"{reason}, with --cluster")
+            return parsed.File(name=instance.address, kind="job")
+        return None
+    return found if any(any(job.plugins()) for job in found.jobs) else None
+
+
+def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
+    """Return the volume's file; ``None`` where Terraform holds too little of it."""
+    given = instance.attributes
+    lacking = [name for name in ("volume_id", "plugin_id", "capability") if not given.get(name)]
+    if lacking:
+        # Source: terraform-provider-nomad issue 390: an import fills in few of the attributes.
+        text = f"{', '.join(lacking)} of {instance.address}: Terraform does not hold it; read it from the cluster"
+        remarks.add("missing", instance.address, 0, f"{text}, with --cluster")
+        return None
+    content = values.Map(objects.NO_LINE, [("type", "csi", 0), ("id", given["volume_id"], 0)])
+    for name in _AS_IN_A_FILE:
+        if given.get(name):
+            content.put(name, objects.content(given[name]), objects.NO_LINE)
+    _without_redacted(content, instance, remarks)
+    return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
+
+
+def _without_redacted(content: values.Map, instance: _Instance, remarks: model.Remarks) -> None:
+    """Take out what Terraform read back from Nomad in place of a value, and name what it never stores."""
+    unknown = [what for name, what in _WRITE_ONLY.items() if instance.attributes.get(name)]
+    for options in values.blocks(content, "mount_options"):
+        for name in [name for name, value in options.items() if value in (None, "", [])]:
+            del options[name]
+        if REDACTED in options.get("mount_flags", ()):
+            del options["mount_flags"]
+            unknown.append("mount_options.mount_flags")
+        unknown += [what for name, what in _WRITE_ONLY.items() if options.pop(name, None)]
+    for what in unknown:
+        text = f"{what} of volume {content['id']}: Terraform does not hold the value; fill it in"
+        remarks.add("missing", instance.address, 0, text)
+    for request in values.blocks(content, "topology_request"):
+        for name in [name for name, value in request.items() if not value]:
+            del request[name]

@@ -1,0 +1,167 @@
+"""From the content of a volume file to a volume of a spec."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.hcl import volume as payloads
+from nomad_csi.migration import model
+from nomad_csi.spec import volume as spec
+from nomad_csi.text import secrets
+
+_TAKEN = frozenset(
+    {
+        "access_mode", "attachment_mode", "capability", "capacity_max", "capacity_min", "clone_id", "context",
+        "external_id", "id", "mount_options", "name", "namespace", "parameters", "plugin_id", "secrets", "snapshot_id",
+        "topology_request", "type", values.LABELS,
+    }
+)  # fmt: skip
+
+
+def adopt(content: values.Map, driver: drivers.Driver | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
+    """Return the volume as a spec has it. Raises `errors.SpecError` for what Nomad's command line refuses."""
+    try:
+        payload = payloads.volume_payload(content)
+    except errors.SpecError as error:
+        raise errors.SpecError(error.problems, source=file) from None
+    document: dict[str, Any] = {
+        name: content[name] for name in ("id", "namespace", "name", "plugin_id") if isinstance(content.get(name), str)
+    }
+    if document.get("name") == document.get("id"):
+        document.pop("name", None)
+    document |= _source(content, payload, driver, file, remarks)
+    document["capabilities"] = _capabilities(content, file, remarks)
+    options = payload.get("MountOptions", {})
+    flags = _flags(options.get("MountFlags", ()), content, file, remarks)
+    document["mount_options"] = _filled({"fs_type": options.get("FSType"), "mount_flags": flags})
+    for name in ("context", "parameters"):
+        document[name] = _map(name, content, file, remarks)
+    _move_path(document, driver, content, file, remarks)
+    _left_out(content, file, remarks)
+    return _filled(document)
+
+
+def _filled(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+
+
+def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> list[dict[str, str]]:
+    blocks = values.blocks(content, "capability")
+    legacy = {name: jobs.text(content, name) for name in ("access_mode", "attachment_mode") if name in content}
+    if legacy:
+        text = f"{' and '.join(legacy)} at the top, which Nomad drops today, become a capability"
+        remarks.add("changed", file, content.at(next(iter(legacy))), text)
+    found = [{name: jobs.text(block, name) for name in ("access_mode", "attachment_mode")} for block in blocks]
+    return [_filled(item) for item in (found or ([legacy] if legacy else []))]
+
+
+def _source(
+    content: values.Map,
+    payload: Mapping[str, Any],
+    driver: drivers.Driver | None,
+    file: str,
+    remarks: model.Remarks,
+) -> dict[str, Any]:
+    """Return where the storage comes from, and where it can be attached."""
+    zone, topologies = _places(content, payload, driver, file, remarks)
+    external_id = jobs.text(content, "external_id")
+    if external_id:
+        for name in ("capacity_min", "capacity_max", "clone_id", "snapshot_id"):
+            if name in content:
+                remarks.add("left out", file, content.at(name), f"{name}: the volume exists already")
+        source = {"existing": _filled({"external_id": external_id, "availability_zone": zone})}
+    else:
+        source = {"create": _filled(_created(content, payload, file, remarks) | {"availability_zone": zone})}
+    form = driver.external_id.form(external_id) if driver else None
+    zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
+    if zoned and not zone and not topologies:
+        where = f"{next(iter(source))}.availability_zone of volume {content.get('id')}"
+        text = f"{where}: where it can be attached, which no file says"
+        remarks.add("missing", file, content.line, text)
+    return source | ({"topologies": topologies} if topologies else {})
+
+
+def _places(
+    content: values.Map,
+    payload: Mapping[str, Any],
+    driver: drivers.Driver | None,
+    file: str,
+    remarks: model.Remarks,
+) -> tuple[str, list[dict[str, str]]]:
+    """Return the zone where one is enough to say it, else the segments of each place."""
+    request = payload.get("RequestedTopologies", {})
+    found = [dict(topology["Segments"]) for topology in request.get("Required", ())]
+    if request.get("Preferred"):
+        text = "preferred topologies: a registration has no use for them"
+        remarks.add("left out", file, content.at("topology_request"), text)
+    if driver is not None and len(found) == 1 and set(found[0]) == {driver.topology_key}:
+        return next(iter(found[0].values())), []
+    return "", found
+
+
+def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks: model.Remarks) -> dict[str, Any]:
+    found: dict[str, Any] = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
+    for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
+        if size := payload.get(field, 0):
+            count, rest = divmod(size, spec.GIB)
+            found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
+    if not payload.get("RequestedCapacityMin"):
+        text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
+        remarks.add("missing", file, content.line, text)
+    return found
+
+
+def _flags(given: Sequence[str], content: values.Map, file: str, remarks: model.Remarks) -> list[str]:
+    if any(map(secrets.in_flag, given)):
+        text = "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"
+        remarks.add("left out", file, content.at("mount_options"), text)
+    return [flag for flag in given if not secrets.in_flag(flag)]
+
+
+def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for block in values.blocks(content, name):
+        if isinstance(content[name], list):
+            remarks.add("changed", file, block.line, f"{name} as a block becomes a map")
+        hidden = secrets.keys_of(block)
+        for key, value in block.items():
+            if key in hidden:
+                text = f"{name}.{key} looks like a secret: hand it over as a Pulumi config secret, under secrets"
+                remarks.add("left out", file, block.at(key), text)
+                continue
+            found[key] = payloads.weak_text(value, f"{name}.{key}")
+            if isinstance(value, bool):
+                found[key] = str(value).lower()
+                text = f"{name}.{key} is the text {found[key]} now; Nomad made {int(value)} of it"
+                remarks.add("changed", file, block.at(key), text)
+    return found
+
+
+def _move_path(
+    document: dict[str, Any], driver: drivers.Driver | None, content: values.Map, file: str, remarks: model.Remarks
+) -> None:
+    """Put EFS's context key ``path``, which the driver refuses since v3.0.0, into the external id."""
+    context, existing = document["context"], document.get("existing", {})
+    external_id = existing.get("external_id", "")
+    if driver is None or driver.name != "aws-efs" or "path" not in context or ":" in external_id:
+        return
+    existing["external_id"] = f"{external_id}:{context.pop('path')}"
+    text = "context.path stands in the external id now: the driver refuses the key since v3.0.0"
+    remarks.add("changed", file, content.at("context"), text)
+
+
+def _left_out(content: values.Map, file: str, remarks: model.Remarks) -> None:
+    keys = sorted(key for block in values.blocks(content, "secrets") for key in block)
+    if keys:
+        text = f"the secrets {', '.join(keys)}: set them as Pulumi config secrets, under secrets of this volume"
+        remarks.add("left out", file, content.at("secrets"), text)
+    for name in content:
+        if name not in _TAKEN:
+            remarks.add("left out", file, content.at(name), f"{name}, which Nomad drops too")
+    for name in ("mount_options", "topology_request"):
+        if len(values.blocks(content, name)) > 1:
+            text = f"all {name} blocks but the one that Nomad takes"
+            remarks.add("left out", file, content.at(name), text)

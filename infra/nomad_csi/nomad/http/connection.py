@@ -1,0 +1,242 @@
+"""
+Where Nomad is and who asks: the settings of Nomad's own command line, by the same variables.
+
+Source: hashicorp/nomad, ``api/api.go`` (``DefaultConfig``), 2026-08-21.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib import parse
+
+from nomad_csi import errors
+from nomad_csi.nomad.http import proxies, unix_socket
+from nomad_csi.spec import hosts, names
+
+SOURCE = "the connection to Nomad"
+
+VARIABLES: Mapping[str, str] = {
+    "address": "NOMAD_ADDR",
+    "token": "NOMAD_TOKEN",
+    "namespace": "NOMAD_NAMESPACE",
+    "region": "NOMAD_REGION",
+    "ca_cert": "NOMAD_CACERT",
+    "ca_path": "NOMAD_CAPATH",
+    "client_cert": "NOMAD_CLIENT_CERT",
+    "client_key": "NOMAD_CLIENT_KEY",
+    "tls_server_name": "NOMAD_TLS_SERVER_NAME",
+    "tls_skip_verify": "NOMAD_SKIP_VERIFY",
+    "http_auth": "NOMAD_HTTP_AUTH",
+    "insecure_http": "NOMAD_CSI_INSECURE_HTTP",
+}
+"""Field of `Connection` -> environment variable. An empty one counts as not set, as for Nomad; the last is ours."""
+
+CREDENTIALS = ("token", "http_auth")
+"""Fields that whoever reads them can use."""
+
+BOOLEANS = ("tls_skip_verify", "insecure_http")
+
+_ANYWAY = f"to send it anyway: --insecure-http, {VARIABLES['insecure_http']}=1, or nomad-csi:insecureHttp in Pulumi"
+
+_FLAGS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
+    ("0", "f", "F", "FALSE", "false", "False"), False
+)
+"""What Go's ``strconv.ParseBool`` reads."""
+
+_TOKEN = re.compile(r"[!-~]*")
+"""What an HTTP header can carry without being folded or cut."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """
+    One Nomad cluster, as one caller sees it. Neither token nor password appears in its ``repr``.
+
+    Raises `errors.SpecError` with everything that is wrong.
+    """
+
+    address: str = "http://127.0.0.1:4646"
+    """``http://`` or ``https://``, host and port; or ``unix://`` and the absolute path of a task's ``api.sock``."""
+
+    proxy: str = field(default="", repr=False)
+    """``http://`` or ``https://``, host and port of an HTTP proxy to ask through, with ``user:password@`` where it asks
+    for them. Empty: directly."""
+
+    token: str = field(default="", repr=False)
+    """ACL token; travels in the header ``X-Nomad-Token`` and nowhere else. Empty where ACLs are off."""
+
+    namespace: str = "default"
+    """Namespace of calls that name none."""
+
+    region: str = ""
+    """Region to ask; empty: the region of the agent at *address*."""
+
+    ca_cert: str = ""
+    """PEM file of the authorities to trust; empty: those of *ca_path*, or of the system."""
+
+    ca_path: str = ""
+    """Folder of PEM files to trust; not read where *ca_cert* is given."""
+
+    client_cert: str = ""
+    """PEM file shown to a server that asks for a certificate; goes with *client_key*."""
+
+    client_key: str = ""
+
+    tls_server_name: str = ""
+    """Name that the server's certificate has; empty: the host of *address*. Nomad's own are ``server.REGION.nomad``."""
+
+    tls_skip_verify: bool = False
+    """Accept any certificate. urllib3 warns of it."""
+
+    http_auth: str = field(default="", repr=False)
+    """``user:password`` for a proxy in front of Nomad that asks for HTTP basic authentication."""
+
+    insecure_http: bool = False
+    """Send credentials and CSI secrets unencrypted to other machines too: plain HTTP, and plain gRPC to plugins."""
+
+    def __post_init__(self) -> None:
+        problems = tuple(_problems(vars(self))) or tuple(self._exposed())
+        if problems:
+            raise errors.SpecError(problems, source=SOURCE)
+
+    def _exposed(self) -> Iterator[errors.Problem]:
+        sent = [VARIABLES[name] for name in CREDENTIALS if getattr(self, name)]
+        if sent and not (self.is_private or self.insecure_http):
+            allowed = f"https:// to another machine, as {' and '.join(sent)} would be sent unencrypted"
+            yield _problem("address", repr(self.address), allowed, _ANYWAY)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only Nomad can read what is sent: TLS, a socket, or an address of this machine."""
+        parts = parse.urlsplit(self.address)
+        return parts.scheme != "http" or hosts.is_loopback(parts.hostname or "")
+
+    def refuse_secrets(self) -> None:
+        """Raise `errors.RefusedError` where CSI secrets could be read on their way, unless `insecure_http`."""
+        if not (self.is_private or self.insecure_http):
+            raise errors.RefusedError(
+                f"{self.address}: CSI secrets would be sent unencrypted to another machine; use https://; {_ANYWAY}"
+            )
+
+    @classmethod
+    def from_environment(
+        cls,
+        environment: Mapping[str, str],
+        file: Mapping[str, Any] | None = None,
+        *,
+        secrets: str = "",
+        **overrides: Any,
+    ) -> Self:
+        """
+        Return the connection that *environment*, *file* and *overrides* describe.
+
+        Besides `VARIABLES`, those of `proxies` are read.
+
+        Args:
+            environment: environment variables.
+            file: settings from a file, such as a Pulumi stack config. They take precedence over *environment*.
+            secrets: what else the caller sends to Nomad and did not read from *file*, such as ``CSI secrets``.
+            overrides: settings from the command line, by field. One that is not ``None`` takes precedence over *file*.
+
+        Raises `errors.SpecError`, also where credentials of *environment*, or *secrets*, would go to an address that
+        only *file* names: whoever can change the file could collect them.
+        """
+        known = _of_environment(environment)
+        of_file, typed = dict(file or {}), {name: value for name, value in overrides.items() if value is not None}
+        given = known | of_file | typed
+        if "address" in of_file and "address" not in typed:
+            sent = [VARIABLES[name] for name in CREDENTIALS if name in known and name not in of_file | typed]
+            named = str(known.get("address", cls.address))
+            if problem := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
+                raise errors.SpecError((problem,), source=SOURCE)
+        return cls(**{"proxy": proxies.of(str(given.get("address", cls.address)), environment)} | given)
+
+
+def same_address(first: str, second: str) -> bool:
+    """Return whether two addresses of Nomad name the same place: case, default ports and a last ``/`` do not count."""
+    return _normal(first) == _normal(second)
+
+
+def _normal(address: str) -> tuple[str, str, int | None] | str:
+    if not _has_http_host(address):
+        return address
+    parts = parse.urlsplit(address)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
+
+
+def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
+    }
+    return found | {name: _FLAGS.get(found[name], found[name]) for name in BOOLEANS if name in found}
+
+
+def _foreign_address(address: str, named: str, sent: Sequence[str]) -> errors.Problem | None:
+    """Return the problem of *sent* credentials going to *address* of a file, where the environment names *named*."""
+    if not sent or same_address(address, named):
+        return None
+    return _problem(
+        "address",
+        f"{address!r} from a file",
+        f"{named}, the only address that {' and '.join(sent)} may be sent to",
+        f"if it is right, type it (--address {address}), or set {VARIABLES['address']} to it; a Pulumi program can "
+        "have the token beside the address: pulumi config set --secret nomad-csi:token",
+    )
+
+
+def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
+    yield from _address_problems(values["address"])
+    if values["proxy"] and not _has_http_host(values["proxy"]):
+        yield errors.Problem(
+            path=f"proxy ({' or '.join(proxies.VARIABLES.values())})",
+            got="[secret]" if "@" in values["proxy"] else repr(values["proxy"]),
+            allowed="http:// or https:// with host and port",
+            fix=f"such as http://proxy.example.net:3128; what is asked directly belongs into {proxies.EXCEPT}",
+        )
+    if not _TOKEN.fullmatch(values["token"]):
+        yield _problem("token", "[secret]", "printable ASCII", "remove spaces and line ends, as a file may have added")
+    if not names.NAMESPACE.fullmatch(values["namespace"]):
+        yield _problem("namespace", repr(values["namespace"]), "the name of one namespace")
+    if bool(values["client_cert"]) != bool(values["client_key"]):
+        missing = "client_key" if values["client_cert"] else "client_cert"
+        yield _problem(missing, "", "client_cert and client_key, or neither", f"set {VARIABLES[missing]}")
+    for name in BOOLEANS:
+        if not isinstance(values[name], bool):
+            yield _problem(name, repr(values[name]), "true or false")
+
+
+def _address_problems(address: str) -> Iterator[errors.Problem]:
+    allowed = "http:// or https:// with host and port"
+    if address.startswith(unix_socket.SCHEME):
+        yield from _socket_problems(address)
+    elif "@" in address:
+        yield _problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
+    elif not _has_http_host(address):
+        yield _problem("address", repr(address), allowed, "such as http://127.0.0.1:4646")
+    elif extra := re.sub(r"^https?://[^/?#]*/?", "", address, flags=re.IGNORECASE):
+        yield _problem("address", repr(address), allowed, f"leave out what follows the port: {extra!r}")
+
+
+def _socket_problems(address: str) -> Iterator[errors.Problem]:
+    path = unix_socket.path_of(address)
+    if not path.startswith("/"):
+        yield _problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
+    elif len(path.encode()) > unix_socket.LIMIT_BYTES:
+        allowed = f"a path of at most {unix_socket.LIMIT_BYTES} bytes"
+        yield _problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
+
+
+def _has_http_host(address: str) -> bool:
+    try:
+        parts = parse.urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return False
+    is_one_word = address.isascii() and address.isprintable() and " " not in address
+    return is_one_word and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+
+
+def _problem(name: str, got: str, allowed: str, fix: str = "") -> errors.Problem:
+    return errors.Problem(path=f"{name} ({VARIABLES[name]})", got=got, allowed=allowed, fix=fix)

@@ -1,0 +1,121 @@
+"""A response that does not end, line by line, such as Nomad's event stream."""
+
+import contextlib
+import http
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import urllib3
+
+from nomad_csi.nomad import permissions
+from nomad_csi.nomad.http import deadline
+
+OPEN_S = 10.0
+"""For connection, status and headers."""
+
+FIRST_S = 5.0
+"""Until the first line, which Nomad sends at once."""
+
+SILENCE_S = 90.0
+"""
+Without a byte, after which the connection counts as dead. Nomad sends a line every 30 s at least.
+Source: hashicorp/nomad, ``nomad/event_endpoint.go`` (``NewJsonStream``), 2026-08-21.
+"""
+
+MAX_LINE_BYTES = 2**24
+"""Longest line that is read. An event carries one object, such as a job with its templates."""
+
+_PART_BYTES = 2**16
+_SHOWN_BYTES = 200
+
+
+class BrokenError(Exception):
+    """The connection ended, or what came is no stream of lines."""
+
+
+class NoStreamError(BrokenError):
+    """Nomad answered, and there is no stream for who asked."""
+
+
+class Stream:
+    """One response. Iterate over its lines in one thread; `close` it from any."""
+
+    def __init__(
+        self, open_pool: Callable[[], urllib3.HTTPConnectionPool], headers: Mapping[str, str], target: str
+    ) -> None:
+        self._open_pool = open_pool
+        self._headers = headers
+        self._target = target
+        self._lock = threading.Lock()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._is_closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        """
+        Yield each line as it comes, without its end; no more after `close`.
+
+        Raises `NoStreamError` where Nomad refuses, `BrokenError` where there is no answer, or it ends.
+        """
+        try:
+            with contextlib.closing(self._open_pool()) as pool, contextlib.closing(self._open(pool)) as response:
+                yield from self._lines(response)
+        except BrokenError:
+            if not self._is_closed:
+                raise
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+            if not self._is_closed:
+                raise BrokenError(str(error) or type(error).__name__) from error
+
+    def close(self) -> None:
+        """End it, also while a line is waited for."""
+        with self._lock:
+            self._is_closed = True
+            if self._response is not None:
+                with contextlib.suppress(OSError, ValueError, RuntimeError):  # it may have ended by itself
+                    self._response.shutdown()
+
+    def _open(self, pool: urllib3.HTTPConnectionPool) -> urllib3.BaseHTTPResponse:
+        with deadline.until(time.monotonic() + OPEN_S):
+            return pool.urlopen(
+                "GET",
+                self._target,
+                headers=self._headers,
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+            )
+
+    def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        with self._lock:
+            if self._is_closed:
+                return
+            self._response = response
+        if response.status != http.HTTPStatus.OK:
+            said = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
+            raise NoStreamError(f"status {response.status}: {said}; {permissions.to_watch()}")
+        rest = _first(response)
+        while True:
+            *lines, rest = rest.split(b"\n")
+            yield from (line.strip() for line in lines)
+            if len(rest) > MAX_LINE_BYTES:
+                raise BrokenError(f"a line is longer than {MAX_LINE_BYTES} bytes")
+            part = _part(response, SILENCE_S)
+            if not part:
+                raise BrokenError("the stream ended")
+            rest += part
+
+
+def _part(response: urllib3.BaseHTTPResponse, timeout_s: float) -> bytes:
+    """Return what comes next; nothing where the response has ended."""
+    with deadline.until(time.monotonic() + timeout_s):
+        return response.read1(_PART_BYTES)
+
+
+def _first(response: urllib3.BaseHTTPResponse) -> bytes:
+    """Return the first bytes. Nomad 2.0.6-dev begins its answer before it looks at the token, and then says nothing."""
+    with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
+        if part := _part(response, FIRST_S):
+            return part
+    raise NoStreamError(f"nothing came, as for a token that lacks a capability; {permissions.to_watch()}")

@@ -1,0 +1,177 @@
+"""
+Bytes to Nomad and back: one attempt, one deadline, one size limit.
+
+urllib3's exceptions end here.
+"""
+
+import base64
+import contextlib
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import urllib3
+
+from nomad_csi import errors
+from nomad_csi.nomad.http import classify, connection, deadline, pools, streaming, tls
+
+MAX_REPLY_BYTES = 64 * 2**20
+"""Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
+
+_PART_BYTES = 2**16
+
+AT_ONCE = 48
+"""
+Calls at a time; more wait. A Nomad agent takes 100 connections of one address and answers 429 to the next
+(``http_max_conns_per_client``), and this client is seldom the only one there.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Transport:
+    """Connections to one address: nothing is sent twice, and no redirect followed."""
+
+    def __init__(self, settings: connection.Connection) -> None:
+        self._address = settings.address
+        self._headers = _headers(settings)
+        context = tls.context(settings)
+        self._open = pools.opener(settings, context, AT_ONCE)
+        self._pool = self._open()
+        # A proxy is given the whole address of plain HTTP, and a tunnel for the rest (RFC 9112, section 3.2.2).
+        self._front = settings.address if settings.proxy and context is None else ""
+        self._has_proxy = bool(settings.proxy)
+        self._free = threading.BoundedSemaphore(AT_ONCE)
+
+    def exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        """
+        Send one request and return its answer, whatever its status, within *timeout_s*, whatever the peer does.
+
+        *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` where the request cannot have
+        arrived, else by `classify.unanswered`.
+        """
+        with deadline.until(time.monotonic() + timeout_s):
+            if not self._free.acquire(timeout=max(timeout_s, 0)):
+                raise self._unsent(call, f"{AT_ONCE} calls were under way for {timeout_s:g} s", "")
+            try:
+                return self._exchange(call, target, content, timeout_s)
+            except urllib3.exceptions.HTTPError as error:
+                raise self._error(call, error, timeout_s) from error
+            finally:
+                self._free.release()
+
+    def stream(self, target: str) -> streaming.Stream:
+        """Return a response that does not end, over a connection of its own: not through a proxy, which may hold it."""
+        if self._has_proxy:
+            raise streaming.NoStreamError("Nomad is asked through a proxy")
+        return streaming.Stream(self._open, self._headers, target)
+
+    def close(self) -> None:
+        """Close what is open. A later call opens anew."""
+        closed, self._pool = self._pool, self._open()
+        closed.close()
+
+    def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        response = self._pool.urlopen(
+            call.method,
+            self._front.rstrip("/") + target,
+            body=content,
+            headers=self._headers,
+            retries=False,
+            redirect=False,
+            assert_same_host=False,  # where it goes is ours to say, and redirects are not followed
+            preload_content=False,
+        )
+        with contextlib.closing(response):
+            try:
+                received = self._read(call, response)
+            except urllib3.exceptions.ReadTimeoutError as error:
+                raise self._lost(call, f"the answer was not complete after {timeout_s:g} s") from error
+            response.release_conn()
+        return Answer(status=response.status, headers=response.headers, content=received)
+
+    def _read(self, call: classify.Call, response: urllib3.BaseHTTPResponse) -> bytes:
+        parts = []
+        left = MAX_REPLY_BYTES
+        while part := response.read1(_PART_BYTES):
+            parts.append(part)
+            left -= len(part)
+            if left < 0:
+                raise self._lost(call, f"the answer is longer than {MAX_REPLY_BYTES} bytes", "ask for less at a time")
+        return b"".join(parts)
+
+    def _error(
+        self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
+    ) -> errors.NomadApiError:
+        look = f"look at NOMAD_ADDR ({self._address}) and whether an agent listens there"
+        match error:
+            case urllib3.exceptions.ProxyError():
+                return self._unsent(
+                    call, "the proxy does not let it through: " + _cause(error), "look at HTTP_PROXY and HTTPS_PROXY"
+                )
+            case urllib3.exceptions.NameResolutionError():
+                return self._unsent(call, "the host name is not known", look)
+            case urllib3.exceptions.NewConnectionError():
+                return self._unsent(call, "no connection: " + _cause(error), look)
+            case urllib3.exceptions.ConnectTimeoutError():
+                return self._unsent(call, f"no connection within {timeout_s:g} s", look)
+            case urllib3.exceptions.SSLError() if not isinstance(error.args[0], ssl.SSLEOFError):
+                return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
+            case urllib3.exceptions.SSLError():
+                # How a server that wants a certificate hangs up depends on who is faster.
+                return self._lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
+            case urllib3.exceptions.LocationParseError():
+                return self._unsent(call, "the host name cannot be looked up", look)
+            case _ if isinstance(_innermost(error), TimeoutError | urllib3.exceptions.ReadTimeoutError):
+                return self._lost(call, f"no answer within {timeout_s:g} s")
+            case _:
+                return self._lost(call, "the connection broke: " + _cause(error))
+
+    def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
+        return errors.NomadApiError(
+            call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice, is_connected=False
+        )
+
+    def _lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
+        verdict = classify.unanswered(call)
+        return errors.NomadApiError(
+            call.method, call.path, f"{self._address}: {message}", kind=verdict.kind, advice=advice or verdict.advice
+        )
+
+    def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
+        if isinstance(error.args[0], ssl.SSLCertVerificationError):
+            return "look at NOMAD_CACERT, and at NOMAD_TLS_SERVER_NAME where the certificate has another name"
+        return f"look at NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
+
+
+def _headers(settings: connection.Connection) -> dict[str, str]:
+    headers = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "nomad-csi"}
+    if settings.token:
+        headers["X-Nomad-Token"] = settings.token
+    if settings.http_auth:
+        user, _, password = settings.http_auth.partition(":")
+        headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    return headers
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost reason of *error*, without urllib3's words around it."""
+    inner = _innermost(error)
+    if isinstance(inner, ssl.SSLError):
+        return str(inner).split("] ", 1)[-1].split(" (_ssl", 1)[0]
+    return (inner.strerror or str(inner)) if isinstance(inner, OSError) else str(inner)
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while nested := error.__cause__ or next((part for part in error.args if isinstance(part, BaseException)), None):
+        error = nested
+    return error

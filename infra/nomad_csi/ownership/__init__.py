@@ -1,0 +1,1 @@
+"""Who owns registrations, jobs and clusters: owner records in Nomad variables, and what they allow."""

@@ -1,0 +1,88 @@
+"""
+Which stack owns a plugin job: a label in the job's ``meta``, and an owner record in a Nomad variable.
+
+The label is in the job and not in its file: the same file is rendered for every stack, and without Pulumi. Nomad
+restarts tasks when ``meta`` changes, so the label stays what it was at the last registration; the owner record has the
+label of today. Who registers the job with another label since, as releases without owner records do, owns it.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import jobs
+from nomad_csi.ownership import registration_marks, registration_ownership
+
+OWNER_META = "nomad-csi.owner"
+"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
+
+EQUAL = "None"
+"""``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
+
+SHOWN_CHANGES = 8
+"""Lines of a plan that a refusal shows."""
+
+DIGEST_LENGTH = 6
+
+OwnerRecord = registration_marks.OwnerRecord
+Hold = registration_marks.Hold
+Key = tuple[str, str]
+"""Namespace and job id."""
+
+
+def records(client: nomad.Nomad) -> registration_ownership.Marks:
+    """Return the owner records of plugin jobs."""
+    return registration_ownership.of(client, registration_marks.JOB_FOLDER)
+
+
+def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
+    """Return the owner of a job that runs; ``None`` where it has none, or does not run."""
+    if found is None or found.stopped:
+        return None
+    key, label = (found.namespace, found.job_id), found.meta.get(OWNER_META, "")
+    record = records(client).look([key]).owners.get(key)
+    if record is not None and (not label or record.origin == digest(label)):
+        return record
+    return OwnerRecord(label=label) if label else None
+
+
+def digest(label: str) -> str:
+    """Return what an owner record keeps of the *label* in its job."""
+    return hashlib.sha256(label.encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def marked(document: dict[str, Any], owner: str) -> dict[str, Any]:
+    """Return a job's *document* with the mark of *owner* (``project/stack``); as it is where *owner* is empty."""
+    return document | {"Meta": dict(document.get("Meta") or {}) | {OWNER_META: owner}} if owner else document
+
+
+def as_marked(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
+    """Return *document* with the mark that the job *found* has, so that only what matters is compared."""
+    return marked(document, found.meta.get(OWNER_META, ""))
+
+
+def is_marked_in_file(found: jobs.Job, document: Mapping[str, Any]) -> bool:
+    """Return whether the job *found* has the owner's label that stands in *document* itself."""
+    own = (document.get("Meta") or {}).get(OWNER_META)
+    return bool(own) and found.meta.get(OWNER_META) == own
+
+
+def refuse_foreign(found: jobs.Job, owner: OwnerRecord | None, plan: jobs.JobPlan) -> None:
+    """Raise `errors.RefusedError` where the running job *found* is another stack's, or without owner and unequal."""
+    advice = "set adopt: true to take it over, or choose another id"
+    if owner is not None:
+        raise errors.RefusedError(
+            f"job {identity(found)} runs already and belongs to stack {owner}; nothing was changed: {advice}"
+        )
+    if plan.diff_type != EQUAL:
+        shown = "; ".join(plan.changes[:SHOWN_CHANGES]) or plan.diff_type
+        more = f"; and {len(plan.changes) - SHOWN_CHANGES} more" if len(plan.changes) > SHOWN_CHANGES else ""
+        raise errors.RefusedError(
+            f"job {identity(found)} runs already, is not this stack's, and would change: {shown}{more}; {advice}"
+        )
+
+
+def identity(found: jobs.Job) -> str:
+    """Return ``namespace/job_id``."""
+    return f"{found.namespace}/{found.job_id}"

@@ -1,0 +1,87 @@
+"""
+Owner marks kept as the registrations are: there while a volume is registered, gone when it is not.
+
+Mark and registration are two objects of Nomad, and nothing writes both in one step. So two runs of one stack can get in
+each other's way: one removes the mark that the other relies on, which saw it and registers the volume now. Therefore
+who removes a mark looks before and after (`release`), and who has registered looks once more (`confirm`): whichever of
+the two comes last puts the mark back.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import volume_lookup
+from nomad_csi.ownership import registration_ownership
+
+ROUNDS = 5
+"""How often marks are brought in line with registrations that others change all the time."""
+
+
+def release(
+    client: nomad.Nomad,
+    keys: Iterable[volume_lookup.Key],
+    claimant: registration_ownership.Claimant,
+    tell: registration_ownership.Tell,
+    *,
+    holds: registration_ownership.Holds | None = None,
+) -> None:
+    """
+    Remove the marks of *claimant* from those of *keys* that are not registered; those of others stay.
+
+    A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
+    `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
+    """
+    if kept := _settled(client, keys, claimant, tell, holds):
+        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
+
+
+def _settled(
+    client: nomad.Nomad,
+    keys: Iterable[volume_lookup.Key],
+    claimant: registration_ownership.Claimant,
+    tell: registration_ownership.Tell,
+    holds: registration_ownership.Holds | None,
+) -> list[volume_lookup.Key]:
+    """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
+    marks = registration_ownership.of(client)
+    is_marked = dict.fromkeys(keys, True)
+    removed: dict[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
+    for _ in range(ROUNDS):
+        is_registered = {key: volume is not None for key, volume in volume_lookup.found(client, is_marked)}
+        wrong = [key for key, is_there in is_registered.items() if is_there is not is_marked[key]]
+        if not wrong:
+            break
+        for key in wrong:
+            if not is_marked[key] and key in removed:
+                marks.put_back(key, removed[key], tell)
+        removed |= marks.give_up([key for key in wrong if is_marked[key]], claimant, tell, holds=holds)
+        is_marked |= {key: is_registered[key] for key in wrong}
+    return [key for key, has_mark in is_marked.items() if has_mark]
+
+
+def confirm(
+    client: nomad.Nomad,
+    keys: Iterable[volume_lookup.Key],
+    claimant: registration_ownership.Claimant,
+    tell: registration_ownership.Tell,
+    *,
+    holds: registration_ownership.Holds | None = None,
+) -> Mapping[volume_lookup.Key, registration_ownership.OwnerRecord]:
+    """
+    Put back what was removed of the marks of *keys*, which *claimant* has registered; return those of others' by now.
+
+    Where Nomad does not answer, *tell* hears of it.
+    """
+    wanted = tuple(keys)
+    if not claimant.owner or not wanted:
+        return {}
+    try:
+        who = dataclasses.replace(claimant, adopts=False)
+        taken = registration_ownership.of(client).take(wanted, who, tell, holds=holds)
+        if taken.fresh:  # it was removed, and so may the registration be
+            _settled(client, taken.fresh, who, tell, holds)
+    except errors.NomadApiError as error:
+        tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, wanted))} are still there")
+        return {}
+    return taken.refused

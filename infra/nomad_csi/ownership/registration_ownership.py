@@ -1,0 +1,279 @@
+"""
+Owner records of registrations and plugin jobs, read from a cluster and written to it: the first who takes one has it.
+
+A record is written before its object is registered, and removed after it was deregistered. A page of records is written
+only as it was read (check-and-set), so that of two who take one volume at the same time one is refused.
+"""
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import volume_lookup
+from nomad_csi.ownership import registration_marks, registration_pages
+
+Claimant = registration_marks.Claimant
+OwnerRecord = registration_marks.OwnerRecord
+Hold = registration_marks.Hold
+ANYBODY = registration_marks.ANYBODY
+Holds = Mapping[volume_lookup.Key, Hold]
+"""What resources know of their objects, and write of them."""
+
+_POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
+RIGHTS = _POLICY + " in namespace {namespace}"
+"""What a token needs, in the words of an ACL policy."""
+_UNMARKED = (
+    "volumes of namespace {namespace} are registered without an owner mark: the token lacks " + RIGHTS + "; nothing "
+    "keeps another stack from taking them"
+)
+_UNREAD = (
+    "owner marks in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
+    "not told apart"
+)
+_LEFT_EMPTY = (
+    "variables without records are left in namespace {namespace}, which Nomad does not delete for that: the token "
+    "lacks " + RIGHTS
+)
+
+UNKNOWN = "whose it is was not read: the token lacks " + RIGHTS
+"""What is told of a volume whose mark the token may not read."""
+
+Tell = Callable[[str], None]
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcquiredVolumes:
+    """What came of taking volumes."""
+
+    refused: Mapping[volume_lookup.Key, OwnerRecord]
+    """Those that belong to others, with their owners."""
+
+    fresh: frozenset[volume_lookup.Key]
+    """Those that have a mark now and had none."""
+
+    unmarked: frozenset[volume_lookup.Key]
+    """Those that were to have a mark and have none, because the token may not write it."""
+
+    adopted: Mapping[volume_lookup.Key, OwnerRecord]
+    """Those that had the mark of another before, with that one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeOwners:
+    """Whose volumes are, as far as the token may know."""
+
+    owners: Mapping[volume_lookup.Key, OwnerRecord]
+    """Those that have a mark, with their owners."""
+
+    unread: frozenset[volume_lookup.Key]
+    """Those in namespaces whose marks the token may not read: they may have one."""
+
+
+class Marks:
+    """The marks of one cluster. May be used by several threads at once."""
+
+    def __init__(self, client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> None:
+        self._pages = registration_pages.Pages(client, folder)
+        self._told: set[str] = set()
+
+    def look(self, keys: Iterable[volume_lookup.Key], tell: Tell = _silent) -> VolumeOwners:
+        """
+        Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        owners: dict[volume_lookup.Key, OwnerRecord] = {}
+        unread: set[volume_lookup.Key] = set()
+        for namespace, volume_ids in _by_namespace(keys).items():
+            pages = self._pages.read(namespace, volume_ids)
+            if pages is None:
+                unread |= {(namespace, item) for item in volume_ids}
+                self._tell_once(_UNREAD.format(namespace=namespace), tell)
+                continue
+            for volume_id in volume_ids:
+                owner = registration_pages.owners_on(pages[self._pages.page_of(volume_id)]).get(volume_id)
+                owners |= {(namespace, volume_id): owner} if owner else {}
+        return VolumeOwners(owners=owners, unread=frozenset(unread))
+
+    def labels(self, keys: Iterable[volume_lookup.Key]) -> Mapping[volume_lookup.Key, str]:
+        """
+        Return the labels of the owners of those of *keys* that have one, such as ``shop/prod``.
+
+        Raises `errors.RefusedError` where the token may not read the record of one, `errors.NomadApiError` where Nomad
+        does not answer.
+        """
+        seen = self.look(keys)
+        if seen.unread:
+            key = min(seen.unread)
+            raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
+        return {key: owner.label for key, owner in seen.owners.items()}
+
+    def seen(self, key: volume_lookup.Key) -> OwnerRecord | None:
+        """Return the owner of *key*, as it was a moment ago; an empty record: none, ``None``: not known."""
+        return self._pages.seen(*key)
+
+    def seen_aloud(self, key: volume_lookup.Key, tell: Tell) -> OwnerRecord | None:
+        """Return what `seen` does; *tell* hears once of each namespace whose records the token may not read."""
+        found = self.seen(key)
+        if found is None:
+            self._tell_once(_UNREAD.format(namespace=key[0]), tell)
+        return found
+
+    def is_moved(self, key: volume_lookup.Key, claimant: Claimant, recorded_nonce: str) -> bool:
+        """
+        Return whether another resource of the stack holds *key* by now than the one that recorded *recorded_nonce*.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        record = self.look([key]).owners.get(key)
+        if record is None or record.nonce in {"", recorded_nonce}:
+            return False
+        return claimant.is_same_stack(record)
+
+    def take(
+        self,
+        keys: Iterable[volume_lookup.Key],
+        claimant: Claimant,
+        tell: Tell = _silent,
+        *,
+        holds: Holds | None = None,
+    ) -> AcquiredVolumes:
+        """
+        Record *claimant* as the owner of *keys*, and return the result; without an owner only look who owns them.
+
+        *holds* are the nonces that their resources know, and those that their records get.
+
+        Where the token may not write marks, *tell* hears so once, and what it costs. Raises `errors.NomadApiError`
+        where a mark could neither be written nor refused.
+        """
+        refused: dict[volume_lookup.Key, OwnerRecord] = {}
+        fresh: set[volume_lookup.Key] = set()
+        unmarked: set[volume_lookup.Key] = set()
+        adopted: dict[volume_lookup.Key, OwnerRecord] = {}
+        for namespace, volume_ids in _by_namespace(keys).items():
+            wanted = {item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD) for item in volume_ids}
+            pages = self._pages.read(namespace, volume_ids)
+            if pages is None:
+                unmarked |= {(namespace, item) for item in volume_ids if claimant.owner}
+                self._tell_once((_UNMARKED if claimant.owner else _UNREAD).format(namespace=namespace), tell)
+                continue
+            for path, page in pages.items():
+                here = {item: hold for item, hold in wanted.items() if self._pages.page_of(item) == path}
+                taken, is_written = self._take(namespace, path, page, here, claimant)
+                refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
+                if is_written:
+                    fresh |= {(namespace, item) for item in taken.fresh}
+                    adopted |= {(namespace, item): owner for item, owner in taken.adopted.items()}
+                    continue
+                unmarked |= {(namespace, item) for item in here if item not in taken.refused}
+                self._tell_once(_UNMARKED.format(namespace=namespace), tell)
+        return AcquiredVolumes(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
+
+    def put_back(self, key: volume_lookup.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+        """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
+        again = Claimant(owner=record.label, stack_id=record.stack_id)
+        held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
+        self.take([key], again, tell, holds={key: held})
+
+    def give_up(
+        self,
+        keys: Iterable[volume_lookup.Key],
+        claimant: Claimant,
+        tell: Tell = _silent,
+        *,
+        holds: Holds | None = None,
+    ) -> dict[volume_lookup.Key, OwnerRecord]:
+        """
+        Remove the marks of *claimant* from volumes, and return what they said; those of others stay.
+
+        Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
+        """
+        removed: dict[volume_lookup.Key, OwnerRecord] = {}
+        for namespace, volume_ids in _by_namespace(keys).items():
+            pages = self._pages.read(namespace, volume_ids)
+            if pages is None:
+                self._tell_once(_UNREAD.format(namespace=namespace), tell)
+                continue
+            for path, page in pages.items():
+                here = {
+                    item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD)
+                    for item in volume_ids
+                    if self._pages.page_of(item) == path
+                }
+                owners, is_written = self._give_up(namespace, path, page, here, claimant)
+                if is_written:
+                    removed |= {(namespace, item): owner for item, owner in owners.items()}
+                    if self._pages.is_left_empty(namespace, path):
+                        self._tell_once(_LEFT_EMPTY.format(namespace=namespace), tell)
+                    continue
+                lacking = RIGHTS.format(namespace=namespace)
+                tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
+        return removed
+
+    def _take(
+        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], claimant: Claimant
+    ) -> tuple[registration_marks.AcquiredKeys, bool]:
+        """Take what is on one page; return what came of it, and whether the page says so."""
+        taken = registration_marks.taken({}, (), claimant)
+
+        def with_ours(owners: registration_marks.Owners) -> registration_marks.Owners:
+            nonlocal taken
+            taken = registration_marks.taken(owners, holds, claimant, holds)
+            return taken.owners
+
+        is_written = self._pages.change(namespace, path, page, with_ours)
+        return taken, is_written
+
+    def _give_up(
+        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], claimant: Claimant
+    ) -> tuple[registration_marks.Owners, bool]:
+        """Give up what is on one page; return the marks that were to go, and whether they are gone."""
+        removed: registration_marks.Owners = {}
+
+        def without(owners: registration_marks.Owners) -> registration_marks.Owners:
+            nonlocal removed
+            after = registration_marks.released(owners, holds, claimant, holds)
+            removed = {item: owner for item, owner in owners.items() if item not in after}
+            return after
+
+        is_written = self._pages.change(namespace, path, page, without)
+        return removed, is_written
+
+    def _tell_once(self, line: str, tell: Tell) -> None:
+        if line not in self._told and tell is not _silent:
+            self._told.add(line)
+            tell(line)
+
+
+_LOCK = threading.Lock()
+_MARKS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, Marks]] = weakref.WeakKeyDictionary()
+
+
+def of(client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> Marks:
+    """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
+    with _LOCK:
+        known = _MARKS.setdefault(client, {})
+        if folder not in known:
+            known[folder] = Marks(client, folder)
+        return known[folder]
+
+
+def sentence(key: volume_lookup.Key, owner: OwnerRecord, claimant: Claimant = ANYBODY, what: str = "volume") -> str:
+    """Return which stack owns an object, in words; two stacks of one label are told apart by their ids."""
+    subject = f"{what} {'/'.join(key)} belongs to"
+    if owner.label == claimant.owner:
+        return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {claimant.stack_id})"
+    return f"{subject} stack {owner}"
+
+
+def _by_namespace(keys: Iterable[volume_lookup.Key]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for namespace, volume_id in dict.fromkeys(keys):
+        found.setdefault(namespace, []).append(volume_id)
+    return found

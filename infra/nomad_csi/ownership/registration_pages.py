@@ -1,0 +1,130 @@
+"""Pages of owner records, read from a cluster, and written only as they were read. For `registration_ownership`."""
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import variables
+from nomad_csi.ownership import registration_marks
+
+SEEN_S = 5.0
+"""How old what was seen may be where it only informs: a refresh of 300 volumes reads each page once."""
+
+ATTEMPTS = 100
+"""How often a page is written that others write at the same time. Each time one of them gets through."""
+
+LOST_ATTEMPTS = 3
+"""How often it is looked whether a write that was not answered has arrived."""
+
+ABSENT = registration_marks.OwnerRecord(label="")
+"""Stands for a record that is not there."""
+
+Page = variables.Variable | None
+Edit = Callable[[registration_marks.Owners], registration_marks.Owners]
+
+
+class Pages:
+    """The pages of one cluster. May be used by several threads at once."""
+
+    def __init__(self, client: nomad.Nomad, folder: str) -> None:
+        self._client = weakref.ref(client)
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._seen: dict[tuple[str, str], tuple[float, registration_marks.Owners]] = {}
+        self._blind: dict[str, float] = {}
+        """When a namespace did not let its marks be read."""
+
+        self._left_empty: set[tuple[str, str]] = set()
+
+    def page_of(self, object_id: str) -> str:
+        """Return the path of the page of *object_id*."""
+        return registration_marks.page_of(object_id, self._folder)
+
+    def read(self, namespace: str, volume_ids: Iterable[str]) -> dict[str, Page] | None:
+        """Return the pages of *volume_ids* by path; ``None`` where the token may not read them."""
+        if time.monotonic() - self._blind.get(namespace, -SEEN_S) < SEEN_S:
+            return None
+        paths = sorted({self.page_of(item) for item in volume_ids})
+        try:
+            return dict(zip(paths, variables.get_many(self._nomad, namespace, paths), strict=True))
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self._blind[namespace] = time.monotonic()
+            return None
+
+    def is_left_empty(self, namespace: str, path: str) -> bool:
+        """Return whether a page without records is still there, because the token may not delete it."""
+        return (namespace, path) in self._left_empty
+
+    def seen(self, namespace: str, volume_id: str) -> registration_marks.OwnerRecord | None:
+        """
+        Return the owner record as it was a moment ago; an empty one where there is none.
+
+        ``None`` where it is not known.
+        """
+        path = self.page_of(volume_id)
+        with self._lock:
+            read_at, owners = self._seen.get((namespace, path), (-SEEN_S, {}))
+            if time.monotonic() - read_at > SEEN_S:
+                pages = self.read(namespace, [volume_id])
+                if pages is None:
+                    return None
+                owners = owners_on(pages[path])
+                self._note(namespace, path, owners)
+        return owners.get(volume_id, ABSENT)
+
+    def change(self, namespace: str, path: str, page: Page, edit: Edit) -> bool:
+        """
+        Bring *page* to what *edit* makes of it, also where others change it; false where the token may not.
+
+        Raises `errors.NomadApiError` where it could not be written.
+        """
+        lost = 0
+        for _ in range(ATTEMPTS):
+            owners = owners_on(page)
+            after = edit(owners)
+            try:
+                if after == owners or self._write(namespace, path, after, page):
+                    self._note(namespace, path, after)
+                    return True
+            except errors.NomadApiError as error:
+                if error.status == HTTPStatus.FORBIDDEN:
+                    return False
+                lost += 1
+                if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
+                    raise
+            page = variables.get(self._nomad, namespace, path)
+        reason = "others write it all the time"
+        raise errors.NomadApiError("PUT", f"/v1/var/{path}", reason, kind="retry", advice="run it again")
+
+    def _write(self, namespace: str, path: str, owners: registration_marks.Owners, page: Page) -> bool:
+        """Write a page, or delete it where it is empty. An empty one keeps its namespace from being deleted."""
+        index = page.modify_index if page else variables.NEW
+        if owners:
+            return variables.put(self._nomad, namespace, path, registration_marks.written(owners), index=index)
+        try:
+            return variables.delete(self._nomad, namespace, path, index=index)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+        is_put = variables.put(self._nomad, namespace, path, {registration_marks.NOBODY: "no volume"}, index=index)
+        self._left_empty |= {(namespace, path)} if is_put else set()
+        return is_put
+
+    def _note(self, namespace: str, path: str, owners: registration_marks.Owners) -> None:
+        self._seen[namespace, path] = time.monotonic(), owners
+
+    @property
+    def _nomad(self) -> nomad.Nomad:
+        client = self._client()
+        assert client is not None  # noqa: S101  # a caller holds it
+        return client
+
+
+def owners_on(page: Page) -> dict[str, registration_marks.OwnerRecord]:
+    """Return the owners that stand on *page*."""
+    return registration_marks.read(page.items) if page else {}

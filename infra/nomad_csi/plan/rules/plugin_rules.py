@@ -1,0 +1,221 @@
+"""Rules that join a plugin of the spec with its driver, and plugins with each other."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan import jobs
+from nomad_csi.plan.rules import argument_rules, constraint_rules, secret_rules
+from nomad_csi.plan.texts import job_text
+from nomad_csi.spec import model as spec
+
+PROCESS_DRIVERS = frozenset({"raw_exec", "exec"})
+ROLES: tuple[spec.PluginRole, ...] = ("controller", "node", "monolith")
+LEAST_INTERVAL_S = 5
+"""Of a restart policy. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``RestartPolicyMinInterval``."""
+
+PROVIDER = re.compile(r"[A-Za-z]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+"""What a driver may be called. Source: CSI specification 1.12, ``GetPluginInfoResponse.name``."""
+
+
+def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with *plugin* under *driver*."""
+    yield from _task_drivers(plugin, path)
+    yield from _roles(plugin, driver, path)
+    yield from _region(plugin, driver, path)
+    yield from _image(plugin, driver, path)
+    if plugin.iam and driver.storage != "ebs":
+        allowed = f"no iam for {driver.name}: mounting needs no permission"
+        yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix="remove it")
+    yield from secret_rules.check(plugin, driver, path)
+    yield from argument_rules.check(plugin, driver, path)
+    yield from _provider(plugin, driver, path)
+    yield from _texts(plugin, path)
+    yield from _timing(plugin, driver, path)
+
+
+def check_plugins(
+    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
+) -> Iterator[Problem]:
+    """Yield what two plugins cannot have in common. Keys are paths; a driver that is not known is ``None``."""
+    first: dict[str, str] = {}
+    for path, plugin in plugins.items():
+        if plugin.id in first:
+            allowed = f"an id of its own: {first[plugin.id]} has it already"
+            yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed)
+        first.setdefault(plugin.id, path)
+    yield from _metrics_ports(plugins)
+    yield from _job_ids(plugins, drivers)
+
+
+def _job_ids(
+    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
+) -> Iterator[Problem]:
+    """Yield each job whose id another job of the spec has. Plugins of one id are told of by `check_plugins`."""
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    for path, plugin in plugins.items():
+        driver = drivers[path]
+        for name in driver.roles if driver else ():
+            given = jobs.job_id(plugin, name)
+            where, other = first.setdefault((plugin.namespace, given), (path, name))
+            is_taken = (where, other) != (path, name)
+            if is_taken and (where == path or plugins[where].id != plugin.id):
+                allowed = f"an id of its own: the {other} job of {where} has it already"
+                yield Problem(path=f"{path}.job_ids.{name}", got=repr(given), allowed=allowed)
+
+
+def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
+    """Yield each plugin whose port for metrics, or the next one, another plugin has on the same clients."""
+    before: dict[str, int] = {}
+    for path, plugin in plugins.items():
+        port = plugin.metrics_port
+        for other, taken in before.items() if port else ():
+            if port and abs(port - taken) <= 1 and not _apart(plugin, plugins[other]):
+                allowed = (
+                    f"a port of its own, and the next one: {other} has {taken} and {taken + 1} on the same clients"
+                )
+                yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
+                break
+        before |= {path: port} if port else {}
+
+
+def _apart(one: spec.PluginSpec, other: spec.PluginSpec) -> bool:
+    """Return whether no client can run both plugins."""
+    zones = {one.availability_zone, other.availability_zone}
+    pools = {one.node_pool, other.node_pool}
+    return (len(zones) > 1 and None not in zones) or (len(pools) > 1 and "all" not in pools)
+
+
+def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    has = ", ".join(driver.roles)
+    for name in ROLES:
+        role = driver.roles.get(name)
+        if role is None and name in plugin.model_fields_set:
+            allowed = f"no {name} for {driver.name}, which has only: {has}"
+            yield Problem(path=f"{path}.{name}", got="one", allowed=allowed, fix="remove it")
+        if role is None and getattr(plugin.job_ids, name):
+            allowed = f"no id of a {name} job for {driver.name}, which has only: {has}"
+            got = repr(getattr(plugin.job_ids, name))
+            yield Problem(path=f"{path}.job_ids.{name}", got=got, allowed=allowed, fix="remove it")
+        if role is None or name == "node":
+            continue
+        given = getattr(plugin, name).count
+        where = f"{path}.{name}.count"
+        if given and role.job_type == "system":
+            allowed = "no count: a system job runs one instance on each eligible client"
+            yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
+        if given and given < role.count_minimum:
+            allowed = f"at least {role.count_minimum} for {driver.name}: {role.count_advice}"
+            yield Problem(path=where, got=str(given), allowed=allowed)
+        if given and role.count_limit and given > role.count_limit:
+            allowed = f"at most {role.count_limit} for {driver.name}: {role.count_advice}"
+            yield Problem(path=where, got=str(given), allowed=allowed)
+
+
+def _region(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    where = f"{path}.aws_region"
+    if driver.uses_aws and plugin.aws_region is None:
+        yield Problem(path=where, got="nothing", allowed="a value", fix="add aws_region")
+    if not driver.uses_aws and plugin.aws_region is not None:
+        allowed = f"none: {driver.name} is not told an AWS region"
+        yield Problem(path=where, got=repr(plugin.aws_region), allowed=allowed, fix="remove it")
+    zone = plugin.availability_zone
+    if zone and not driver.uses_aws:
+        allowed = f"none: {driver.name} is not of AWS, whose zones Nomad's clients tell"
+        fix = "use constraints, and availability_zone or topologies of the volumes"
+        yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed, fix=fix)
+    if zone and plugin.aws_region and not zone.startswith(plugin.aws_region):
+        allowed = f"a zone of {plugin.aws_region}, the plugin's region"
+        yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed)
+
+
+def _task_drivers(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    yield from _task_driver(plugin, plugin.task_driver, f"{path}.task_driver")
+    if plugin.task_driver.name == "exec":
+        allowed = "docker, podman or raw_exec: what a task of exec mounts is not seen outside of it"
+        fix = "put it under controller.task_driver, for the controller alone"
+        yield Problem(path=f"{path}.task_driver.name", got="exec", allowed=allowed, fix=fix)
+    own = plugin.controller.task_driver
+    if own:
+        yield from _task_driver(plugin, own, f"{path}.controller.task_driver")
+
+
+def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) -> Iterator[Problem]:
+    yield from job_text(task.command or "", f"{path}.command")
+    yield from job_text(task.client_data_dir or "", f"{path}.client_data_dir")
+    for index, argument in enumerate(task.arguments):
+        yield from job_text(argument, f"{path}.arguments[{index}]")
+    if task.name in PROCESS_DRIVERS:
+        if task.command is None:
+            fix = "name the driver's binary on the clients"
+            yield Problem(path=f"{path}.command", got="nothing", allowed=f"a command for {task.name}", fix=fix)
+        if task.client_data_dir is None and task.name == "raw_exec":
+            fix = "it is data_dir in the agent's configuration; no API tells it"
+            allowed = "the clients' data directory for raw_exec"
+            yield Problem(path=f"{path}.client_data_dir", got="nothing", allowed=allowed, fix=fix)
+        if plugin.image and task is plugin.task_driver:
+            allowed = "docker or podman where image is set"
+            yield Problem(path=f"{path}.name", got=f"{task.name} with an image", allowed=allowed)
+    elif task.command is not None or task.arguments:
+        allowed = f"no command and no arguments for {task.name}: the image has its own"
+        yield Problem(path=path, got="command or arguments", allowed=allowed, fix="use image and extra_arguments")
+
+
+def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    if jobs.in_containers(plugin, driver) and not (plugin.image or driver.image):
+        yield Problem(
+            path=f"{path}.image", got="nothing", allowed="an image, which the driver does not name", fix="add it"
+        )
+    if plugin.image and plugin.image_digest and "@" in plugin.image:
+        yield Problem(path=f"{path}.image_digest", got="two digests", allowed="one, in image or in image_digest")
+    tag = (plugin.image or "").rpartition("/")[2].partition("@")
+    if plugin.image and not tag[1] and not plugin.image_digest and tag[0].partition(":")[2] in ("", "latest"):
+        allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
+        yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
+
+
+def _provider(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    name = jobs.filled(driver.provider, jobs.values(plugin, driver))
+    if name != driver.provider and not PROVIDER.fullmatch(name):
+        allowed = f"an id that ends in a letter or digit and of which {driver.provider} has at most 63 characters"
+        yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed, fix="choose a shorter id")
+
+
+def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    for key, value in plugin.environment.items():
+        yield from job_text(value, f"{path}.environment.{key}", shown=False)
+        if key == "CSI_ENDPOINT":
+            yield Problem(path=f"{path}.environment.{key}", got="a value", allowed="no CSI_ENDPOINT: Nomad sets it")
+    for field in ("image", "node_pool", "nomad_region"):
+        yield from job_text(getattr(plugin, field) or "", f"{path}.{field}")
+    for index, datacenter in enumerate(plugin.datacenters):
+        yield from job_text(datacenter, f"{path}.datacenters[{index}]")
+    for index, constraint in enumerate(plugin.constraints):
+        yield from constraint_rules.check(constraint, f"{path}.constraints[{index}]")
+
+
+def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    verify, update, restart = plugin.verify, plugin.update, plugin.restart
+    if verify.stable_s >= verify.timeout_s:
+        allowed = f"less than timeout_s ({verify.timeout_s:g})"
+        yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
+    monolith = driver.roles.get("monolith")
+    if verify.min_healthy_per_zone is not None and monolith is not None and monolith.job_type == "service":
+        allowed = "no minimum for each zone: Nomad places the instances of this driver, by their number"
+        got = str(verify.min_healthy_per_zone)
+        fix = "use min_healthy_percent"
+        yield Problem(path=f"{path}.verify.min_healthy_per_zone", got=got, allowed=allowed, fix=fix)
+    slow = jobs.health_timeout_s(plugin, driver)
+    if update and update.healthy_deadline_s < slow:
+        allowed = f"at least {slow}, the health timeout: or Nomad gives a deployment up that would become healthy"
+        yield Problem(path=f"{path}.update.healthy_deadline_s", got=str(update.healthy_deadline_s), allowed=allowed)
+    if update and update.min_healthy_time_s >= update.healthy_deadline_s:
+        allowed = f"less than healthy_deadline_s ({update.healthy_deadline_s})"
+        got = str(update.min_healthy_time_s)
+        yield Problem(path=f"{path}.update.min_healthy_time_s", got=got, allowed=allowed)
+    if restart.interval_s < LEAST_INTERVAL_S:
+        allowed = f"at least {LEAST_INTERVAL_S}, or Nomad refuses the job"
+        yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)
+    elif restart.attempts * restart.delay_s > restart.interval_s:
+        allowed = f"at least attempts x delay_s ({restart.attempts * restart.delay_s}), or Nomad refuses the job"
+        yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)

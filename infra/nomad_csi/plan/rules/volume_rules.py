@@ -1,0 +1,258 @@
+"""Rules that join a volume of the spec with its driver and its plugin, and volumes with each other."""
+
+import functools
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan import shared_storage
+from nomad_csi.plan import volumes as volume_plans
+from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, moved_rules, secret_rules
+from nomad_csi.spec import model as spec
+
+EXTERNAL_ID_LIMIT_BYTES = 128
+"""Source: CSI specification 1.12, "Size Limits"."""
+
+SEGMENT_LIMIT = 63
+"""Characters of a segment's value, and of each part of its key. Source: CSI specification 1.12, ``Topology``."""
+
+RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-csi:")
+"""Source: EC2 API (``aws:``); aws-ebs-csi-driver, ``pkg/cloud/cloud.go``; `plan.volumes`."""
+
+
+def check_volume(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with *volume* under *driver*, and under *plugin* where that is known."""
+    yield from _source(volume, driver, plugin, path)
+    yield from _zones(volume, driver, plugin, path)
+    yield from _capabilities(volume, driver, path)
+    yield from _mount_options(volume, driver, f"{path}.mount_options")
+    yield from _tags(volume, path)
+    if volume.shares_storage:
+        yield from _sharing(volume, driver, f"{path}.shares_storage")
+    yield from _topologies(volume, f"{path}.topologies")
+    yield from secret_rules.check_volume(volume, path)
+    secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
+    if volume.context or driver.context.required:
+        yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
+    if volume.parameters or driver.parameters.required:
+        yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
+    if secrets or driver.secrets.required:
+        yield from key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets", is_secret=True)
+    for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
+        if values:
+            yield from key_rules.check_size(values, f"{path}.{name}")
+
+
+def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
+    """Yield what two volumes cannot have in common. Keys are paths; *drivers* are by the plugin's id."""
+    taken = UsedIds(drivers)
+    for path, volume in volumes.items():
+        yield from taken.add(volume, path)
+
+
+class UsedIds:
+    """The ids and the storage of volumes that come one by one."""
+
+    def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
+        self._drivers = drivers
+        self._ids: dict[str, dict[str, str]] = {}
+        self._storage: dict[str, dict[str, shared_storage.User]] = {}
+        self._former: set[tuple[str, str]] = set()
+
+    def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+        """Take what *volume* has, and yield what an earlier one has already."""
+        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, path)
+        if earlier is not path:
+            allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
+            yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
+        driver = self._drivers.get(volume.plugin_id)
+        if volume.existing is None or driver is None:
+            return
+        users = self._storage.setdefault(driver.provider, {})
+        wanted = shared_storage.User(name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage)
+        others = {users.setdefault(name, wanted) for name in shared_storage.identities(volume.existing.external_id)}
+        for other in others - {wanted}:
+            if fix := shared_storage.refusal(wanted, other):
+                allowed = f"an external id of its own: {other.name} has it already"
+                got = repr(volume.existing.external_id)
+                yield Problem(path=f"{path}.existing.external_id", got=got, allowed=allowed, fix=fix)
+
+    def is_moved_twice(self, volume: spec.VolumeSpec) -> bool:
+        """Return whether *volume*, which was added, has a former id of another one, or one that is there; or is one."""
+        former = moved_rules.former_key(volume)
+        if former is not None:
+            if former in self._former or former[1] in self._ids.get(former[0], {}):
+                return True
+            self._former.add(former)
+        return (volume.namespace, volume.id) in self._former
+
+
+def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
+    """Return the access modes that *volume* may be claimed with."""
+    return _modes(tuple(item.access_mode for item in volume.capabilities) or driver.default_mode[:1])
+
+
+@functools.lru_cache(64)
+def _modes(modes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return *modes*, the same object for all volumes that have them."""
+    return modes
+
+
+def _source(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    possible = [name for name in spec.SOURCES if _can(driver, name)]
+    for name in spec.SOURCES:
+        if getattr(volume, name) is not None and name not in possible:
+            allowed = f"{' or '.join(possible)} under a plugin of {driver.name}"
+            yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=f"check plugin_id {volume.plugin_id!r}")
+    if volume.ebs:
+        yield from ebs_rules.check(volume.ebs, f"{path}.ebs")
+    if volume.efs:
+        yield from efs_rules.check(volume.efs, f"{path}.efs")
+    if volume.existing:
+        yield from _existing(volume, volume.existing, driver, f"{path}.existing")
+        yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
+    if volume.create:
+        yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
+    if volume.create and volume.context:
+        allowed = "none: the plugin writes the context of a volume that it makes"
+        yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")
+    if volume.create and driver.topology_key and not volume.create.availability_zone and not volume.topologies:
+        allowed = f"a zone: {driver.name} makes a volume in one"
+        yield Problem(path=f"{path}.create.availability_zone", got="nothing", allowed=allowed, fix="add the zone")
+
+
+def _can(driver: spec.DriverSpec, source: str) -> bool:
+    if source in ("ebs", "efs"):
+        return driver.storage == source
+    return driver.registers if source == "existing" else driver.creates
+
+
+def _existing(
+    volume: spec.VolumeSpec, existing: spec.ExistingSpec, driver: spec.DriverSpec, path: str
+) -> Iterator[Problem]:
+    external_id = existing.external_id
+    rule = driver.external_id
+    if not rule.fits(external_id):
+        yield Problem(path=f"{path}.external_id", got=repr(external_id), allowed=rule.allowed)
+    elif len(external_id.encode()) > EXTERNAL_ID_LIMIT_BYTES:
+        got = f"{len(external_id.encode())} bytes"
+        yield Problem(path=f"{path}.external_id", got=got, allowed=f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes")
+    form = rule.form(external_id)
+    zoned = driver.topology_key and (form is None or form.zoned)
+    if zoned and existing.availability_zone is None and not volume.topologies:
+        fix = "add the zone of the volume"
+        allowed = "a zone: without one Nomad places jobs where the volume cannot be attached"
+        yield Problem(path=f"{path}.availability_zone", got="nothing", allowed=allowed, fix=fix)
+
+
+def _form(
+    existing: spec.ExistingSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield that *plugin* lacks the flag that this form of the external id calls for, if it does."""
+    form = driver.external_id.form(existing.external_id)
+    if plugin is None or form is None or form.flag is None:
+        return
+    role: spec.PluginRole = "monolith" if "monolith" in driver.roles else "controller"
+    given = getattr(plugin.extra_arguments, role)
+    if not any(argument.lstrip("-").partition("=")[0] == form.flag for argument in given):
+        allowed = f"an id of another form, unless the {role} of plugin {plugin.id} has the flag --{form.flag}"
+        fix = f"add --{form.flag}=true to extra_arguments.{role} of the plugin"
+        yield Problem(path=path, got=repr(existing.external_id), allowed=allowed, fix=fix)
+
+
+def _zones(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    zones = {}
+    for name, source in (("ebs", volume.ebs), ("existing", volume.existing), ("create", volume.create)):
+        if source and source.availability_zone:
+            zones[f"{name}.availability_zone"] = source.availability_zone
+    for index, target in enumerate(volume.efs.mount_targets if volume.efs else ()):
+        zones[f"efs.mount_targets[{index}].availability_zone"] = target.availability_zone
+    region = plugin.aws_region or "" if plugin else ""
+    for where, zone in zones.items():
+        if not zone.startswith(region) and driver.uses_aws:
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
+        elif plugin and plugin.availability_zone and not volume.efs and zone != plugin.availability_zone:
+            allowed = f"{plugin.availability_zone}, the only zone that plugin {plugin.id} serves"
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=allowed)
+
+
+def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
+    modes = driver.modes | {(item.access_mode, item.attachment_mode) for item in (form.capabilities if form else ())}
+    for index, capability in enumerate(volume.capabilities):
+        mode = (capability.access_mode, capability.attachment_mode)
+        where = f"{path}.capabilities[{index}]"
+        if mode not in modes:
+            allowed = "one of " + ", ".join(sorted(" ".join(mode) for mode in modes))
+            allowed = f"{allowed} for {driver.name}"
+            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=driver.modes_advice)
+        elif volume.ebs and capability.access_mode.startswith("multi-node"):
+            allowed = "a volume made elsewhere for multi-node access: only io1 and io2 volumes can be attached twice"
+            fix = "make it with Multi-Attach and register it as existing"
+            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=fix)
+
+
+def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    modes = access_modes(volume, driver)
+    if volume.create:
+        yield Problem(path=path, got="true", allowed="no such key: a plugin makes the storage anew")
+    elif not shared_storage.is_shareable(modes):
+        yield Problem(path=path, got=", ".join(modes), allowed="it only with access modes for several nodes")
+
+
+def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
+        for key in source.tags if source else ():
+            if key.startswith(RESERVED_TAG_PREFIXES):
+                allowed = (
+                    f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
+                )
+                yield Problem(path=f"{path}.{name}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
+
+
+def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    options = volume.mount_options
+    if options.fs_type and driver.fs_types is not None and options.fs_type not in driver.fs_types:
+        allowed = f"one of {', '.join(sorted(filter(None, driver.fs_types)))} for {driver.name}"
+        yield Problem(path=f"{path}.fs_type", got=repr(options.fs_type), allowed=allowed)
+    for index, flag in enumerate(options.mount_flags):
+        for start, fix in driver.refused_mount_flags.items():
+            if flag.lower().startswith(start):
+                where = f"{path}.mount_flags[{index}]"
+                yield Problem(path=where, got=repr(flag), allowed=f"flags that {driver.name} takes", fix=fix)
+    attachments = {capability.attachment_mode for capability in volume.capabilities}
+    if attachments == {"block-device"} and (options.fs_type or options.mount_flags):
+        yield Problem(path=path, got="some", allowed="no mount options for a block device", fix="remove them")
+
+
+def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    for index, segments in enumerate(volume.topologies):
+        where = f"{path}[{index}]"
+        if not segments:
+            allowed = "at least one segment: Nomad drops an empty place, and the volume would be bound to none"
+            yield Problem(path=where, got="no segments", allowed=allowed)
+        for key, value in segments.items():
+            prefix, _, name = key.rpartition("/")
+            if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
+                allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
+                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed)
+
+
+def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
+    """Return what *driver* wants of the context; of a volume that it makes, it writes the context itself."""
+    keys = volume_plans.context_keys(volume, driver)
+    return _optional(keys) if volume.create else keys
+
+
+def _parameters(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
+    """Return what *driver* wants of the parameters; it reads them only when it makes the volume."""
+    return driver.parameters if volume.create else _optional(driver.parameters)
+
+
+def _optional(keys: spec.KeysSpec) -> spec.KeysSpec:
+    return keys.model_copy(update={"required": frozenset(), "required_with": {}})

@@ -1,0 +1,137 @@
+"""The deep probe: what a plugin answers, compared with what Nomad has registered of it. Only reads."""
+
+import dataclasses
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
+
+from nomad_csi import errors, findings, nomad
+from nomad_csi.csi import report, validation
+from nomad_csi.nomad import nodes, plugins, volume_reads, volumes
+from nomad_csi.plan import probe_job as plan_probe_job
+from nomad_csi.probing import probe_job, probe_job_volumes, probed, probed_needs, volume_answers
+
+Secrets = Mapping[str, Mapping[str, str]]
+"""Secrets of volumes by ``namespace/volume_id``; Nomad does not show them."""
+
+EVERYWHERE = "*"
+_NONE: Secrets = {}
+
+
+def on_nodes(
+    client: nomad.Nomad,
+    plugin_id: str,
+    job: plan_probe_job.ProbeJob,
+    *,
+    wait_s: float = plan_probe_job.WAIT_S,
+    cancelled: threading.Event | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> probed.ProbedPlugin:
+    """
+    Return what the instances of *plugin_id* answer on their clients, and what that has against its registered volumes.
+
+    A controller is asked for each volume; those that need secrets are told as not validated. Arguments and errors are
+    those of `probe_job.ask`; a token that may not read volumes is a finding.
+    """
+    needs, unread = _needs(client, plugin_id)
+    given = probe_job_volumes.ProbedVolumes(registered=needs)
+    found = probe_job.ask(client, plugin_id, job, needs=given, wait_s=wait_s, cancelled=cancelled, tell=tell)
+    return _compared(found, needs, unread)
+
+
+def _compared(
+    picture: probed.ProbedPlugin, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
+) -> probed.ProbedPlugin:
+    found = probed_needs.judge(picture.plugin_id, picture.rows, needs)
+    return dataclasses.replace(picture, findings=(*unread, *found, *picture.findings))
+
+
+def of_endpoint(
+    client: nomad.Nomad,
+    plugin_id: str,
+    answer: report.ProbeReport,
+    *,
+    local: str,
+    secrets: Secrets = _NONE,
+    timeout_s: float,
+) -> probed.ProbedPlugin:
+    """
+    Return what the plugin behind one endpoint answered, compared with what Nomad has of *plugin_id*.
+
+    Args:
+        client: the cluster.
+        plugin_id: a CSI plugin of the cluster.
+        answer: what the plugin answered; a path with an allocation's id tells which instance it is.
+        local: where the endpoint is reached from here; a controller is asked for every volume.
+        secrets: what the plugin needs for that, by volume.
+        timeout_s: seconds for each volume.
+
+    Raises:
+        errors.SpecError: the cluster has no such plugin.
+        errors.NomadApiError: Nomad did not answer.
+        errors.RefusedError: secrets would go unencrypted to another machine.
+
+    """
+    plugin = probe_job.plugin_of(client, plugin_id)
+    if answer.name and plugin.provider and answer.name != plugin.provider:
+        return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
+    names = {node.node_id: node.name for node in nodes.list_nodes(client)}
+    mine = [item for item in (*plugin.controllers, *plugin.nodes) if item.alloc_id in answer.endpoint.split("/")]
+    said = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
+    rows = tuple(row for row in probed.judge(plugin, names, said) if row.alloc_id in {item.alloc_id for item in mine})
+    needs, unread = _needs(client, plugin_id)
+    validated: tuple[findings.Finding, ...] = ()
+    if answer.ready and answer.controller_capabilities is not None:
+        validated = volume_answers.judge(needs, _validate(client, local, needs, secrets, timeout_s))
+    found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
+
+
+def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:
+    return findings.finding(
+        "provider-differs",
+        f"plugin {plugin.plugin_id}",
+        expected=f"driver {plugin.provider}, as Nomad knows the plugin",
+        found=f"{answer.name} behind {answer.endpoint}",
+    )
+
+
+def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
+    return findings.finding(
+        "instance-unknown",
+        f"plugin {plugin_id}",
+        expected="the path of a socket with the id of one of its allocations",
+        found=answer.endpoint,
+    )
+
+
+def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:
+    """Return the volumes that are registered for the plugin, and a finding for those that may not be read."""
+    try:
+        listed = [item for item in volumes.list_volumes(client, EVERYWHERE) if item.plugin_id == plugin_id]
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return (), (_unread(plugin_id, error.message, error.advice),)
+    read = volume_reads.read(client, ((item.namespace, item.volume_id) for item in listed))
+    return read.volumes, tuple(_unread(plugin_id, item.what, item.reason) for item in read.unread)
+
+
+def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
+    return findings.finding(
+        "volumes-unread",
+        f"plugin {plugin_id}",
+        expected="a token that may list and read its volumes",
+        found=what,
+        advice=advice,
+    )
+
+
+def _validate(
+    client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
+) -> dict[validation.Key, validation.Validated]:
+    """Ask the controller for each volume."""
+    questions = [probe_job_volumes.question(item) for item in needs]
+    known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
+    insecure = client.connection.insecure_http
+    return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

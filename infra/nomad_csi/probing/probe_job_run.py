@@ -1,0 +1,241 @@
+"""
+The probe job in the cluster: registered, waited for, its logs read, and purged whatever happens.
+
+It runs once on each client that is named. The logs are one call for each client, which nothing saves; everything else
+is a number of calls that does not grow with them.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from nomad_csi import errors, json_text, nomad
+from nomad_csi.csi import report
+from nomad_csi.health import gather
+from nomad_csi.nomad import jobs, logs, nodes
+from nomad_csi.nomad.records import claim_holders
+from nomad_csi.plan import probe_job
+from nomad_csi.probing import probed
+from nomad_csi.render import documents
+
+POLL_S = 0.5
+"""Between two looks at the job's allocations; where a look takes its time, twice that."""
+
+REMOVE_S = 10.0
+"""How long probes may take to end when they are told to, in seconds."""
+
+READERS = 16
+"""Logs that are read at the same time: each is passed on to its client. Nomad refuses an address's 101st connection."""
+
+LOG_TIMEOUT_S = 10.0
+"""For one log: it comes from a client, which may have gone."""
+
+READ_S = 20.0
+"""All logs together may take as long as the probes; and this long at least, in seconds."""
+
+LOG_BYTES = 1 << 20
+"""Far more than a client with fifty plugins writes."""
+
+
+def answers(
+    client: nomad.Nomad,
+    job: probe_job.ProbeJob,
+    wanted: Iterable[str],
+    known: Mapping[str, nodes.Node],
+    *,
+    wait_s: float = probe_job.WAIT_S,
+    cancelled: threading.Event | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, probed.ClientAnswer]:
+    """
+    Return what each of the clients *wanted* answered, by its id; one that cannot be asked says why.
+
+    Args:
+        client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
+        job: how the probe gets onto the clients; its id and clients are filled in here.
+        wanted: ids of clients.
+        known: the cluster's clients by id.
+        wait_s: seconds for all clients together; their logs may take as long again.
+        cancelled: set to end the wait; the job is purged all the same.
+        tell: told what is being done.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not run the job or show its logs.
+        errors.NomadCsiError: the job could not be removed; with the command that does.
+        errors.CancelledError: *cancelled* was set.
+
+    """
+    ids = sorted(set(wanted))
+    found = {node_id: item for node_id in ids if (item := why_not(known.get(node_id), job)) is not None}
+    asked = tuple(node_id for node_id in ids if node_id not in found)
+    if asked:
+        run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
+        tell(f"asking {len(asked)} clients with job {run.job_id}")
+        found |= _run(client, run, wait_s, cancelled or threading.Event())
+    return found
+
+
+def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAnswer | None:
+    """Return why the job would not run on the client; ``None``: it will."""
+    if node is None:
+        return _nothing("Nomad does not know the client any more", "ask again: its allocations are on their way out")
+    if node.status != "ready":
+        return _nothing(f"the client is {node.status}", "look at the client with `nomad node status`")
+    if node.draining or not node.eligible:
+        why = "the client is draining" if node.draining else "the client is not eligible for scheduling"
+        return _nothing(why, f"no job is placed there now; ask on the client itself: {_BY_HAND}")
+    if not node.drivers.get(job.task_driver, False):
+        fix = "enable it, or run the probe in an image" if job.task_driver == "raw_exec" else "enable it"
+        why = f"the task driver {job.task_driver} is not healthy on the client"
+        return _nothing(why, f"{fix}; or ask on the client itself: {_BY_HAND}")
+    return None
+
+
+_BY_HAND = "nomad-csi probe --folder STATE_DIR/csi/plugins"
+
+
+def _nothing(problem: str, advice: str = "") -> probed.ClientAnswer:
+    return probed.ClientAnswer(problem=problem, advice=advice, reports={})
+
+
+def _run(
+    client: nomad.Nomad, job: probe_job.ProbeJob, wait_s: float, cancelled: threading.Event
+) -> Mapping[str, probed.ClientAnswer]:
+    """Run the job, and return what each of its clients answered."""
+    with _running(client, job) as parsed:
+        ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
+        until = time.monotonic() + max(wait_s, READ_S)
+        reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
+        read = dict(zip(ran, gather.in_parallel(reads, workers=READERS), strict=True))
+        late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
+    return {node_id: read.get(node_id) or _nothing(late) for node_id in job.node_ids}
+
+
+def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> str:
+    """Return why clients got no task; Nomad's reason is that of a plan, which tells no client by name."""
+    late = f"the probe was not placed there within {wait_s:g} s"
+    try:
+        reason = jobs.plan(client, parsed).failed_groups.get(probe_job.TASK, "")
+    except errors.NomadApiError as error:
+        reason = f"not told, {error.message}"
+    told = f" (Nomad's reason: {reason})" if reason else ""
+    return f"{late}{told}: compare the job's node pool, datacenters and room"
+
+
+@contextlib.contextmanager
+def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
+    """Hold the job in the cluster for as long as the block runs; give it as Nomad has it."""
+    source = documents.probe_job_file(job)
+    parsed = jobs.parse(client, source, namespace=job.namespace)
+    may_be_there = True  # also where an interrupt comes before the reply
+    try:
+        try:
+            jobs.register(client, parsed, source=source, enforce_index=0)
+        except errors.NomadApiError as error:
+            may_be_there = error.kind == "ambiguous"
+            raise
+        yield parsed
+    finally:
+        if may_be_there:
+            _remove(client, job)
+
+
+def _wait(
+    client: nomad.Nomad, job: probe_job.ProbeJob, deadline: float, cancelled: threading.Event
+) -> dict[str, jobs.Allocation]:
+    """Return the job's allocations by node, once all have ended or it is *deadline* on the monotonic clock."""
+    while True:
+        began = time.monotonic()
+        found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
+        ended = [node_id for node_id, item in found.items() if item.client_status in claim_holders.ENDED]
+        if len(ended) >= len(job.node_ids) or time.monotonic() >= deadline:
+            return found
+        if cancelled.wait(max(POLL_S, 2 * (time.monotonic() - began))):
+            raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
+
+
+def _read(
+    client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation, until: float
+) -> probed.ClientAnswer:
+    """
+    Return what the probe of one client printed; it is not asked for after *until* on the monotonic clock.
+
+    Raises `errors.NomadApiError` where no log may be read at all.
+    """
+    if allocation.client_status not in claim_holders.ENDED:
+        return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
+    if time.monotonic() >= until:
+        return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout-s")
+    try:
+        text = logs.tail(
+            client,
+            job.namespace,
+            allocation.alloc_id,
+            probe_job.TASK,
+            stream="stdout",
+            length=LOG_BYTES,
+            timeout_s=LOG_TIMEOUT_S,
+        )
+    except errors.NomadApiError as error:
+        if error.status == HTTPStatus.FORBIDDEN:
+            raise
+        return _nothing(_failure(client, job, allocation) or f"its log could not be read: {error.message}")
+    try:
+        return _answer(json_text.decode(text))
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        return _nothing(_failure(client, job, allocation) or f"what the probe printed there is no answer: {error}")
+
+
+def _answer(document: Any) -> probed.ClientAnswer:
+    reports = {alloc_id: report.of_json(found) for alloc_id, found in document["reports"].items()}
+    validated = document.get("validated", {})
+    return probed.ClientAnswer(problem=str(document["problem"]), reports=reports, validated=dict(validated))
+
+
+def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> str:
+    """Return why the probe failed there: the last event that tells, and the end of what it wrote; empty: it did not."""
+    if allocation.client_status == "complete":
+        return ""
+    told = [event.message for event in allocation.task_events if event.type in {"Driver Failure", "Setup Failure"}]
+    if told:
+        return f"the probe could not start: {told[-1]}; see whether {job.command!r} is there and can be run"
+    try:
+        said = logs.tail(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
+    except errors.NomadApiError:
+        said = ""
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
+    return f"the probe failed: {last}" if last else f"the probe {allocation.client_status}"
+
+
+def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
+    """
+    Stop the job, wait for what it started, and purge it; after `REMOVE_S` purge it whatever runs.
+
+    Raises `errors.NomadCsiError` where Nomad does not let it: somebody has to.
+    """
+    deadline = time.monotonic() + REMOVE_S
+    try:
+        jobs.stop(client, job.namespace, job.job_id, purge=False)
+        while time.monotonic() < deadline and _is_alive(client, job):
+            time.sleep(POLL_S)
+        jobs.stop(client, job.namespace, job.job_id, purge=True)
+    except errors.NomadApiError as error:
+        by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
+        raise errors.NomadCsiError(f"job {job.job_id} is left behind: {error}; remove it: {by_hand}") from error
+
+
+def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
+    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not look at it."""
+    try:
+        found = jobs.allocations(client, job.namespace, job.job_id)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return False
+    return any(item.client_status not in claim_holders.ENDED for item in found)

@@ -1,0 +1,172 @@
+"""
+What the instances of a plugin answered on their own clients, joined with what Nomad knows of them. Pure.
+
+An instance of which there is no answer is never taken for healthy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi.csi import report
+from nomad_csi.findings import Finding, errors_of, printing
+from nomad_csi.health import found as seen
+from nomad_csi.health import instances
+from nomad_csi.nomad.records import plugins
+from nomad_csi.text import foreign, table
+
+NO_ANSWER = seen.NO_ANSWER
+"""Verdict on an instance that could not be asked."""
+
+WIDTH = 120
+_SHORT = 8
+"""Characters of an allocation's id that are shown, as Nomad does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientAnswer:
+    """What came back from one client."""
+
+    problem: str = ""
+    """Why there is no answer, or not all of one; empty: there is."""
+
+    advice: str = ""
+    """What to do about it; empty: the problem says it."""
+
+    reports: Mapping[str, report.ProbeReport]
+    """By allocation id."""
+
+    validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What its controllers said of volumes, as it was written, by allocation id; none where nobody was asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedInstance:
+    """One instance in one role."""
+
+    role: str
+    node_id: str
+    node_name: str
+    alloc_id: str
+    verdict: str
+    """A `report.Verdict`, or `NO_ANSWER`."""
+
+    detail: str
+    report: report.ProbeReport | None
+    instance: plugins.Instance
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answered that all is well."""
+        return self.verdict == "ready"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedPlugin:
+    """All instances of a plugin."""
+
+    plugin_id: str
+    rows: tuple[ProbedInstance, ...]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are instances, all of them answered and are ready, and nothing else is wrong."""
+        return bool(self.rows) and all(row.ready for row in self.rows) and not errors_of(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the picture as data."""
+        names = ("role", "node_id", "node_name", "alloc_id", "verdict", "detail")
+        shown = [
+            {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
+            for row in self.rows
+        ]
+        return {
+            "plugin_id": self.plugin_id,
+            "ok": self.ok,
+            "instances": shown,
+            "findings": printing.as_json(self.findings),
+        }
+
+    def as_table(self, width: int = WIDTH) -> str:
+        """Return the picture as text: a line for each instance, the findings, and the sum."""
+        rows = [
+            (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.verdict, row.detail or "-")
+            for row in self.rows
+        ]
+        ready = sum(row.ready for row in self.rows)
+        silent = sorted({row.node_name or row.node_id for row in self.rows if row.verdict == NO_ANSWER})
+        total = f"plugin {self.plugin_id}: {ready} of {len(self.rows)} instances are ready"
+        if silent:
+            total = f"{total}; no answer from {', '.join(silent)}"
+        parts = [table.columns([("role", "client", "allocation", "verdict", "detail"), *rows], width)] if rows else []
+        return "\n".join([*parts, *map(printing.as_line, self.findings), total])
+
+
+def judge(
+    plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]
+) -> tuple[ProbedInstance, ...]:
+    """
+    Return a row for each instance that Nomad knows of *plugin*, controllers first.
+
+    *names* are the clients' names, and *answers* what came from each, both by node id.
+    """
+    return tuple(
+        _row(item, names.get(item.node_id, ""), answers.get(item.node_id)) for item in instances.all_of(plugin)
+    )
+
+
+def merged(
+    provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None, *, is_new: bool = False
+) -> seen.Probed:
+    """
+    Return what came from an instance's client as the instance's own word, for a verdict.
+
+    *provider* is the name that it must answer. *is_new*: it came while its client was asked, so that a missing socket
+    says nothing.
+    """
+    said = answer.reports.get(alloc_id) if answer else None
+    if said is None and answer is not None and is_new and not answer.problem:
+        answer = ClientAnswer(problem="it came while its client was asked", advice="ask again", reports={})
+    verdict, detail = _verdict(role, answer, said)
+    if verdict == NO_ANSWER:
+        return seen.Probed(reached=False, verdict=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
+    name = said.name if said else ""
+    if verdict == "ready" and name != provider:
+        verdict, detail = "wrong-name", f"name: expected {provider}, got {name}"
+    return seen.Probed(
+        reached=True,
+        healthy=verdict == "ready",
+        verdict=verdict,
+        provider=name,
+        version=said.vendor_version if said else "",
+        detail=f"{verdict}: {detail}" if detail else "",
+    )
+
+
+def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> ProbedInstance:
+    found = answer.reports.get(instance.alloc_id) if answer else None
+    verdict, detail = _verdict(instance.role, answer, found)
+    return ProbedInstance(
+        role=instance.role,
+        node_id=instance.node_id,
+        node_name=node_name,
+        alloc_id=instance.alloc_id,
+        verdict=verdict,
+        detail=foreign.clean(detail),
+        report=found,
+        instance=instance,
+    )
+
+
+def _verdict(role: str, answer: ClientAnswer | None, found: report.ProbeReport | None) -> tuple[str, str]:
+    if found is None:
+        if answer is None or answer.problem:
+            return NO_ANSWER, answer.problem if answer else "the client was not asked"
+        return "missing", "its client was asked, and the allocation has no folder with a socket there"
+    serves: Sequence[str] | None = found.controller_capabilities
+    if role == "node":
+        serves = found.node_capabilities
+    if found.ready and serves is None:
+        return "wrong-role", f"Nomad knows it as a {role}, and it serves no such part of CSI"
+    return found.verdict, "" if found.ready else found.detail

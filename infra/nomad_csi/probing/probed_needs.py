@@ -1,0 +1,180 @@
+"""
+What a plugin answers, against what its registered volumes need and what Nomad remembers of it. Pure.
+
+Nomad asks a plugin for its place, limit and version once in the life of an allocation, and places by that memory.
+Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``scheduler/feasible/feasible.go``
+(``CSIVolumeChecker``), ``nomad/structs/node.go`` (``CSITopology.MatchFound``), 2026-08-21.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nomad_csi import findings
+from nomad_csi.nomad.records import claim_holders, volumes
+from nomad_csi.probing import probed
+from nomad_csi.text import foreign
+
+CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
+
+
+def judge(
+    plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
+) -> tuple[findings.Finding, ...]:
+    """Return what is wrong between the answers in *rows* and the registered volumes *needs* of the plugin."""
+    answered = [row for row in rows if row.report and row.ready]
+    nodes = [row for row in answered if row.role == "node"]
+    held = _held(needs)
+    return (
+        *(found for row in answered for found in _remembered(plugin_id, row)),
+        *_differing(plugin_id, answered),
+        *_capabilities(plugin_id, answered, needs),
+        *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
+        *(found for row in nodes for found in _on_node(plugin_id, row, held.get(row.node_id, ()))),
+    )
+
+
+def _remembered(plugin_id: str, row: probed.ProbedInstance) -> Iterator[findings.Finding]:
+    """Yield what the instance says otherwise than Nomad remembers."""
+    report, instance = row.report, row.instance
+    if report is None:
+        return
+    pairs = [("version", instance.provider_version, report.vendor_version)]
+    if row.role == "node":
+        pairs += [
+            ("topology", _segments(instance.segments), _segments(report.segments)),
+            ("limit of volumes", _limit(instance.max_volumes), _limit(report.max_volumes)),
+        ]
+    for what, remembered, answered in pairs:
+        if remembered and remembered != answered:
+            yield findings.finding(
+                "nomad-remembers-other",
+                _subject(plugin_id, row),
+                expected=f"the {what} that Nomad remembers: {remembered}",
+                found=answered or "nothing",
+                advice=f"Nomad asks once for each allocation; for a new one: nomad alloc stop {instance.alloc_id[:8]}",
+            )
+
+
+def _differing(plugin_id: str, rows: Sequence[probed.ProbedInstance]) -> Iterator[findings.Finding]:
+    """Yield a role whose instances can different things: Nomad takes the word of any of them."""
+    for role in ("controller", "node"):
+        said = {
+            " ".join(
+                (row.report.controller_capabilities if role == "controller" else row.report.node_capabilities) or ()
+            )
+            for row in rows
+            if row.role == role and row.report
+        }
+        if len(said) > 1:
+            yield findings.finding(
+                "instance-capabilities-differ",
+                f"plugin {plugin_id}",
+                expected=f"the same capabilities of all its {role} instances",
+                found=foreign.clean(" | ".join(sorted(said))),
+            )
+
+
+def _capabilities(
+    plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield what volumes need and the plugin does not claim."""
+    placed = [item for item in needs if item.topologies]
+    said = [row.report.plugin_capabilities for row in rows if row.report]
+    if placed and said and not any(CONSTRAINTS in capabilities for capabilities in said):
+        yield _lacking(plugin_id, CONSTRAINTS, placed, "deregister them and register them without a topology_request")
+    controllers = [row.report.controller_capabilities or () for row in rows if row.report and row.role == "controller"]
+    growing = [item for item in needs if 0 < item.capacity_bytes < item.capacity_min_bytes]
+    if growing and controllers and not any("EXPAND_VOLUME" in found for found in controllers):
+        yield _lacking(
+            plugin_id, "EXPAND_VOLUME", growing, "the driver cannot grow volumes: ask for the size they have"
+        )
+
+
+def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice: str) -> findings.Finding:
+    return findings.finding(
+        "capability-lacking",
+        f"plugin {plugin_id}",
+        expected=f"{name}, which {_named(needs)} need{'s' if len(needs) == 1 else ''}",
+        found="a plugin that does not claim it",
+        advice=advice,
+    )
+
+
+def _places(
+    plugin_id: str, nodes: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield each volume that no client of the plugin reaches."""
+    places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
+    for item in needs:
+        if item.topologies and not any(_reaches(place, item) for place in places):
+            there = "; ".join(sorted({_segments(place) for place in places}))
+            yield findings.finding(
+                "volume-out-of-reach",
+                f"volume {item.namespace}/{item.volume_id}",
+                expected=f"a client of plugin {plugin_id} in {_wanted(item)}",
+                found=foreign.clean(there or "clients that name no place"),
+                advice="add a client there, or compare the key of its topology_request with what the plugin answers",
+            )
+
+
+def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    """Yield what the claims on one client, those of the volumes *held*, have against what its plugin answers."""
+    if row.report is None:
+        return
+    for item in held:
+        if item.topologies and not _reaches(row.report.segments, item):
+            yield findings.finding(
+                "claimed-out-of-place",
+                f"volume {item.namespace}/{item.volume_id}",
+                expected=f"claims from {_wanted(item)} only",
+                found=f"one on {row.node_name or row.node_id}, in {_segments(row.report.segments) or 'no place'}",
+            )
+    yield from _room(plugin_id, row, held)
+
+
+def _room(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+    limit = row.report.max_volumes if row.report else None
+    if limit is None or len(held) < limit:
+        return
+    yield findings.finding(
+        "client-over-limit" if len(held) > limit else "client-full",
+        _subject(plugin_id, row),
+        severity="error" if len(held) > limit else "warning",
+        expected=f"at most {limit} volumes, the limit that the plugin answers",
+        found=f"{len(held)} claimed ones",
+    )
+
+
+def _held(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
+    """Return the volumes that are claimed on each client, by its id."""
+    found: dict[str, list[volumes.Volume]] = {}
+    for volume in needs:
+        for node_id in {item.node_id for item in volume.claims if item.client_status not in claim_holders.ENDED}:
+            found.setdefault(node_id, []).append(volume)
+    return found
+
+
+def _reaches(place: Mapping[str, str], volume: volumes.Volume) -> bool:
+    """Return whether a client in *place* may use the volume, as Nomad's scheduler decides it."""
+    return any(wanted.items() <= place.items() for wanted in volume.topologies)
+
+
+def _wanted(volume: volumes.Volume) -> str:
+    return " or ".join(_segments(place) for place in volume.topologies)
+
+
+def _segments(place: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={place[key]}" for key in sorted(place))
+
+
+def _limit(count: int | None) -> str:
+    return "none" if count is None else str(count)
+
+
+def _named(needs: Sequence[volumes.Volume]) -> str:
+    names = [f"{item.namespace}/{item.volume_id}" for item in needs[:3]]
+    rest = len(needs) - len(names)
+    return f"{', '.join(names)}{f' and {rest} more' if rest else ''}"
+
+
+def _subject(plugin_id: str, row: probed.ProbedInstance) -> str:
+    return f"plugin {plugin_id} ({row.role}) on {row.node_name or row.node_id}"

@@ -1,0 +1,1 @@
+"""Volumes registered with Nomad and deregistered again, one or thousands: compared, sent, and an outcome for each."""

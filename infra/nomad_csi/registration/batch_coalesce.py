@@ -1,0 +1,154 @@
+"""
+Registrations that arrive at the same time, one from each thread, sent together: Pulumi's engine creates in parallel.
+
+The first of them waits a moment for others of the same plugin and namespace, then sends all; each caller gets its own
+answer. What arrives meanwhile gathers for the next batch, so a slow controller holds up only its own volumes.
+"""
+
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent import futures
+from dataclasses import dataclass, field
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.plan import registration
+from nomad_csi.registration import batch_send
+
+GATHER_S = 0.02
+"""How long the first one waits, and again as long as others have come meanwhile."""
+
+GATHERINGS = 12
+"""How often it waits at most."""
+
+DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
+"""For one batch, with what it takes to find out which of its volumes is refused."""
+
+
+_Place = tuple[str, str, registration_ownership.Claimant]
+"""Namespace and plugin of volumes that go together, and who wants them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Waiting:
+    """A registration, and where its answer goes."""
+
+    document: registration.VolumeRegistration
+    hold: registration_ownership.Hold
+    answer: futures.Future[errors.NomadApiError | errors.RefusedError | None] = field(default_factory=futures.Future)
+
+
+class Coalescer:
+    """Gathers registrations for one client. May be used by several threads at once, which is what it is for."""
+
+    def __init__(self, client: nomad.Nomad, *, gather_s: float = GATHER_S) -> None:
+        self._client = weakref.ref(client)
+        self._gather_s = gather_s
+        self._lock = threading.Lock()
+        self._gathering: dict[_Place, list[_Waiting]] = {}
+
+    def register(
+        self,
+        document: registration.VolumeRegistration,
+        *,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+        claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
+        hold: registration_ownership.Hold = registration_marks.NO_HOLD,
+    ) -> None:
+        """
+        Mark *document* as *claimant*'s and register it, together with others where there are some; sent once.
+
+        *tell* hears Nomad's warnings, where this caller is the first of a batch. Raises `errors.NomadApiError` for
+        this volume, `errors.RefusedError` where it is another stack's; what is wrong with others of the batch does not
+        concern it.
+        """
+        mine = _Waiting(document=document, hold=hold)
+        place = (document.namespace, document.plugin_id, claimant)
+        with self._lock:
+            group = self._gathering.setdefault(place, [])
+            group.append(mine)
+            is_first = len(group) == 1
+        if is_first:
+            self._gather(place, group)
+            self._send(group, claimant, tell, cancelled)
+        error = mine.answer.result()
+        if isinstance(error, errors.NomadApiError):
+            # A copy: one error may be the answer to many callers, and each raises its own.
+            raise errors.NomadApiError(
+                error.method,
+                error.path,
+                error.message,
+                status=error.status,
+                kind=error.kind,
+                advice=error.advice,
+                is_connected=error.is_connected,
+            ) from error
+        if error is not None:
+            raise error
+
+    def _gather(self, place: _Place, group: list[_Waiting]) -> None:
+        """Wait while others join *group*; nobody joins it afterwards."""
+        for _ in range(GATHERINGS):
+            before = len(group)
+            time.sleep(self._gather_s)
+            with self._lock:
+                if len(group) == before:
+                    break
+        with self._lock:
+            del self._gathering[place]
+
+    def _send(
+        self,
+        group: list[_Waiting],
+        claimant: registration_ownership.Claimant,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
+        """Send *group* and give each its answer, whatever happens: others wait for it."""
+        client = self._client()
+        assert client is not None  # noqa: S101  # a caller holds it
+        patience = batch_send.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
+        answers = {id(item.document): item.answer for item in group}
+        try:
+            holds = {_key(item): item.hold for item in group}
+            taken = registration_ownership.of(client).take(holds, claimant, tell, holds=holds)
+            for item in group:
+                if (key := _key(item)) in taken.refused:
+                    item.answer.set_result(acquisition.refusal(key, taken.refused[key], claimant))
+            ours = [item.document for item in group if not item.answer.done()]
+            done = []
+            for document, error in batch_send.send(client, ours, patience):
+                if error is None:
+                    done.append(document)
+                    continue
+                acquisition.take_back(
+                    client, taken, {volume_lookup.key_of(document): error}, claimant, tell, holds=holds
+                )
+                answers[id(document)].set_result(error)
+            lost_to = mark_upkeep.confirm(client, map(volume_lookup.key_of, done), claimant, tell, holds=holds)
+            for document in done:
+                key = volume_lookup.key_of(document)
+                answers[id(document)].set_result(acquisition.lost(key, lost_to[key]) if key in lost_to else None)
+        except BaseException as problem:
+            for answer in answers.values():
+                if not answer.done():
+                    answer.set_exception(problem)
+            raise
+
+
+def _key(item: _Waiting) -> volume_lookup.Key:
+    return volume_lookup.key_of(item.document)
+
+
+_LOCK = threading.Lock()
+_COALESCERS: weakref.WeakKeyDictionary[nomad.Nomad, Coalescer] = weakref.WeakKeyDictionary()
+
+
+def of(client: nomad.Nomad) -> Coalescer:
+    """Return the coalescer of *client*: the same one for every thread."""
+    with _LOCK:
+        return _COALESCERS.setdefault(client, Coalescer(client))

@@ -1,0 +1,165 @@
+"""Many volumes registered: compared first, sent in batches, and what became of each as data."""
+
+import contextlib
+import dataclasses
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
+from nomad_csi.nomad import volume_lookup
+from nomad_csi.ownership import acquisition, mark_upkeep, registration_ownership
+from nomad_csi.plan import registration
+from nomad_csi.registration import batch_comparison, batch_namespaces, batch_outcome, batch_send, storage_sharing
+
+DEADLINE_S = 900.0
+"""For everything, unless the caller names another."""
+
+ATTEMPTS = 5
+WAIT_S = 1.0
+"""How often one request is sent at most, and the pause before the second time; doubled before each further one."""
+
+_Answer = TypeVar("_Answer")
+
+_TAKEN = "cannot be updated"
+"""Part of a refusal that says of a volume that was not there a moment ago: somebody else was faster."""
+
+
+def register(
+    client: nomad.Nomad,
+    documents: Iterable[registration.VolumeRegistration],
+    *,
+    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
+    deadline_s: float = DEADLINE_S,
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> tuple[batch_outcome.RegistrationOutcome, ...]:
+    """
+    Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
+
+    What would be sent and has the mark of another stack is refused before anything is, unless *claimant* adopts it.
+    With an owner it leaves its own mark, and is refused what is another's also where it is as wanted.
+
+    Args:
+        client: the cluster.
+        documents: volumes, each id once in a namespace.
+        claimant: who registers.
+        deadline_s: for all of it; what was not sent by then has ``failed``.
+        tell: told of every attempt after the first, and of Nomad's warnings.
+        cancelled: set it, and nothing more is sent.
+
+    Raises:
+        errors.SpecError: two documents have the same namespace and id, or Nomad lacks a namespace; nothing was sent.
+        errors.NomadApiError: what is there could not be read; nothing was sent.
+
+    """
+    wanted = _by_key(documents)
+    patience = batch_send.BatchTimeouts(
+        deadline=time.monotonic() + deadline_s,
+        attempts=ATTEMPTS,
+        wait_s=WAIT_S,
+        tell=tell,
+        cancelled=cancelled or threading.Event(),
+    )
+    _patiently(lambda: batch_namespaces.check(client, wanted), patience)
+    users = storage_sharing.Users(client)
+    seen = {
+        key: (document, _patiently(functools.partial(storage_sharing.with_sharing, users, document, found), patience))
+        for key, (document, found) in _looked(client, wanted, patience).items()
+    }
+    if users.unlisted:
+        tell(users.unlisted)
+    taken = _taken(client, seen, claimant, patience)
+    to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
+    new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
+    answers = {
+        volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
+    }
+    acquisition.take_back(client, taken, answers, claimant, tell)
+    lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), claimant, tell)
+    lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
+    with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
+        seen |= _looked(client, lost, patience)
+    outcomes = {
+        key: batch_outcome.of_another(key, str(taken.refused[key]))
+        if key in taken.refused
+        else batch_outcome.of(key, seen[key][1], answers)
+        for key in wanted
+    }
+    for key, owner in lost_to.items():
+        outcomes[key] = dataclasses.replace(
+            batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
+        )
+    for key, former in taken.adopted.items():
+        told = f"now of {claimant.owner or 'nobody'} (was {former})"
+        outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
+    return tuple(outcomes.values())
+
+
+def _by_key(
+    documents: Iterable[registration.VolumeRegistration],
+) -> dict[volume_lookup.Key, registration.VolumeRegistration]:
+    """Return *documents* by namespace and id. Raises `errors.SpecError` naming every pair that is there twice."""
+    wanted: dict[volume_lookup.Key, registration.VolumeRegistration] = {}
+    problems = []
+    for document in documents:
+        key = volume_lookup.key_of(document)
+        if key in wanted:
+            problems.append(
+                errors.Problem(path="/".join(key), got="two volumes", allowed="each id once in a namespace")
+            )
+        wanted[key] = document
+    if problems:
+        raise errors.SpecError(tuple(problems), source="the volumes to register")
+    return wanted
+
+
+def _looked(
+    client: nomad.Nomad,
+    wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration],
+    patience: batch_send.BatchTimeouts,
+) -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+    """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
+
+    def look() -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+        looked = batch_comparison.comparisons(client, wanted, frozenset())
+        return {key: (document, found) for key, document, found in looked}
+
+    return _patiently(look, patience)
+
+
+def _taken(
+    client: nomad.Nomad,
+    seen: Mapping[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
+    claimant: registration_ownership.Claimant,
+    patience: batch_send.BatchTimeouts,
+) -> registration_ownership.AcquiredVolumes:
+    """
+    Mark what Nomad would take as *claimant*'s, and find out what is another's.
+
+    Whose a volume is does not matter to one who leaves no mark on it and sends nothing.
+    """
+    marks = registration_ownership.of(client)
+    by_kind = {key: found for key, (_, found) in seen.items()}
+    leaves_marks = bool(claimant.owner) or claimant.adopts
+    keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
+    taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
+    others = [key for key, found in by_kind.items() if found.kind == "refused"]
+    looked = _patiently(lambda: marks.look(others, patience.tell), patience)
+    refused = {key: owner for key, owner in looked.owners.items() if not claimant.may_have(owner)}
+    return dataclasses.replace(taken, refused={**taken.refused, **refused})
+
+
+def _patiently(ask: Callable[[], _Answer], patience: batch_send.BatchTimeouts) -> _Answer:
+    """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            return ask()
+        except errors.NomadApiError as error:
+            if error.kind != "retry" or not error.is_connected or not patience.wait(error, attempt):
+                raise

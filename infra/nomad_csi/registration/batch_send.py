@@ -1,0 +1,231 @@
+"""
+Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
+
+A batch that Nomad refuses is taken apart until the volumes that it refuses stand alone; the others go in. So is one
+that a plugin holds back on every attempt for one volume, which it is busy with. A batch that was not answered is read
+back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2026-08: given up after 1 s, there 2 s
+later).
+"""
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.nomad import plugins, volume_lookup, volumes
+from nomad_csi.plan import registration
+from nomad_csi.registration import batch_comparison, batch_plan, overdue
+
+Documents = batch_plan.Documents
+Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
+"""A document, and why Nomad does not hold it; ``None``: it does."""
+
+
+_MAY_HANG = "where a controller hangs, Nomad waits two minutes for it"
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchTimeouts:
+    """How long and how often a batch is tried."""
+
+    deadline: float
+    """Time of `time.monotonic` after which nothing is sent any more."""
+
+    attempts: int = 1
+    """How often one request is sent at most: again where nothing was done, or where a read shows that it did not
+    arrive. 1: the caller decides."""
+
+    wait_s: float = 1.0
+    """Before the second attempt; doubled before each further one."""
+
+    tell: Callable[[str], None] = _silent
+    """Told of every attempt after the first, of Nomad's warnings, and of what takes long."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Ends waiting, and what was not sent is not sent."""
+
+    def wait(self, error: errors.NomadApiError, attempt: int) -> bool:
+        """Wait after the failure of *attempt*, counted from 1; return whether there is to be another."""
+        delay_s = self.wait_s * 2 ** (attempt - 1)
+        if attempt >= self.attempts or time.monotonic() + delay_s > self.deadline:
+            return False
+        self.tell(f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self.attempts})")
+        return not self.cancelled.wait(delay_s)
+
+
+def send(
+    client: nomad.Nomad,
+    documents: Iterable[registration.VolumeRegistration],
+    patience: BatchTimeouts,
+    *,
+    new: frozenset[volume_lookup.Key] = frozenset(),
+) -> Iterator[Sent]:
+    """
+    Register *documents*, and yield each as soon as its answer is known.
+
+    *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
+    """
+    all_of_them = tuple(documents)
+    batches = batch_plan.batches(all_of_them, _Asked(client, patience.tell) if len(all_of_them) > 1 else _nobody)
+    sender = _Sender(client, patience, new)
+    for is_asked, workers in ((False, batch_plan.PARALLEL), (True, batch_plan.PARALLEL_ASKED)):
+        chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
+        yield from _in_parallel(sender, chosen, workers)
+
+
+def _nobody(_plugin_id: str) -> bool:
+    """Say that no controller is asked: for one volume it makes no difference."""
+    return False
+
+
+class _Asked:
+    """Whether a plugin has a controller that is asked; looked up once for each."""
+
+    def __init__(self, client: nomad.Nomad, tell: Callable[[str], None]) -> None:
+        self._client = client
+        self._tell = tell
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, plugin_id: str) -> bool:
+        if plugin_id not in self._known:
+            try:
+                plugin = plugins.get(self._client, plugin_id)
+            except errors.NomadApiError as error:
+                # Small requests are right for both, and the registration itself will tell what is wrong.
+                self._tell(
+                    f"{error}; whether plugin {plugin_id} has a controller is not known: small requests are sent"
+                )
+                self._known[plugin_id] = True
+                return True
+            self._known[plugin_id] = plugin is not None and plugin.controller_required
+        return self._known[plugin_id]
+
+
+def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> Iterator[Sent]:
+    if len(batches) <= 1:
+        for documents in batches:
+            yield from sender.deliver(documents)
+        return
+    calls = (functools.partial(sender.delivered, documents) for documents in batches)
+    try:
+        for sent in side_by_side.each(calls, workers=workers):
+            yield from sent
+    except BaseException:
+        sender.stop()
+        raise
+
+
+class _Sender:
+    """Sends one batch after the other, from several threads."""
+
+    def __init__(self, client: nomad.Nomad, patience: BatchTimeouts, new: frozenset[volume_lookup.Key]) -> None:
+        self._client = client
+        self._patience = patience
+        self._new = new
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped.set()
+
+    def delivered(self, documents: Documents) -> list[Sent]:
+        """Register *documents* and return what became of each."""
+        return list(self.deliver(documents))
+
+    def deliver(self, documents: Documents, *, is_part: bool = False) -> Iterator[Sent]:
+        """
+        Register *documents* and yield what became of each.
+
+        A part of what a plugin held back for one volume on every attempt *is_part*: it does not wait again for that.
+        """
+        error, took_s = self._tried(documents, is_part=is_part)
+        if error is None or batch_plan.is_for_all(error, took_s=took_s):
+            yield from ((document, error) for document in documents)
+            return
+        parts = batch_plan.parts(documents, error.message)
+        if not parts:
+            yield documents[0], error
+        for part in parts:
+            yield from self.deliver(part, is_part=is_part or error.kind == "retry")
+
+    def _tried(self, documents: Documents, *, is_part: bool) -> tuple[errors.NomadApiError | None, float]:
+        """
+        Send until there is an answer that stays; return it, ``None`` where Nomad holds all of *documents*.
+
+        And how long it took, in seconds.
+        """
+        error: errors.NomadApiError | None = None
+        took_s, is_unseen = 0.0, False
+        for attempt in range(self._patience.attempts):
+            if error is not None and (self._stopped.is_set() or not self._patience.wait(error, attempt)):
+                return error, took_s
+            why_not = self._why_not(documents)
+            if why_not:
+                return error or why_not, took_s
+            has_arrived = self._has_arrived(documents) if is_unseen else False
+            if has_arrived is False:
+                error, took_s = self._once(documents)
+                if error is None or error.kind == "refused" or (is_part and batch_plan.is_of_one(error)):
+                    return error, took_s
+                is_ambiguous = error.kind == "ambiguous" and self._patience.attempts > 1
+                has_arrived = self._has_arrived(documents) if is_ambiguous else False
+            if has_arrived:
+                return None, took_s
+            is_unseen = has_arrived is None
+        return error, took_s
+
+    def _once(self, documents: Documents) -> tuple[errors.NomadApiError | None, float]:
+        """Send once; return why it failed, and after how many seconds."""
+        started = time.monotonic()
+        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - started, 0.1))
+        try:
+            with overdue.told(self._patience.tell, lambda: _unanswered(documents)):
+                warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
+        except errors.NomadApiError as error:
+            return error, time.monotonic() - started
+        for warning in warnings:
+            self._patience.tell(f"Nomad warns: {warning}")
+        return None, time.monotonic() - started
+
+    def _why_not(self, documents: Documents) -> errors.NomadApiError | None:
+        """Return why nothing may be sent now."""
+        if self._stopped.is_set() or self._patience.cancelled.is_set():
+            reason = "not sent: interrupted"
+        elif time.monotonic() > self._patience.deadline:
+            reason = "not sent: the deadline has passed"
+        else:
+            return None
+        return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
+
+    def _has_arrived(self, documents: Documents) -> bool | None:
+        """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
+        wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration] = {
+            volume_lookup.key_of(document): document for document in documents
+        }
+        try:
+            seen = [
+                (key, compared) for key, _, compared in batch_comparison.comparisons(self._client, wanted, frozenset())
+            ]
+        except errors.NomadApiError as error:
+            self._patience.tell(f"{error}; what was sent could not be read back")
+            return None
+        return all(
+            compared.kind in {"equal", "ignored", "hidden"} and (key in self._new or not compared.hidden)
+            for key, compared in seen
+        )
+
+
+def _unanswered(documents: Documents) -> str:
+    first, *others = documents
+    more = f" and {len(others)} more" if others else ""
+    return f"no answer yet to the registration of {first.namespace}/{first.volume_id}{more}: {_MAY_HANG}"
+
+
+def _again(count: int) -> str:
+    return "run it again" if count == 1 else f"run it again: {count} volumes were not sent"

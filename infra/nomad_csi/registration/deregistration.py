@@ -1,0 +1,243 @@
+"""Volumes deregistered: waited for until they are free, and what became of each as data. Their storage stays."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.nomad import changes, stuck_claims, volume_lookup, volumes
+from nomad_csi.nomad.records import claim_holders
+from nomad_csi.ownership import mark_upkeep, registration_ownership
+from nomad_csi.registration import deregistration_outcome, reply_status
+
+INTERVAL_S = 1.0
+"""Between two looks at several volumes, and at EC2. One volume alone is waited for by a blocking query."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeregistrationOptions:
+    """How volumes are deregistered."""
+
+    wait_s: float = 0.0
+    """How long claims, and attachments where EC2 is asked, may take to go."""
+
+    is_forced: bool = False
+    """Whether volumes whose claims did not go are forgotten together with them. Nothing is detached by that."""
+
+    aws_region: str = ""
+    """Where EC2 is asked; empty: it is not."""
+
+    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY
+    """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
+
+    keeps_marks: bool = False
+    """Whether marks stay, because their volumes are not done with."""
+
+
+def deregister(
+    client: nomad.Nomad,
+    keys: Iterable[volume_lookup.Key],
+    manner: DeregistrationOptions,
+    *,
+    tell: Callable[[str], None] = lambda _line: None,
+    cancelled: threading.Event | None = None,
+) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
+    """
+    Deregister the volumes of *keys*, and return an outcome for each, in their order.
+
+    Args:
+        client: the cluster.
+        keys: namespace and id of each.
+        manner: whether to wait, to force, to ask EC2.
+        tell: told who is waited for.
+        cancelled: set it, and nothing more is sent.
+
+    Raises:
+        errors.NomadApiError: what is there could not be read; nothing was sent.
+        errors.AwsError: EC2 could not be asked; nothing was sent.
+
+    """
+    wanted = tuple(dict.fromkeys(keys))
+    run = _Run(client, manner, tell, cancelled or threading.Event())
+    return run.all(wanted)
+
+
+class _Run:
+    """One deregistration of many volumes."""
+
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        manner: DeregistrationOptions,
+        tell: Callable[[str], None],
+        cancelled: threading.Event,
+    ) -> None:
+        self._client = client
+        self._manner = manner
+        self._tell = tell
+        self._cancelled = cancelled
+        self._deadline = time.monotonic() + manner.wait_s
+        self._outcomes: dict[volume_lookup.Key, deregistration_outcome.DeregistrationOutcome] = {}
+        self._told = ""
+        self._ebs: dict[str, attachments.AttachedVolume] = {}
+        self._owners: Mapping[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
+        self._last: tuple[volume_lookup.Key, changes.Watched] | None = None
+
+    def all(self, wanted: Sequence[volume_lookup.Key]) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
+        """Look, deregister what is free, and look again until the deadline; then say what is left."""
+        held = self._look(wanted)
+        self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
+        held = self._ours(held)
+        while True:
+            self._forget(volume for volume in held if self._is_free(volume))
+            held = [volume for volume in held if _key(volume) not in self._outcomes]
+            if not held or not self._waited(held):
+                break
+            held = self._look_again(held)
+        for volume in held:
+            self._end(volume)
+        if not self._manner.keeps_marks:
+            self._unmark()
+        return tuple(self._outcomes[key] for key in wanted)
+
+    def _look(self, keys: Iterable[volume_lookup.Key]) -> list[volumes.Volume]:
+        """Return those that are there; note the others as gone. EC2 is asked about all of them."""
+        held = []
+        for key, volume in volume_lookup.found(self._client, keys):
+            if volume is None:
+                self._note(key, "gone")
+            else:
+                held.append(volume)
+        if self._manner.aws_region and held:
+            self._ebs |= attachments.look((item.external_id for item in held), self._manner.aws_region).volumes
+        return held
+
+    def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
+        """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""
+        ours = []
+        for volume in held:
+            owner = self._owners.get(_key(volume))
+            if self._manner.claimant.may_have(owner):
+                ours.append(volume)
+            else:
+                reason = f"belongs to stack {owner}: remove it there, or act for that stack with --owner {owner}"
+                self._note(_key(volume), "refused", reason)
+        return ours
+
+    def _unmark(self) -> None:
+        """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
+        done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
+        try:
+            mark_upkeep.release(self._client, done, self._manner.claimant, self._tell)
+        except errors.NomadApiError as error:
+            self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
+
+    def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
+        """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""
+        try:
+            return self._look(map(_key, held))
+        except (errors.NomadApiError, errors.AwsError) as error:
+            for volume in held:
+                self._note(_key(volume), "failed", str(error))
+            return []
+
+    def _is_free(self, volume: volumes.Volume) -> bool:
+        return not volume.claims and not self._is_attached(volume)
+
+    def _is_attached(self, volume: volumes.Volume) -> bool:
+        ebs = self._ebs.get(volume.external_id)
+        return ebs is not None and bool(ebs.attachments)
+
+    def _waited(self, held: Sequence[volumes.Volume]) -> bool:
+        """Wait a little; return whether there is any use in looking again."""
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            return False
+        told = f"waiting for {', '.join('/'.join(_key(volume)) for volume in held)}"
+        if told != self._told:
+            self._tell(told)
+            self._told = told
+        if len(held) == 1 and not self._is_attached(held[0]):
+            self._watched(held[0]).wait(left_s, self._cancelled)
+            return not self._cancelled.is_set()
+        return not self._cancelled.wait(min(INTERVAL_S, left_s))
+
+    def _watched(self, volume: volumes.Volume) -> changes.Watched:
+        """Return how a change of *volume* is waited for, from the first time on."""
+        if self._last is None or self._last[0] != _key(volume):
+            path = volumes.path_of(volume.volume_id)
+            self._last = _key(volume), changes.Watched(self._client, volume.namespace, path)
+        return self._last[1]
+
+    def _forget(self, free: Iterable[volumes.Volume]) -> None:
+        for volume in free:
+            if self._cancelled.is_set():
+                return
+            self._send(volume, lambda item: volumes.deregister(self._client, item.namespace, item.volume_id))
+
+    def _send(self, volume: volumes.Volume, send: Callable[[volumes.Volume], None]) -> None:
+        """Send a deregistration and note what came of it; nothing where somebody has claimed the volume meanwhile."""
+        key = _key(volume)
+        try:
+            send(volume)
+        except errors.NomadApiError as error:
+            if "volume in use" not in error.message:
+                self._note_refusal(volume, error)
+            return
+        self._note(key, "deregistered", "", volume)
+
+    def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
+        """Note why a volume is still registered; after a lost answer, whether it is."""
+        status: deregistration_outcome.Status = reply_status.OF_KIND[error.kind]
+        if status == "unknown":
+            try:
+                is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None
+            except errors.NomadApiError as again:
+                self._note(_key(volume), "unknown", f"{error}; not seen afterwards: {again}")
+                return
+            status = "failed" if is_there else "deregistered"
+        self._note(_key(volume), status, "" if status == "deregistered" else str(error))
+
+    def _end(self, volume: volumes.Volume) -> None:
+        """Note what is left at the deadline, or force it."""
+        if self._cancelled.is_set():
+            self._note(_key(volume), "failed", "cancelled before it was deregistered")
+            return
+        if self._manner.is_forced:
+            self._force(volume)
+        if _key(volume) in self._outcomes:
+            return
+        if volume.claims:
+            held_by = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
+            self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
+        elif self._is_attached(volume):
+            self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
+        else:
+            self._note(_key(volume), "claimed", "somebody claimed it at the last moment: run again", volume)
+
+    def _force(self, volume: volumes.Volume) -> None:
+        """Forget the volume with its claims. Nomad itself refuses that for one that a running allocation holds."""
+        self._send(volume, lambda item: stuck_claims.deregister_by_force(self._client, item.namespace, item.volume_id))
+
+    def _why_not_forced(self) -> str:
+        return "; Nomad forces nothing while one of them has not ended" if self._manner.is_forced else ""
+
+    def _note(
+        self,
+        key: volume_lookup.Key,
+        status: deregistration_outcome.Status,
+        reason: str = "",
+        volume: volumes.Volume | None = None,
+    ) -> None:
+        namespace, volume_id = key
+        ebs = self._ebs.get(volume.external_id) if volume else None
+        storage = str(ebs) if ebs else ""
+        self._outcomes[key] = deregistration_outcome.DeregistrationOutcome(
+            namespace=namespace, volume_id=volume_id, status=status, reason=reason, storage=storage
+        )
+
+
+def _key(volume: volumes.Volume) -> volume_lookup.Key:
+    return volume.namespace, volume.volume_id

@@ -1,0 +1,140 @@
+"""
+Volumes of a cluster that would stand for the same storage, found before a registration is sent.
+
+The rule is `shared_storage.refusal`, as within one spec. Nomad shows the volumes of all namespaces to whoever may list
+those of one. Two stacks that register at the same moment do not see each other.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
+from nomad_csi.nomad import plugins, volume_lookup, volumes
+from nomad_csi.plan import registration, shared_storage
+from nomad_csi.registration import secret_safety
+
+_Key = volume_lookup.Key
+
+UNLISTED = (
+    "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
+)
+
+
+class Users:
+    """
+    Who stands for which storage in a cluster: what is registered, and what this run registers. For several threads.
+
+    It is listed once. What the list shows is read again before anything is refused for it.
+    """
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._keys: dict[str, set[_Key]] | None = None
+        self._wanted: dict[_Key, registration.VolumeRegistration] = {}
+        self.unlisted = ""
+        """Why nothing could be listed; empty where it was."""
+
+    def refusal(self, document: registration.VolumeRegistration) -> str:
+        """
+        Return why *document* may not be registered beside what there is; empty where it may.
+
+        It counts as there from then on. Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        key = volume_lookup.key_of(document)
+        with self._lock:
+            if self._keys is None:
+                self._keys = self._listed(document.namespace)
+            names = shared_storage.identities(document.external_id)
+            others = sorted({other for name in names for other in self._keys.get(name, ())} - {key})
+            refused = next(filter(None, self._refusals(document, others)), "")
+            if not refused:
+                self._wanted[key] = document
+                for name in names:
+                    self._keys.setdefault(name, set()).add(key)
+            return refused
+
+    def has(self, document: registration.VolumeRegistration) -> bool:
+        """Return whether the volume of *document* stands for its storage already, as the list shows."""
+        with self._lock:
+            if self._keys is None:
+                self._keys = self._listed(document.namespace)
+            return volume_lookup.key_of(document) in self._keys.get(document.external_id, ())
+
+    def _listed(self, namespace: str) -> dict[str, set[_Key]]:
+        found: dict[str, set[_Key]] = {}
+        try:
+            listed = volumes.list_volumes(self._client, "*")
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self.unlisted = UNLISTED.format(namespace)
+            return found
+        for item in listed:
+            for name in shared_storage.identities(item.external_id):
+                found.setdefault(name, set()).add((item.namespace, item.volume_id))
+        return found
+
+    def _refusals(self, document: registration.VolumeRegistration, others: Iterable[_Key]) -> Iterator[str]:
+        wanted = _user(document)
+        for key in others:
+            other = self._other(document, key)
+            if other is None:
+                continue
+            if why := shared_storage.refusal(wanted, other):
+                yield (
+                    f"{document.external_id} is registered as {other.name} already: {why}; if it is to take the place "
+                    "of that one, deregister that one first"
+                )
+
+    def _other(self, document: registration.VolumeRegistration, key: _Key) -> shared_storage.User | None:
+        """Return the volume *key* as it is now; ``None`` where it does not stand for the same storage."""
+        if key in self._wanted:
+            mine = self._wanted[key]
+            return _user(mine) if self._is_same(document, mine.external_id, mine.plugin_id) else None
+        listed = [item for item in volumes.list_volumes(self._client, key[0]) if item.volume_id == key[1]]
+        if not any(self._is_same(document, item.external_id, item.plugin_id) for item in listed):
+            return None
+        modes: tuple[str, ...] = ()
+        if secret_safety.is_excluded(self._client):
+            try:
+                found = volumes.get(self._client, *key)
+            except errors.NomadApiError as error:
+                if error.status != HTTPStatus.FORBIDDEN:
+                    raise
+            else:
+                modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
+        return shared_storage.User(name="/".join(key), access_modes=modes)
+
+    def _is_same(self, document: registration.VolumeRegistration, external_id: str, plugin_id: str) -> bool:
+        """Return whether the other storage is the same: by its id, and where the plugins differ by their driver."""
+        if not shared_storage.is_same(document.external_id, external_id):
+            return False
+        if plugin_id == document.plugin_id:
+            return True
+        ours, theirs = (plugins.get(self._client, item) for item in (document.plugin_id, plugin_id))
+        return ours is None or theirs is None or ours.provider == theirs.provider
+
+
+def _user(document: registration.VolumeRegistration) -> shared_storage.User:
+    return shared_storage.User(
+        name=f"{document.namespace}/{document.volume_id}",
+        access_modes=tuple(mode.access_mode for mode in document.capabilities),
+        shares=document.shares_storage,
+    )
+
+
+def with_sharing(
+    users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
+) -> difference.Comparison:
+    """Return *compared* of *document*, as a refusal where it would newly share storage that it may not share."""
+    is_other_use = compared.is_new or any(item.field == "capability" for item in compared.differences)
+    why = users.refusal(document) if document.external_id and is_other_use else ""
+    if not why:
+        return compared
+    refused = difference.Difference(
+        field="external_id", desired=document.external_id, actual="", effect="refused", why=why
+    )
+    return difference.Comparison(differences=(refused, *compared.by_kind("refused")))

@@ -1,0 +1,239 @@
+"""Volumes that a plugin makes: made once, taken over, changed, and never made to shrink."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference, volume
+from nomad_csi.deletion import deletion_guards
+from nomad_csi.nomad import namespaces, volume_creation, volume_lookup, volumes
+from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.plan import created_names
+from nomad_csi.registration import secret_safety
+from nomad_csi.resources import (
+    created_document,
+    created_properties,
+    stack_identity,
+    volume_comparison,
+    volume_document,
+    volume_ownership,
+)
+from nomad_csi.resources.frame import properties, resource
+
+
+def make(
+    context: resource.Context,
+    client: nomad.Nomad,
+    news: Mapping[str, Any],
+    held: registration_ownership.Hold,
+    recorded: Mapping[str, Any],
+) -> resource.Properties:
+    """
+    Have the plugin make a volume that Nomad does not know, and return what to record of it.
+
+    The owner record comes first, with the nonce of the name: a run that is interrupted finds its storage by it again.
+    *recorded* are the outputs of storage that is to be registered again; empty: none. Sent once. After an ambiguous
+    answer the volume is looked for: it is ours when it is there and as wanted.
+
+    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep what the plugin made, and where
+    the plugin answers storage that is registered already; then it is deregistered again, and not deleted.
+    """
+    namespaces.refuse_unknown(client, news["namespace"])
+    key, who = (news["namespace"], news["volumeId"]), volume_ownership.claimant(news, recorded)
+    name, origin = _name_to_make(client, key, who, news, recorded)
+    held = dataclasses.replace(held, origin=origin)
+    taken = volume_ownership.mark(context, client, news, recorded, held)
+    context.status(f"plugin {news['pluginId']} makes {_name(news)}")
+    wanted = {**news, "name": name}
+    timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
+    try:
+        created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
+    except errors.NomadApiError as error:
+        if error.kind != "ambiguous":
+            acquisition.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
+            raise
+        made = _arrived(client, wanted, error)
+    else:
+        _warn(context, created.warnings)
+        made = created.volume
+    if others := _registered_besides(context, client, made):
+        volumes.deregister(client, *key)
+        acquisition.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
+        raise others
+    for owner in mark_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
+        context.warn(str(acquisition.lost(key, owner)))
+    proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
+    return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
+
+
+def _name_to_make(
+    client: nomad.Nomad,
+    key: volume_lookup.Key,
+    who: registration_ownership.Claimant,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+) -> tuple[str, str]:
+    """Return the name to make storage by, and the nonce in it; where it was begun before, those of that time."""
+    if recorded:
+        # Storage that an older release had made has no nonce in its name.
+        return recorded.get(created_properties.CREATED_NAME, news["name"]), ""
+    record = registration_ownership.of(client).look([key]).owners.get(key)
+    begun = record.origin if record is not None and who.is_same_stack(record) else ""
+    origin = begun or registration_marks.new_nonce()
+    return created_names.made_name(news["name"], origin), origin
+
+
+def _registered_besides(
+    context: resource.Context, client: nomad.Nomad, made: volumes.Volume
+) -> errors.RefusedError | None:
+    """Return the refusal of *made*, where its storage is another volume's, too."""
+    key, name = (made.namespace, made.volume_id), f"{made.namespace}/{made.volume_id}"
+    try:
+        held = deletion_guards.registered_as(client, made.external_id)
+    except errors.NomadApiError as error:
+        context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
+        return None
+    others = ["/".join(other) for other in held if other != key]
+    if not others:
+        return None
+    return errors.RefusedError(
+        f"plugin {made.plugin_id} answered storage {made.external_id} for the new volume {name}, and that is "
+        f"registered as {', '.join(others)}: the two would write into one storage; {name} was deregistered again, and "
+        "nothing deleted: see why the plugin does not tell storage apart by its name"
+    )
+
+
+def take_over(
+    context: resource.Context,
+    client: nomad.Nomad,
+    found: volumes.Volume,
+    news: Mapping[str, Any],
+    held: registration_ownership.Hold,
+) -> resource.Properties:
+    """
+    Leave an equal volume as it is, change one that may be adopted, refuse any other; return what to record of it.
+
+    It becomes ours, and is no proof that its storage was made for us.
+    """
+    volume_ownership.refuse_others(client, news, {})
+    compared = compare(found, news)
+    volume_comparison.refuse_foreign(found, news, compared)
+    volume_ownership.mark(context, client, news, {}, held)
+    if compared.differences or compared.hidden:
+        change(context, client, found, news)
+    return created_document.outputs_of(found)
+
+
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
+
+    Nothing is compared while a value is not known.
+    """
+    volume_ownership.refuse_others(client, news, {})
+    secret_safety.refuse(client, _name(news), news)
+    found = volumes.get(client, news["namespace"], news["volumeId"])
+    known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
+    if found is not None and not properties.has_unknown(known):
+        volume_comparison.refuse_foreign(found, news, compare(found, news))
+
+
+def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
+    """Change *found* in place, growing it where more is wanted. Raises `errors.RefusedError` for one too large."""
+    _refuse_shrinking(found, news)
+    wanted = created_document.as_stored(volume_document.from_inputs(news), found)
+    if wanted.capacity_min_bytes > found.capacity_bytes:
+        context.status(f"plugin {news['pluginId']} grows {_name(news)} to {wanted.capacity_min_bytes} bytes")
+    try:
+        warnings = volume_creation.change(
+            client, wanted, timeout_s=context.timeout_s or volume_creation.CHANGE_TIMEOUT_S
+        )
+    except errors.NomadApiError as error:
+        if error.kind != "ambiguous" or not _has_changed(client, news):
+            raise
+        return
+    _warn(context, warnings)
+
+
+def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """
+    Return whether *news* differ from *recorded* outputs in more than the owner, and what becomes of the storage.
+
+    Also where nothing differs: then an update that failed is tried again.
+    """
+    apart = created_properties.OF_DELETION | stack_identity.OF_OWNER | created_properties.NOT_COMPARED
+    differing = {name for name in created_properties.INPUTS if recorded.get(name) != news.get(name)} - {"adopt"}
+    return not differing or bool(differing - apart) or bool(recorded.get("foreignMountFlags"))
+
+
+def refusal_of_shrinking(capacity_bytes: int, news: Mapping[str, Any]) -> str:
+    """Return why *news* cannot be had of a volume of *capacity_bytes*; empty where it can."""
+    most = news.get("capacityMaxBytes", resource.UNKNOWN)
+    if most == resource.UNKNOWN or not isinstance(capacity_bytes, int) or most >= capacity_bytes:
+        return ""
+    problem = errors.Problem(
+        path="capacityMaxBytes",
+        got=str(most),
+        allowed=f"{capacity_bytes} or more, which volume {_name(news)} has",
+        fix="a volume never shrinks: make a smaller one under another id, and copy the data",
+    )
+    return str(problem)
+
+
+def _refuse_shrinking(found: volumes.Volume, news: Mapping[str, Any]) -> None:
+    if why := refusal_of_shrinking(found.capacity_bytes, news):
+        raise errors.RefusedError(why)
+
+
+def compare(found: volumes.Volume, news: Mapping[str, Any]) -> difference.Comparison:
+    """Return the comparison of *news* with what Nomad holds."""
+    return volume.compare_volume(volume_document.from_inputs(news), found, made_by_plugin=True)
+
+
+def changed_properties(
+    old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+) -> frozenset[str]:
+    """Return the properties in which *news* differ from *old_inputs* for the volume, or for what becomes of it."""
+    if any(old_inputs.get(name) != news.get(name) for name in ("namespace", "volumeId")):
+        changed = frozenset(created_properties.INPUTS)
+    else:
+        compared = volume_comparison.compare_inputs(old_inputs, news, old_outputs)
+        changed = volume_comparison.changed_properties(old_inputs, news, compared)
+    return changed - created_properties.NOT_COMPARED
+
+
+def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:
+    """Return the volume that was made although nobody said so; raise *error*, with what it may mean, where none is."""
+    try:
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+    except errors.NomadApiError:
+        found = None
+    if found is None or compare(found, news).differences:
+        advice = (
+            f"the plugin may have made the storage all the same; it finds it by the name {news['name']} when this runs "
+            "again, and makes no second one"
+        )
+        message, status = error.message, error.status
+        raise errors.NomadApiError(
+            error.method, error.path, message, status=status, kind="ambiguous", advice=advice
+        ) from error
+    return found
+
+
+def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
+    """Return whether a change that was not answered is in force; false where that cannot be seen."""
+    try:
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+    except errors.NomadApiError:
+        return False
+    return found is not None and compare(found, news) == difference.Comparison()
+
+
+def _warn(context: resource.Context, warnings: str) -> None:
+    if warnings:
+        context.warn(f"Nomad warns: {warnings}")
+
+
+def _name(news: Mapping[str, Any]) -> str:
+    return f"{news['namespace']}/{news['volumeId']}"

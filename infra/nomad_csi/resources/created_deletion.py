@@ -1,0 +1,161 @@
+"""
+The storage of a `CreatedVolume` that goes with it, where its ``onDestroy`` says ``delete``: the user's word.
+
+What is recorded counts, not what the program says by now: the engine hands over nothing else, and who takes the word
+back runs an update first. The deletion itself is `deletion.delete`, as on the command line; here it gets what the state
+knows. Stopped anywhere, it goes on with the next run, because the state keeps the volume until its storage is gone.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
+from nomad_csi.nomad import volumes
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.resources import created_properties, volume_ownership, volume_removal
+from nomad_csi.resources.frame import resource
+
+
+class UnfinishedError(errors.NomadCsiError):
+    """The volume is not deleted, or not wholly; says what is left. The same step again goes on."""
+
+
+def is_wanted(recorded: Mapping[str, Any]) -> bool:
+    """Return whether the storage goes when the volume *recorded* is removed."""
+    return recorded.get("onDestroy") == created_properties.DELETE
+
+
+def objection(identity: str, recorded: Mapping[str, Any]) -> str:
+    """Return why the storage of *recorded* is not deleted although that is wanted; empty where nothing is so."""
+    made, storage = recorded.get(created_properties.MADE), recorded.get("externalId", "its storage")
+    if not is_wanted(recorded) or (made is not None and made == storage):
+        return ""
+    whose = "was there before" if made is None else f"is not {made}, which was made for it"
+    return (
+        f"volume {identity} has on_destroy: delete, and its storage {storage} {whose}: what this stack did not have "
+        "made is not deleted; set on_destroy: keep, and delete it where it was made"
+    )
+
+
+def told_of_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what it means that *news* have another word than *recorded*."""
+    storage = recorded.get("externalId", "its storage")
+    if is_wanted(news) and not is_wanted(recorded):
+        why = objection(identity, {**recorded, "onDestroy": created_properties.DELETE})
+        yield why or f"from now on, removing or replacing {identity} deletes its storage {storage} with all data"
+    if is_wanted(recorded) and not is_wanted(news):
+        yield f"from now on, removing or replacing {identity} keeps its storage {storage}"
+
+
+def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` for a replacement that takes the word back: it would come too late."""
+    if is_wanted(recorded) and not is_wanted(news):
+        raise errors.RefusedError(
+            f"volume {identity} would be replaced, and its storage deleted as recorded, although on_destroy says keep "
+            "now; nothing was changed: set on_destroy: keep alone, run `up`, and change the rest then"
+        )
+
+
+def order(recorded: Mapping[str, Any]) -> deletion_order.DeletionRequest:
+    """Return the order to delete the volume *recorded*; its word is what was recorded."""
+    namespace, volume_id = recorded["namespace"], recorded["volumeId"]
+    word = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
+    return deletion_order.DeletionRequest(
+        namespace=namespace, volume_id=volume_id, word=word, plugin_id=str(recorded.get("pluginId", ""))
+    )
+
+
+def manner(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.DeletionOptions:
+    """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
+    how, key = recorded.get("deletion", {}), order(recorded).key
+    return deletion_order.DeletionOptions(
+        wait_s=volume_removal.ENDING_WAIT_S,
+        aws_region=how.get("awsRegion", ""),
+        endpoint=how.get("endpoint", ""),
+        secrets={key: recorded.get("secrets", {})},
+        with_snapshot=not how.get("skipFinalSnapshot", False),
+        snapshot_wait_s=context.timeout_s or deletion_order.SNAPSHOT_WAIT_S,
+        owner=str(recorded.get("owner", "")),
+        made={key: recorded[created_properties.MADE]},
+        clusters={key: str(recorded.get("cluster", ""))},
+        # A state of a token that may not read the cluster's id has none: then the provider's address is all there is.
+        accepts_unregistered=not recorded.get("cluster"),
+        accepts_unguarded=bool(how.get("acceptUnguarded", False)),
+        tell=context.status,
+        cancelled=context.cancelled,
+    )
+
+
+def delete(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+    """
+    Deregister the volume *recorded* and delete its storage; what is gone already is no error.
+
+    Raises `errors.RefusedError` where it must not be, and all is as it was; `UnfinishedError` where the same again may
+    do it, or finish it.
+    """
+    if why := objection(identity, recorded):
+        raise errors.RefusedError(f"{why}; nothing was changed")
+    volume_ownership.refuse_others(client, recorded, recorded)
+    volume = volumes.get(client, recorded["namespace"], recorded["volumeId"])
+    if volume is not None:
+        volume_removal.let_go(context, client, volume, recorded)
+    [outcome] = deletion.delete(client, [order(recorded)], manner(context, recorded))
+    if not outcome.is_done:
+        kind = UnfinishedError if outcome.is_broken else errors.RefusedError
+        raise kind(sentence(outcome))
+    volume_ownership.unmark(context, client, recorded)
+    context.warn(sentence(outcome))
+
+
+def is_left(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
+    """
+    Return whether a volume that Nomad does not hold must stay in the state, because its storage is to be deleted.
+
+    Where that could not be determined, it stays, and the operator is told. Where the driver cannot answer, the owner
+    record decides: a deletion removes it, and somebody who deregisters the volume by hand does not.
+    """
+    if not is_wanted(recorded) or objection(identity, recorded):
+        return False
+    storage = recorded["externalId"]
+    try:
+        found = deletion.observe(client, order(recorded), manner(context, recorded))
+        is_deleted = found == "absent" or (found == "unobservable" and _is_released(client, recorded))
+    except errors.NomadCsiError as error:
+        context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")
+        return True
+    if is_deleted:
+        return False
+    what = (
+        f"its storage {storage} is left"
+        if found == "present"
+        else f"whether its storage {storage} is left cannot be observed with this driver"
+    )
+    context.warn(f"{identity} is not registered any more, and {what}: `up` registers it again, `destroy` deletes it")
+    return True
+
+
+def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
+    """Return whether the volume had an owner record, and has none any more."""
+    key = (recorded["namespace"], recorded["volumeId"])
+    return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
+
+
+def sentence(outcome: deletion_outcome.DeletionOutcome) -> str:
+    """Return *outcome* as a sentence that says what is left, and what to do."""
+    volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
+    evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""
+    last = f"; its last snapshot is {outcome.snapshot_id}{evidence}" if outcome.snapshot_id else ""
+    match outcome.status:
+        case "deleted":
+            return f"{volume} and its storage {storage} are deleted{last}{f'; {reason}' if reason else ''}"
+        case "gone":
+            return f"{volume} was gone already: {reason}"
+        case "kept":
+            left = f"its storage {storage} is not deleted"
+            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run: the same command goes on"
+        case "unknown":
+            left = f"could not determine whether its storage {storage} is deleted"
+            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run: the same command goes on"
+        case _:
+            return f"{volume} and its storage {storage} are as they were ({outcome.status}): {reason}"

@@ -1,0 +1,1 @@
+"""What custom resources have in common: their shape, their properties, and how these are compared."""

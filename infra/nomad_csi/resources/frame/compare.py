@@ -1,0 +1,65 @@
+"""What separates two property values: the paths that differ, and which of them appeared or vanished."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi.resources.frame import paths, properties, resource
+
+_ABSENT = object()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PropertyChange:
+    """One path with two values."""
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+
+
+def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
+    """Yield the deepest paths at which *old* and *new* differ, in sorted order of names."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in sorted(old.keys() | new.keys()):
+            yield from changes(old.get(name, _ABSENT), new.get(name, _ABSENT), paths.join(path, name))
+    elif isinstance(old, list) and isinstance(new, list):
+        for position in range(max(len(old), len(new))):
+            yield from changes(_at(old, position), _at(new, position), paths.join(path, position))
+    elif old is _ABSENT:
+        yield PropertyChange(path=path, kind="added")
+    elif new is _ABSENT:
+        yield PropertyChange(path=path, kind="removed")
+    elif old != new:
+        yield PropertyChange(path=path, kind="changed")
+
+
+def difference(
+    declared: Mapping[str, properties.Property],
+    old_inputs: Mapping[str, Any],
+    news: Mapping[str, Any],
+    *,
+    ignored: frozenset[str] = frozenset(),
+    also_updates: tuple[str, ...] = (),
+    notice: str = "",
+) -> resource.ResourceDiff:
+    """
+    Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
+
+    *ignored* names properties that say how a step is made, not what the object is. *also_updates* are paths that
+    differ although the inputs are equal. *notice* is kept only where the object is replaced.
+    """
+    found = [change for change in changes(old_inputs, news) if paths.top(change.path) not in ignored]
+    fixed = {name for name, item in declared.items() if item.replaces}
+    replaces = tuple(change.path for change in found if paths.top(change.path) in fixed)
+    updates = tuple(change.path for change in found if change.path not in replaces)
+    return resource.ResourceDiff(
+        updates=(*updates, *(path for path in also_updates if path not in updates)),
+        replaces=replaces,
+        added=frozenset(change.path for change in found if change.kind == "added"),
+        removed=frozenset(change.path for change in found if change.kind == "removed"),
+        notice=notice if replaces else "",
+    )
+
+
+def _at(items: list[Any], position: int) -> Any:
+    return items[position] if position < len(items) else _ABSENT

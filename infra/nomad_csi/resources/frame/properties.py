@@ -1,0 +1,217 @@
+"""
+Properties of custom resources, declared once: what `check` accepts and what the package schema says.
+
+Values are JSON values; `UNKNOWN` is accepted wherever a value is.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from nomad_csi.resources.frame import paths
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
+
+SHOWN_LIMIT = 60
+"""Characters of a value that a failure shows."""
+
+Kind = Literal["text", "number", "flag", "list", "map", "record"]
+
+_TYPES: Mapping[Kind, tuple[type, ...]] = {
+    "text": (str,),
+    "number": (int, float),
+    "flag": (bool,),
+    "list": (list, tuple),
+    "map": (Mapping,),
+    "record": (Mapping,),
+}
+_NAMES: Mapping[Kind, str] = {
+    "text": "text",
+    "number": "a number",
+    "flag": "true or false",
+    "list": "a list",
+    "map": "a mapping of names to text",
+    "record": "a mapping",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """What a check refuses: where and why. The provider never names the property on the wire."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property:
+    """One property of a custom resource, or of a record in one."""
+
+    kind: Kind
+    description: str = ""
+    required: bool = False
+
+    default: Any = None
+    """Filled in by `check` where nothing is given; ``None``: the property stays absent."""
+
+    may_be_empty: bool = False
+    """Whether ``""`` is a value. Otherwise an empty optional property is absent, an empty required one missing."""
+
+    secret: bool = False
+    replaces: bool = False
+    """Whether a change needs a new object."""
+
+    one_of: tuple[str, ...] = ()
+    """The texts allowed; empty: any."""
+
+    pattern: re.Pattern[str] | None = None
+    pattern_says: str = ""
+    """The pattern as a phrase that follows "expected"."""
+
+    item: "Property | None" = None
+    """What a list holds; a map always holds text."""
+
+    type_name: str = ""
+    """Name of a record's type in the package schema."""
+
+    fields: Mapping[str, "Property"] = field(default_factory=dict)
+    """What a record has."""
+
+
+def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
+    """Return the names of the *declared* properties that are always secret."""
+    return frozenset(name for name, item in declared.items() if item.secret)
+
+
+def with_unknown_parts(declared: Property, value: Any) -> Any:
+    """
+    Return a *value* of the kind that is *declared*, with `UNKNOWN` only where a text is.
+
+    ``UNKNOWN`` in place of a list or an object becomes one that holds it, and in place of a number ``-1``: it differs
+    from every known value, and has its shape.
+    """
+    match declared.kind:
+        case "list":
+            item = declared.item or Property(kind="text")
+            return [with_unknown_parts(item, each) for each in ([UNKNOWN] if value == UNKNOWN else value)]
+        case "map":
+            return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value
+        case "record":
+            given = dict.fromkeys(declared.fields, UNKNOWN) if value == UNKNOWN else value
+            return {name: with_unknown_parts(declared.fields[name], each) for name, each in given.items()}
+        case "number":
+            return -1 if value == UNKNOWN else value
+        case _:
+            return value
+
+
+def has_unknown(value: Any) -> bool:
+    """Return whether *value*, or a part of it, is not known yet."""
+    if isinstance(value, Mapping):
+        return any(map(has_unknown, value.values()))
+    return any(map(has_unknown, value)) if isinstance(value, list) else value == UNKNOWN
+
+
+def check(
+    declared: Mapping[str, Property], given: Mapping[str, Any], path: str = ""
+) -> tuple[dict[str, Any], tuple[Failure, ...]]:
+    """
+    Return *given* with defaults filled in and empty optional properties left out, and all that is wrong with it.
+
+    The result has one shape for one meaning, so that what is read back can be compared with it.
+    """
+    failures = [
+        _unknown_name(path, name, declared) for name in given if name not in declared and given[name] is not None
+    ]
+    values: dict[str, Any] = {}
+    for name, item in declared.items():
+        value, wrong = _check_named(item, given.get(name), paths.join(path, name))
+        failures.extend(wrong)
+        if value is not None:
+            values[name] = value
+    return values, tuple(failures)
+
+
+def _check_named(declared: Property, given: Any, path: str) -> tuple[Any, list[Failure]]:
+    value, failures = (None, []) if given is None else _check_value(declared, given, path)
+    if failures or value == UNKNOWN:
+        return value, failures
+    if not _is_empty(declared, value):
+        return value, []
+    if declared.required:
+        return None, [Failure(path=path, reason="expected a value, got nothing")]
+    return declared.default, []
+
+
+def _is_empty(declared: Property, value: Any) -> bool:
+    if value is None:
+        return True
+    return not declared.may_be_empty and (value is False or value in ("", [], {}))
+
+
+def _check_value(declared: Property, given: Any, path: str) -> tuple[Any, list[Failure]]:
+    if given == UNKNOWN:
+        return given, []
+    if not _fits(declared.kind, given):
+        return None, [_failure(declared, path, _NAMES[declared.kind], given)]
+    match declared.kind:
+        case "record":
+            values, wrong = check(declared.fields, given, path)
+            return values, list(wrong)
+        case "list":
+            return _check_items(declared, enumerate(given), path)
+        case "map":
+            return _check_map(declared, given, path)
+        case _:
+            return given, _check_text(declared, given, path)
+
+
+def _fits(kind: Kind, given: Any) -> bool:
+    is_flag = isinstance(given, bool)  # Python counts it among the numbers, JSON does not
+    return isinstance(given, _TYPES[kind]) and is_flag == (kind == "flag")
+
+
+def _check_text(declared: Property, given: Any, path: str) -> list[Failure]:
+    if given == "":
+        return []  # whether that is a value is decided where the default is
+    if declared.one_of and given not in declared.one_of:
+        return [_failure(declared, path, f"one of {', '.join(declared.one_of)}", given)]
+    if declared.pattern and not declared.pattern.fullmatch(given):
+        return [_failure(declared, path, declared.pattern_says, given)]
+    return []
+
+
+def _check_items(declared: Property, given: Iterable[tuple[int, Any]], path: str) -> tuple[Any, list[Failure]]:
+    item = replace(declared.item or Property(kind="text"), required=True)
+    checked = [_check_named(item, value, paths.join(path, position)) for position, value in given]
+    return [value for value, _ in checked], [failure for _, wrong in checked for failure in wrong]
+
+
+def _check_map(declared: Property, given: Mapping[str, Any], path: str) -> tuple[Any, list[Failure]]:
+    text = Property(kind="text", secret=declared.secret)
+    failures = [
+        failure for name, value in given.items() for failure in _check_value(text, value, paths.join(path, name))[1]
+    ]
+    return dict(given), failures
+
+
+def _unknown_name(path: str, name: str, declared: Mapping[str, Property]) -> Failure:
+    close = difflib.get_close_matches(name, declared, n=1)
+    hint = f"did you mean {close[0]}" if close else "remove it"
+    known = ", ".join(sorted(declared))
+    return Failure(path=paths.join(path, name), reason=f"expected one of {known}, got an unknown property; {hint}")
+
+
+def _failure(declared: Property, path: str, allowed: str, given: Any) -> Failure:
+    return Failure(path=path, reason=f"expected {allowed}, got {'[secret]' if declared.secret else shown(given)}")
+
+
+def shown(value: Any) -> str:
+    """Return *value* as short text: ``shown("a")`` is ``"'a'"``, ``shown(True)`` is ``"true"``."""
+    if isinstance(value, Mapping | list | tuple):
+        return "a mapping" if isinstance(value, Mapping) else "a list"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."

@@ -1,0 +1,165 @@
+"""
+The shape that every custom resource has, in plain Python.
+
+Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` stands for what is not known yet.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from nomad_csi import errors, nomad
+from nomad_csi.resources.frame import operations, properties
+
+UNKNOWN = properties.UNKNOWN
+
+Properties = dict[str, Any]
+
+
+Failure = properties.Failure
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceDiff:
+    """What separates an object from what is wanted."""
+
+    updates: tuple[str, ...] = ()
+    """Paths that change in place, such as ``capabilities[0].accessMode``."""
+
+    replaces: tuple[str, ...] = ()
+    """Paths whose change needs a new object."""
+
+    added: frozenset[str] = frozenset()
+    """Those of the paths that had no value before."""
+
+    removed: frozenset[str] = frozenset()
+    """Those of the paths that have no value any more."""
+
+    delete_before_replace: bool = True
+
+    notice: str = ""
+    """A sentence for the operator about what the change entails; shown in preview."""
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a difference at all."""
+        return bool(self.updates or self.replaces)
+
+
+def identity(*parts: str) -> str:
+    """Return *parts* joined by ``/``; `UNKNOWN` while one of them is."""
+    return UNKNOWN if UNKNOWN in parts else "/".join(parts)
+
+
+class InitFailedError(errors.NomadCsiError):
+    """The object exists and is recorded, but is not as it should be yet. The next run goes on from here."""
+
+    def __init__(self, identity: str, outputs: Properties, reasons: tuple[str, ...]) -> None:
+        super().__init__("; ".join(reasons))
+        self.identity = identity
+        self.outputs = outputs
+        self.reasons = reasons
+
+
+def _silent(_message: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a step may use, and whom it tells."""
+
+    connect: Callable[[], nomad.Nomad]
+    """Return the cluster's client, shared by all steps: not theirs to close. Raises `errors.SpecError`."""
+
+    root: Path | None = None
+    """The folder that `RenderedFile` paths are relative to; ``None``: nobody said, so no file can be written."""
+
+    sandbox: str = ""
+    """The mark of the sandbox this process runs in; empty outside of one. Recorded in every object's outputs."""
+
+    stack: str = ""
+    """Label of the stack that the step is for, ``project/stack``; empty where it is not known."""
+
+    status: Callable[[str], None] = _silent
+    """Show a short line while the step runs; the part that changes first, sent on change only."""
+
+    warn: Callable[[str], None] = _silent
+    """Show a line that stays."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set when the operator interrupts."""
+
+    timeout_s: float = 0
+    """The custom timeout that the operator gave this step, in seconds; 0: the step's own default."""
+
+    urn: str = ""
+    """Of the object that the step is about; empty where there is none."""
+
+    operation: operations.Operation = field(default_factory=operations.Operation)
+    """What the engine has said so far of the preview or update that this step is part of."""
+
+
+class Resource(Protocol):
+    """One kind of custom resource."""
+
+    token: str
+    """Pulumi's type token, such as ``nomad-csi:index:VolumeRegistration``."""
+
+    description: str
+    """What the object is; goes into the package schema."""
+
+    inputs: Mapping[str, properties.Property]
+    """What an operator may give. `check` and the package schema are made from it."""
+
+    outputs: Mapping[str, properties.Property]
+    """What an object has besides its inputs."""
+
+    secret_properties: frozenset[str]
+    """Top-level properties that are always secret: `properties.secret_names` of the inputs."""
+
+    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
+        """Return *news* with defaults filled in, and everything that is wrong with it."""
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> ResourceDiff:
+        """Compare what is recorded with what is wanted. Asks nobody."""
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, Properties]:
+        """Return the id and outputs that a create or update will give, `UNKNOWN` where they cannot be known."""
+
+    def create(self, context: Context, news: Mapping[str, Any]) -> tuple[str, Properties]:
+        """Make the object, or take over one that is equal and ours. Return its id and outputs."""
+
+    def read(
+        self, context: Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[Properties, Properties] | None:
+        """
+        Return inputs (in the shape of `check`) and outputs as they are now; ``None`` when the object is gone.
+
+        *inputs* and *outputs* are empty for an import. Where the cluster cannot be reached, what is recorded is kept.
+        """
+
+    def update(
+        self, context: Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> Properties:
+        """Change the object in place; *old_outputs* is what was recorded of it. Return its outputs."""
+
+    def delete(self, context: Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Remove the object. What is gone already is no error."""
+
+
+@runtime_checkable
+class Preflight(Protocol):
+    """A custom resource that looks at the cluster and the cloud in a preview, too. `Resource.preview` asks nobody."""
+
+    def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """
+        Raise `errors.RefusedError` for what `Resource.create` or `Resource.update` would refuse; change nothing.
+
+        *old_outputs* are empty where nothing is recorded. Values that are not known yet are left out. What could not be
+        asked is a warning: a preview goes on without Nomad.
+        """

@@ -1,0 +1,234 @@
+"""The gate: waits until a plugin is proven healthy, says on the way how far it is, and in the end what held it up."""
+
+import functools
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from nomad_csi import errors, findings, nomad
+from nomad_csi.health import causes, explaining, plugins, stability
+from nomad_csi.plan import model
+from nomad_csi.probing import probe_job_plugins
+from nomad_csi.resources.frame import asking, resource
+from nomad_csi.text import foreign
+from nomad_csi.verification import looking
+
+_Result = TypeVar("_Result")
+
+INTERVAL_S = 0.5
+"""Between two looks at a small cluster."""
+
+INTERVAL_MAX_S = 5.0
+"""Between two looks at a large one, where a look itself takes its time."""
+
+OUTAGE_S = 30.0
+"""How long Nomad may be out of reach while waiting: a change of leader took 3.8 s (tried on Nomad 2.0.6-dev)."""
+
+CANCEL_POLL_S = 0.1
+"""How late a cancellation may be noticed."""
+
+LOOK_MIN_S = 5.0
+"""What a look is given at least, however little of the timeout is left."""
+
+EXPLAIN_S = 10.0
+"""What explains a failure may take so long, beyond the timeout: logs come from clients, which may be gone."""
+
+CAUSE_LIMIT = 200
+"""Characters of a cause in a status line."""
+
+SHOWN = 8
+"""Findings, and explanations, in an error."""
+
+
+def look(
+    client: nomad.Nomad,
+    expectation: model.PluginExpectation,
+    job_ids: Iterable[str],
+    *,
+    cancelled: threading.Event | None = None,
+    on_nodes: probe_job_plugins.OnNodes | None = None,
+) -> looking.Look:
+    """
+    Look at a plugin once; with *on_nodes*, at its sockets on their clients too.
+
+    Raises `errors.NomadApiError` when Nomad does not answer.
+    """
+    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=tuple(job_ids))
+    [seen] = looking.Looker(client, [wanted], cancelled=cancelled, on_nodes=on_nodes).look()
+    return seen
+
+
+def wait(
+    context: resource.Context, client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
+) -> plugins.PluginVerdict:
+    """
+    Return the verdict on a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
+
+    Raises:
+        errors.CancelledError: the operator interrupted.
+        errors.NomadApiError: Nomad refused, or was out of reach for longer than `OUTAGE_S`.
+        errors.NomadCsiError: no waiting can heal it, or it was not proven in time; with the reasons.
+
+    """
+    return _Wait(context, client, expectation, job_ids).run()
+
+
+class _Wait:
+    """One wait: what was seen last, and since when."""
+
+    def __init__(
+        self,
+        context: resource.Context,
+        client: nomad.Nomad,
+        expectation: model.PluginExpectation,
+        job_ids: tuple[str, ...],
+    ) -> None:
+        self._context = context
+        self._client = client
+        self._expectation = expectation
+        self._job_ids = job_ids
+        self._timeout_s = context.timeout_s or expectation.timeout_s
+        self._started = time.monotonic()
+        self._answered = self._started
+        self._stability = stability.Stability(expectation)
+        wanted = looking.WatchedPlugin(expectation=expectation, job_ids=job_ids)
+        self._looker = looking.Looker(client, [wanted], cancelled=context.cancelled)
+        self._latest: looking.Look | None = None
+        self._shown = ""
+
+    def run(self) -> plugins.PluginVerdict:
+        while True:
+            began = time.monotonic()
+            seen = self._look()
+            if seen is not None and self._is_proven(seen):
+                return seen.verdict
+            took = time.monotonic() - began
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise errors.NomadCsiError(self._late())
+            if self._context.cancelled.wait(min(left, INTERVAL_MAX_S, max(INTERVAL_S, 2 * took))):
+                raise self._cancelled()
+
+    @property
+    def _deadline(self) -> float:
+        return self._started + self._timeout_s
+
+    def _is_proven(self, seen: looking.Look) -> bool:
+        if self._latest is None and seen.capacity:
+            raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.capacity))
+        self._latest = seen
+        steady = self._stability.observe(time.monotonic(), seen.verdict, seen.seen)
+        if not steady:
+            self._say(_status(seen.verdict, self._expectation.stable_s))
+        return steady
+
+    def _look(self) -> looking.Look | None:
+        """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
+        try:
+            [seen] = self._interruptible(self._looker.look)
+        except errors.NomadApiError as error:
+            if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
+                raise
+            self._stability.lose_sight()
+            self._say(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
+            return None
+        self._answered = time.monotonic()
+        return seen
+
+    def _interruptible(self, call: Callable[[], _Result]) -> _Result:
+        """
+        Return what *call* returns, or leave it behind when the operator interrupts or the time is over.
+
+        What is left behind ends by its own deadlines, and holds up nothing.
+        """
+        outcome = self._within(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
+        if not outcome:
+            raise errors.NomadCsiError(self._late())
+        [result] = outcome
+        if isinstance(result, errors.CancelledError):
+            raise self._cancelled()
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    def _within(self, call: Callable[[], _Result], until: float) -> list[_Result | BaseException]:
+        """Return what *call* returns or raises; nothing where that takes beyond *until* on the monotonic clock."""
+        outcome: list[_Result | BaseException] = []
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                outcome.append(call())
+            except BaseException as error:  # noqa: BLE001  # raised again in the waiting thread
+                outcome.append(error)
+            done.set()
+
+        threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
+        while not done.wait(CANCEL_POLL_S):
+            if self._context.cancelled.is_set():
+                raise self._cancelled()
+            if time.monotonic() > until:
+                return []
+        return outcome
+
+    def _say(self, text: str) -> None:
+        if text != self._shown:
+            self._shown = text
+            self._context.status(text)
+
+    def _cancelled(self) -> errors.CancelledError:
+        return errors.CancelledError(
+            f"cancelled while waiting for plugin {self._expectation.plugin_id}; nothing was registered"
+        )
+
+    def _late(self) -> str:
+        """Return what held the plugin up: counts, findings, and what Nomad recorded of its tasks."""
+        head = f"plugin {self._expectation.plugin_id} is not proven healthy after {self._timeout_s:g} s"
+        if self._latest is None:
+            return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
+        verdict = self._latest.verdict
+        wrong = (*findings.errors_of(verdict.findings), *self._stability.unsteady)
+        fetched = self._explained(self._latest)
+        said = " ".join(finding.found for finding in wrong[:SHOWN])
+        more = [item for item in verdict.explanations if item.text not in said]
+        lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]
+        if not wrong:
+            lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
+        lines += map(str, fetched)
+        return "\n  ".join([f"{head}: {verdict.counts}; nothing was registered", *lines])
+
+    def _explained(self, seen: looking.Look) -> tuple[causes.Cause, ...]:
+        """Return what explains it, where not everything is well."""
+        if seen.verdict.ok:
+            return ()
+        asked = functools.partial(
+            explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.verdict
+        )
+        outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
+        if not outcome:
+            return (causes.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
+        [result] = outcome
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+
+def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
+    return "\n  ".join([f"plugin {plugin_id} cannot become healthy; nothing was registered", *map(str, capacity)])
+
+
+def _status(verdict: plugins.PluginVerdict, stable_s: float) -> str:
+    """Return ``1/2 nodes, 2/2 controllers``, with what is known of the cause, or what is still waited for."""
+    if verdict.ok:
+        return f"{verdict.counts}, watched for {stable_s:g} s"
+    cause = _cause(verdict)
+    return f"{verdict.counts}: {cause}" if cause else verdict.counts
+
+
+def _cause(verdict: plugins.PluginVerdict) -> str:
+    """Return the first reason that is known, cut: of an instance, or of a task that never became one."""
+    rows = (f"{row.node_name}: {row.detail}" for row in verdict.instances if row.code and row.detail)
+    tasks = map(str, verdict.explanations)
+    return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)

@@ -1,0 +1,31 @@
+"""Which cluster a plugin job runs in, as the resource records it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import nomad
+from nomad_csi.nomad import jobs
+from nomad_csi.ownership import cluster_identity, job_ownership
+from nomad_csi.resources.frame import resource
+
+
+def recorded_as(
+    client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> resource.Properties:
+    """
+    Return the cluster to record of the job *found*, which `cluster_identity.refuse_other` let pass.
+
+    *recorded* are the outputs of before, empty where there are none. What was recorded without a cluster may be another
+    job of that id: it is known by its owner.
+    """
+    before, owner = recorded.get("cluster"), str(inputs.get("owner", ""))
+    if recorded and not before and not (owner and str(job_ownership.owner_of(client, found)) == owner):
+        return {}
+    now = cluster_identity.of(client) or before
+    return {"cluster": now} if now else {}
+
+
+def tell_if_other(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+    """Warn of a job that is not found only because another cluster answers than the one it was *recorded* in."""
+    if why := cluster_identity.elsewhere(client, f"job {identity}", recorded, is_there=False):
+        context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")

@@ -1,0 +1,70 @@
+"""The owner record of a plugin job, for the resource that runs it: taken, compared, released."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import jobs
+from nomad_csi.ownership import job_ownership, registration_marks
+from nomad_csi.resources import volume_ownership
+from nomad_csi.resources.frame import resource
+
+Hold = registration_marks.Hold
+
+
+def take(
+    context: resource.Context,
+    client: nomad.Nomad,
+    inputs: Mapping[str, Any],
+    held: Hold,
+    label: str,
+) -> None:
+    """Record the owner of the job of *inputs*, whose ``meta`` has *label*. Who may have it was judged before."""
+    if not inputs.get("owner"):
+        return
+    key = inputs["namespace"], inputs["jobId"]
+    who = registration_marks.Claimant(
+        owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(held.recorded)
+    )
+    origin = job_ownership.digest(label) if label else ""
+    held = Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
+    job_ownership.records(client).take([key], who, context.warn, holds={key: held})
+
+
+def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
+    """Remove the owner record of the job *recorded*; that of another stays. What fails is reported."""
+    if not recorded.get("owner"):
+        return
+    key, held = (recorded["namespace"], recorded["jobId"]), Hold(recorded=str(recorded.get("nonce", "")))
+    try:
+        job_ownership.records(client).give_up(
+            [key], volume_ownership.claimant(recorded, recorded), context.warn, holds={key: held}
+        )
+    except errors.NomadApiError as error:
+        context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
+
+
+def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
+    """Return whether another resource of the stack took the job *recorded* over: it is not this one's any more."""
+    key, nonce = (recorded["namespace"], recorded["jobId"]), str(recorded.get("nonce", ""))
+    return job_ownership.records(client).is_moved(key, volume_ownership.claimant(recorded, recorded), nonce)
+
+
+def is_held_by_another(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
+    """Return whether another resource of the stack than that of the *recorded* outputs held the job a moment ago."""
+    return volume_ownership.is_held_by_another(
+        job_ownership.records(client).seen((found.namespace, found.job_id)), recorded
+    )
+
+
+def refuse_other(
+    client: nomad.Nomad, found: jobs.Job | None, news: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> None:
+    """Raise `errors.RefusedError` where a running job became another stack's than that of *news* and *recorded*."""
+    owner, who = job_ownership.owner_of(client, found), volume_ownership.claimant(news, recorded)
+    held = Hold(recorded=str(recorded.get("nonce", "")))
+    if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
+        raise errors.RefusedError(
+            f"job {job_ownership.identity(found)} belongs to stack {owner} now; nothing was changed: "
+            "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
+        )

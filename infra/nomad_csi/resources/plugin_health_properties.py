@@ -1,0 +1,195 @@
+"""What the resource `PluginHealth` takes and answers, and what it expects by that."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.plan import model
+from nomad_csi.resources.frame import named_properties, properties, resource
+
+INPUTS: Mapping[str, properties.Property] = {
+    "pluginId": named_properties.plugin_id("Id of the CSI plugin."),
+    "provider": properties.Property(
+        kind="text",
+        required=True,
+        description="The name that every instance must answer, such as `ebs.csi.aws.com`.",
+    ),
+    "version": properties.Property(
+        kind="text", description="The version that every instance must answer; any when omitted."
+    ),
+    "namespace": named_properties.namespace(
+        "Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False
+    ),
+    "controllers": properties.Property(
+        kind="number", default=0, description="Controllers that must be healthy; 0 when omitted."
+    ),
+    "monolith": properties.Property(
+        kind="flag", description="Whether each node instance is a controller too; no when omitted."
+    ),
+    "nodes": properties.Property(
+        kind="number",
+        description="Node instances of a service job; one on every eligible client when omitted.",
+    ),
+    "constraints": properties.Property(
+        kind="list",
+        item=properties.Property(
+            kind="record",
+            type_name="EligibleIf",
+            description="What a client must be.",
+            fields={
+                "attribute": properties.Property(kind="text", required=True, description="A runtime variable."),
+                "operator": properties.Property(kind="text", required=True, description="How to compare."),
+                "value": properties.Property(kind="text", may_be_empty=True, description="What to compare with."),
+            },
+        ),
+        description="Which clients the plugin's jobs run on besides; all when omitted.",
+    ),
+    "datacenters": properties.Property(
+        kind="list",
+        default=["*"],
+        item=properties.Property(kind="text"),
+        description="Nomad datacenters of the plugin's jobs, with `*` for any text; all when omitted.",
+    ),
+    "nodePool": properties.Property(
+        kind="text", default="default", description="Node pool of the plugin's jobs; `default` when omitted."
+    ),
+    "taskDriver": properties.Property(
+        kind="text", default="docker", description="Task driver of the plugin's jobs; `docker` when omitted."
+    ),
+    "clientDataDir": properties.Property(
+        kind="text", description="`data_dir` of the Nomad clients: where the plugin's sockets are."
+    ),
+    "proof": properties.Property(
+        kind="text",
+        default="nomad",
+        one_of=("nomad", "csi"),
+        description="`nomad` (default) believes Nomad's health, `csi` wants the instances' own answers.",
+    ),
+    "timeoutS": properties.Property(
+        kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
+    ),
+    "stableS": properties.Property(
+        kind="number", default=3, description="Seconds without a restart before it counts; 3 when omitted."
+    ),
+    "minHealthyPercent": properties.Property(
+        kind="number", description="How many of 100 node instances must be healthy; all when omitted."
+    ),
+    "minHealthyPerZone": properties.Property(
+        kind="number", description="How many node instances must be healthy in each zone; all when omitted."
+    ),
+    "controllerSupports": properties.Property(
+        kind="list",
+        item=properties.Property(kind="text"),
+        description="What each controller must say that it can do, in Nomad's words, such as `AttachDetach`.",
+    ),
+    "nodeSupports": properties.Property(
+        kind="list",
+        item=properties.Property(kind="text"),
+        description="What each node instance must say that it can do, such as `StageVolume`.",
+    ),
+    "driver": properties.Property(
+        kind="text", description="Name of the driver in the catalogue, for what explains a failure."
+    ),
+    "jobs": properties.Property(
+        kind="map",
+        description="Ids of the plugin's jobs, each with what changes when the job does: then it is proven again.",
+    ),
+}
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "healthyControllers": properties.Property(kind="number", required=True, description="Healthy controllers."),
+    "healthyNodes": properties.Property(
+        kind="number", required=True, description="Clients with a healthy node instance that must have one."
+    ),
+    "expectedNodes": properties.Property(
+        kind="number", required=True, description="Clients that must have a node instance."
+    ),
+    "provenBy": properties.Property(
+        kind="text",
+        required=True,
+        description="`csi` where every instance answered itself, `nomad` where it is Nomad's word.",
+    ),
+    "verdict": properties.Property(
+        kind="text",
+        required=True,
+        description="`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.",
+    ),
+    "satisfied": properties.Property(
+        kind="flag",
+        required=True,
+        description="Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.",
+    ),
+}
+
+_POLICY = ("minHealthyPercent", "minHealthyPerZone")
+"""Inputs that say how many instances are enough."""
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """Which numbers an input may be."""
+
+    words: str
+    least: float
+    most: float = math.inf
+    is_whole: bool = True
+
+
+_RANGES: Mapping[str, _Bounds] = {
+    "minHealthyPercent": _Bounds("a whole number from 1 to 100", 1, 100),
+    "minHealthyPerZone": _Bounds("a whole number, at least 1", 1),
+    "nodes": _Bounds("a whole number, at least 1; omit it for one on every eligible client", 1),
+    "controllers": _Bounds("a whole number, at least 0", 0),
+    "timeoutS": _Bounds("a number of seconds above 0", math.ulp(0), is_whole=False),
+    "stableS": _Bounds("a number of seconds, at least 0", 0, is_whole=False),
+}
+
+
+def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
+    """Return what checked *inputs* expect."""
+    return model.PluginExpectation(
+        plugin_id=inputs["pluginId"],
+        provider=inputs["provider"],
+        version=inputs.get("version", ""),
+        namespace=inputs["namespace"],
+        controllers=int(inputs["controllers"]),
+        monolith=inputs.get("monolith", False),
+        nodes=int(inputs["nodes"]) if inputs.get("nodes") else None,
+        constraints=tuple(
+            model.Constraint(attribute=item["attribute"], operator=item["operator"], value=item.get("value", ""))
+            for item in inputs.get("constraints", ())
+        ),
+        datacenters=tuple(inputs["datacenters"]),
+        node_pool=inputs["nodePool"],
+        task_driver=inputs["taskDriver"],
+        client_data_dir=inputs.get("clientDataDir", ""),
+        proof=inputs["proof"],
+        timeout_s=inputs["timeoutS"],
+        stable_s=inputs["stableS"],
+        min_healthy_percent=_count(inputs, "minHealthyPercent"),
+        min_healthy_per_zone=_count(inputs, "minHealthyPerZone"),
+        controller_supports=tuple(inputs.get("controllerSupports", ())),
+        node_supports=tuple(inputs.get("nodeSupports", ())),
+        driver=inputs.get("driver", ""),
+    )
+
+
+def _count(inputs: Mapping[str, Any], name: str) -> int | None:
+    return int(inputs[name]) if name in inputs else None
+
+
+def is_strict(news: Mapping[str, Any]) -> bool:
+    """Return whether every node instance must be healthy."""
+    return not any(news.get(name) for name in _POLICY)
+
+
+def number_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
+    """Yield numbers that cannot be meant."""
+    for name, allowed in _RANGES.items():
+        given = news.get(name)
+        if not isinstance(given, int | float) or isinstance(given, bool):
+            continue  # absent, unknown, or refused as no number
+        is_one = math.isfinite(given) and (not allowed.is_whole or given == int(given))
+        if not is_one or not allowed.least <= given <= allowed.most:
+            yield resource.Failure(path=name, reason=f"expected {allowed.words}, got {given:g}")

@@ -1,0 +1,307 @@
+"""
+The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
+
+Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.health import minimum_version
+from nomad_csi.nomad import jobs
+from nomad_csi.ownership import cluster_identity, job_ownership
+from nomad_csi.resources import job_cluster, job_hold, job_removal, stack_identity, volume_ownership
+from nomad_csi.resources import plugin_job_properties as declared
+from nomad_csi.resources.frame import asking, compare, properties, resource
+
+EQUAL = job_ownership.EQUAL
+
+STOPPED = "Stopped"
+"""Drift of a job that somebody stopped; not a word of Nomad's."""
+
+
+class PluginJobResource:
+    """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
+
+    token = "nomad-csi:index:PluginJob"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."
+    inputs = declared.INPUTS
+    outputs = declared.OUTPUTS
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news* with the namespace filled in, and everything that is wrong with it."""
+        return properties.check(self.inputs, news)
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.ResourceDiff:
+        """Compare inputs, and report what somebody else changed since as a difference in ``driftType``."""
+        drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
+        return compare.difference(
+            self.inputs,
+            old_inputs,
+            news,
+            ignored=declared.NOT_OF_THE_JOB,
+            also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
+            notice=_notice(identity, news),
+        )
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the id, and the inputs; the index and the version follow from the registration."""
+        unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
+        known = _recorded(news) | {"driftType": EQUAL}
+        return resource.identity(news["namespace"], news["jobId"]), known | unknown
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """
+        Register the job, or take over one that is equal, ours or stopped.
+
+        Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted.
+        """
+        client = context.connect()
+        _refuse_older(context, client, news)
+        document = _parsed(client, news)
+        found = jobs.get(client, news["namespace"], news["jobId"])
+        runs = found is not None and not found.stopped
+        if found and runs and not news.get("adopt") and not _is_ours(client, found, document, news):
+            planned = jobs.plan(client, job_ownership.as_marked(document, found))
+            job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
+        cluster_identity.of(client, make="owner" in news)
+        nonce = _run(context, client, document, found, news, {})
+        return _identity(news), _observed(client, news, stack_identity.recorded(context, nonce), {})
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """
+        Return the inputs as recorded, and how the job differs from them by Nomad's own plan.
+
+        Raises `errors.RefusedError` where the job was recorded in another cluster, and this one has one of that id too.
+        """
+        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        client = context.connect()
+        with asking.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
+            found = jobs.get(client, namespace, job_id)
+            if found is None:
+                job_cluster.tell_if_other(context, client, identity, outputs)
+                return None
+            cluster_identity.refuse_other(client, f"job {identity}", outputs)
+            return _live(client, found, inputs, outputs)
+        return dict(inputs), dict(outputs)
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """
+        Register the job again, provided that nobody changes it between plan and registration.
+
+        Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's.
+        """
+        client = context.connect()
+        _refuse_older(context, client, news)
+        document = _parsed(client, news)
+        found = jobs.get(client, news["namespace"], news["jobId"])
+        cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
+        if not news.get("adopt"):
+            job_hold.refuse_other(client, found, news, old_outputs)
+        cluster_identity.of(client, make="owner" in news)
+        nonce = _run(context, client, document, found, news, old_outputs)
+        return _observed(client, news, stack_identity.recorded(context, nonce), old_outputs)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """
+        Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
+
+        Nothing where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
+        recorded in another cluster, or is another stack's.
+        """
+        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
+        outputs = {**outputs, "namespace": namespace, "jobId": job_id}
+        client = context.connect()
+        found = jobs.get(client, namespace, job_id)
+        cluster_identity.refuse_other(client, f"job {identity}", outputs, is_there=found is not None)
+        if context.operation.was_created(self.token, identity) or job_hold.is_moved(client, outputs):
+            context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
+            return
+        if found is not None:
+            job_hold.refuse_other(client, found, outputs, outputs)
+            if not found.stopped:
+                job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
+            job_removal.remove(context, client, found)
+        job_hold.release(context, client, outputs)
+
+
+def _notice(identity: str, news: Mapping[str, Any]) -> str:
+    """Return what a replacement does, in this order: two jobs would be two instances of the plugin on a client."""
+    follows = resource.identity(news["namespace"], news["jobId"])
+    then = "" if follows in (identity, resource.UNKNOWN) else f", then runs {follows}"
+    return (
+        f"stops and purges job {identity} first{then}; its plugin cannot mount or detach volumes meanwhile, and it is "
+        "refused while a volume of the plugin is claimed"
+    )
+
+
+def _identity(inputs: Mapping[str, Any]) -> str:
+    return f"{inputs['namespace']}/{inputs['jobId']}"
+
+
+def _recorded(news: Mapping[str, Any]) -> resource.Properties:
+    """Return the part of *news* that describes the object."""
+    return {name: value for name, value in news.items() if name not in declared.NOT_OF_THE_JOB}
+
+
+def _owner(inputs: Mapping[str, Any]) -> str:
+    return str(inputs.get("owner", ""))
+
+
+def _refuse_older(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where a server is too old for the plugin."""
+    if news.get("minimumNomad"):
+        minimum_version.refuse_for_job(client, f"job {_identity(news)}", news["minimumNomad"], tell=context.warn)
+
+
+def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the server's parse of the HCL. Raises `errors.SpecError` where it is another job than the inputs say."""
+    document = jobs.parse(client, news["hcl"])
+    problems = tuple(
+        errors.Problem(path=f"hcl: {key}", got=repr(document.get(key)), allowed=f"{news[name]!r} as in {name}")
+        for key, name in (("ID", "jobId"), ("Namespace", "namespace"))
+        if document.get(key) != news[name]
+    )
+    if problems:
+        raise errors.SpecError(problems, source=f"job {_identity(news)}")
+    return document
+
+
+def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether the running job *found* is this stack's, by its owner or by the label in the file itself."""
+    owner = job_ownership.owner_of(client, found)
+    is_owned = owner is not None and volume_ownership.claimant(news, {}).is_same_stack(owner)
+    return is_owned or (not _owner(news) and job_ownership.is_marked_in_file(found, document))
+
+
+def _run(  # noqa: PLR0917  # called here only
+    context: resource.Context,
+    client: nomad.Nomad,
+    document: dict[str, Any],
+    found: jobs.Job | None,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+) -> str:
+    """
+    Record the owner and register *document*, unless it runs already; return the nonce in the owner record.
+
+    A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part of
+    their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). Not one that is taken from another
+    stack: by the label releases without owner records know whose it is.
+    """
+    held, who = volume_ownership.hold(news, recorded), volume_ownership.claimant(news, recorded)
+    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(client, found), held)
+    if found and not found.stopped and is_free:
+        plan = jobs.plan(client, job_ownership.as_marked(document, found))
+        if plan.diff_type == EQUAL:
+            job_hold.take(context, client, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+            return held.nonce
+    job_hold.take(context, client, news, held, _owner(news))
+    document = job_ownership.marked(document, _owner(news))
+    _register(context, client, document, jobs.plan(client, document), news)
+    return held.nonce
+
+
+def _register(
+    context: resource.Context,
+    client: nomad.Nomad,
+    document: dict[str, Any],
+    plan: jobs.JobPlan,
+    news: Mapping[str, Any],
+) -> None:
+    """Register once, only if the job is as it was planned against; read back after an ambiguous answer."""
+    for group, reason in plan.failed_groups.items():
+        context.warn(f"group {group} of job {_identity(news)} cannot be placed yet: {reason}")
+    if plan.warnings:
+        context.warn(f"Nomad warns of job {_identity(news)}: {' '.join(plan.warnings.split())}")
+    try:
+        jobs.register(client, document, source=news["hcl"], enforce_index=plan.job_modify_index)
+    except errors.NomadApiError as error:
+        if error.kind == "ambiguous" and _has_arrived(client, document):
+            return
+        if "Enforcing job modify index" in error.message:
+            raise errors.RefusedError(
+                f"job {_identity(news)} was changed by somebody else meanwhile, and was left as it is: "
+                f"{error.message}; look at it, then run again"
+            ) from error
+        raise
+
+
+def _has_arrived(client: nomad.Nomad, document: dict[str, Any]) -> bool:
+    """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    try:
+        found = jobs.get(client, document["Namespace"], document["ID"])
+        return found is not None and not found.stopped and jobs.plan(client, document).diff_type == EQUAL
+    except errors.NomadApiError:
+        return False
+
+
+def _observed(
+    client: nomad.Nomad, news: Mapping[str, Any], done: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> resource.Properties:
+    """
+    Return the outputs after a registration, with what it has *done*; what follows it must not lose the id.
+
+    *recorded* are those of before.
+    """
+    news = {**news, **done}
+    try:
+        found = jobs.get(client, news["namespace"], news["jobId"])
+        cluster = {} if found is None else job_cluster.recorded_as(client, found, news, recorded)
+    except errors.NomadApiError as error:
+        reason = f"registered, but not seen afterwards: {error}"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,)) from error
+    if found is None:
+        reason = "registered, but gone again: something else removes it"
+        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,))
+    return _outputs(news, found, EQUAL) | cluster
+
+
+def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> resource.Properties:
+    return _recorded(inputs) | {
+        "jobModifyIndex": found.job_modify_index if found is not None else 0,
+        "version": found.version if found is not None else 0,
+        "driftType": drift,
+    }
+
+
+def _live(
+    client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> tuple[resource.Properties, resource.Properties]:
+    """Return the *inputs*, or as submitted for an import, and outputs with the drift from them."""
+    known = dict(inputs) or _imported(client, found)
+    outputs = _outputs(known, found, _drift(client, found, known))
+    step = volume_ownership.of_step(recorded)
+    if job_hold.is_held_by_another(client, found, recorded):
+        step.pop("nonce", None)  # an update takes the job back, where the program still declares it here
+    return known, outputs | job_cluster.recorded_as(client, found, known, recorded) | step
+
+
+def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
+    if found.stopped:
+        return STOPPED
+    return jobs.plan(client, job_ownership.as_marked(jobs.parse(client, inputs["hcl"]), found)).diff_type
+
+
+def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
+    """Return the inputs of a job that is not recorded yet, from the source that was submitted with it."""
+    source = jobs.source(client, found.namespace, found.job_id, found.version)
+    if source is None:
+        raise errors.RefusedError(
+            f"job {found.namespace}/{found.job_id} cannot be imported: Nomad does not hold its source; "
+            "set adopt: true and let `pulumi up` take it over"
+        )
+    owner = job_ownership.owner_of(client, found)
+    known = {"owner": owner.label, "ownerId": owner.stack_id} if owner is not None else {}
+    known = {name: value for name, value in known.items() if value}
+    return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | known

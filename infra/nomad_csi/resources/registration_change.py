@@ -1,0 +1,192 @@
+"""
+How a `VolumeRegistration` changes from one set of inputs to another, and whether its id gets other data by that. Pure.
+
+What Nomad changes in place, `compare.volume` says. What the external id does not show of the data, the program says
+(`volume_properties.STORAGE`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi import errors
+from nomad_csi.resources import volume_comparison, volume_properties
+from nomad_csi.resources.frame import properties
+
+IDENTITY = ("namespace", "volumeId")
+"""Properties that say which volume it is."""
+
+Kind = Literal["none", "in-place", "register-anew", "replace"]
+"""
+``in-place``: Nomad changes the registration. ``register-anew``: it is deregistered and registered again, in one update.
+``replace``: another volume, so another object.
+"""
+
+Storage = Literal["same", "other", "unknown"]
+"""Whether the volume id stands for the same data afterwards; ``unknown``: the inputs alone do not say."""
+
+_GLOBAL_ID = re.compile(r"(efs:)?(vol|fs)-[0-9a-f]{8,40}(:.*)?")
+"""External ids that mean the same storage to every plugin: those of EBS and EFS."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistrationChange:
+    """What separates the inputs of one volume before and after."""
+
+    kind: Kind
+    changed: frozenset[str] = frozenset()
+    """The top-level properties that differ, without those that are not sent to Nomad."""
+
+    properties: tuple[str, ...] = ()
+    """Those of them that make it more than a change in place; empty for ``none`` and ``in-place``."""
+
+    storage: Storage = "same"
+    old_external_id: str = ""
+    new_external_id: str = ""
+    """May be `properties.UNKNOWN` in a preview."""
+
+    old_location: str = ""
+    """Which data the volume is, as the program said; empty where the external id is all that is known."""
+
+    new_location: str = ""
+    """May be `properties.UNKNOWN` in a preview."""
+
+    is_owned: bool = False
+    """Whether the program makes the storage: what it makes in its place, it deletes it for."""
+
+    context_keys: tuple[str, ...] = ()
+    """Changed keys of the context that may say which data it is."""
+
+
+def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> RegistrationChange:
+    """Return what changes checked inputs *old_inputs* into *news*. What Nomad is not told of does not count."""
+    identity = tuple(name for name in IDENTITY if old_inputs.get(name) != news.get(name))
+    fixed: tuple[str, ...] = ()
+    if identity:
+        changed = frozenset(name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name))
+    else:
+        compared = volume_comparison.compare_inputs(old_inputs, news)
+        changed = volume_comparison.changed_properties(old_inputs, news, compared)
+        fixed = volume_comparison.property_names(item for item in compared.differences if item.needs_new_registration)
+    changed -= volume_properties.NOT_OF_NOMAD
+    kind: Kind = "replace" if identity else "register-anew" if fixed else "in-place" if changed else "none"
+    keys = tuple(_locating_keys(old_inputs, news)) if "context" in changed else ()
+    return RegistrationChange(
+        kind=kind,
+        changed=changed,
+        properties=identity or fixed,
+        storage=_storage(old_inputs, news, changed, keys),
+        old_external_id=old_inputs.get("externalId", ""),
+        new_external_id=news.get("externalId", ""),
+        old_location=_known(old_inputs).get("location", ""),
+        new_location=_known(news).get("location", ""),
+        is_owned=bool(_known(news).get("owned")),
+        context_keys=keys,
+    )
+
+
+def sentence(identity: str, change: RegistrationChange) -> str:
+    """Return what *change* entails for volume *identity*, for the operator; empty where nothing but a setting does."""
+    if change.kind == "replace":
+        kept = _kept(change.old_external_id)
+        return f"{identity} is deregistered first, which is refused while it is claimed; {kept}"
+    if change.kind == "register-anew":
+        how = f" (Nomad never changes {', '.join(change.properties)} in place)"
+        if change.old_external_id != change.new_external_id:
+            how = f" for another access point of {change.new_location}"
+        subject = f"{identity} is deregistered and registered again{how}, refused while claimed"
+        if _is_re_pointed(change):
+            subject = (
+                f"{identity} is re-pointed from {_old(change)} to {_new(change)}: deregistered and registered again, "
+                "refused while claimed"
+            )
+        return f"{subject}; {_consequence(change)}"
+    return f"{identity} {_doubt(change)}" if change.storage == "unknown" else ""
+
+
+def refuse_other_data(identity: str, change: RegistrationChange) -> None:
+    """Raise `errors.RefusedError` where the protected volume *identity* would be other data, or might be."""
+    if change.kind == "replace" or change.storage == "same":
+        return
+    why = _doubt(change)
+    if _is_re_pointed(change):
+        why = f"would be re-pointed from {_old(change)} to {_new(change)}: {_consequence(change)}"
+    fix = "set protect: false on it for one `up` if that is meant"
+    if change.new_location and not change.old_location:
+        fix = f"its folder is not recorded yet: after an upgrade run `up` once without this change, or {fix}"
+    raise errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
+
+
+def _is_re_pointed(change: RegistrationChange) -> bool:
+    return change.storage != "same" and change.old_external_id != change.new_external_id
+
+
+def _consequence(change: RegistrationChange) -> str:
+    """Return what becomes of the data of a volume that is registered anew."""
+    if not _is_re_pointed(change):
+        kept = _kept(change.old_location or change.old_external_id)
+        return f"{kept}; the volume id may stand for other data afterwards" if change.storage == "unknown" else kept
+    old, other = _old(change), change.new_location or change.new_external_id
+    if _container(old) == _container(other) or not (change.is_owned or other == properties.UNKNOWN):
+        return f"the data stays in {old} and is not copied"
+    if change.is_owned and other == properties.UNKNOWN:
+        return f"{old} is deleted with all its data afterwards, and what is made in its place is empty"
+    return f"the data of {old} is not copied"
+
+
+def _doubt(change: RegistrationChange) -> str:
+    changed = " and ".join(f"context.{key}" for key in change.context_keys) or "its plugin"
+    verb = "change" if len(change.context_keys) > 1 else "changes"
+    return f"may stand for other data afterwards: {changed} {verb}, and {change.old_external_id} stays its external id"
+
+
+def _old(change: RegistrationChange) -> str:
+    return change.old_location or change.old_external_id
+
+
+def _new(change: RegistrationChange) -> str:
+    """Return what the volume becomes: its location only where that of before is known too."""
+    new = (change.new_location if change.old_location else "") or change.new_external_id
+    return "storage that is not known yet" if new == properties.UNKNOWN else new
+
+
+def _container(location: str) -> str:
+    """Return the disk or file system of *location*: ``fs-1`` of ``fs-1:/shared`` and of ``fs-1::fsap-2``."""
+    return location.partition(":")[0]
+
+
+def _storage(
+    old_inputs: Mapping[str, Any], news: Mapping[str, Any], changed: frozenset[str], context_keys: tuple[str, ...]
+) -> Storage:
+    external_id = str(news.get("externalId", ""))
+    before, after = (_known(inputs).get("location", "") for inputs in (old_inputs, news))
+    if "externalId" in changed and not (before and before == after):
+        becomes = after if before and after else external_id
+        return "unknown" if becomes == properties.UNKNOWN else "other"
+    if "pluginId" in changed and not _GLOBAL_ID.fullmatch(external_id):
+        return "unknown"
+    return "unknown" if context_keys else "same"
+
+
+def _locating_keys(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changed keys of the context that may say which data it is: all but what the driver's settings are."""
+    old, new = old_inputs.get("context", {}), news.get("context", {})
+    if properties.UNKNOWN in (old, new):
+        yield "*"
+        return
+    settings = {*_known(old_inputs).get("settings", ()), *_known(news).get("settings", ())}
+    for key in sorted((old.keys() | new.keys()) - settings):
+        if old.get(key) != new.get(key):
+            yield key
+
+
+def _known(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the program says of the storage."""
+    found = inputs.get("storage", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def _kept(external_id: str) -> str:
+    where = " in AWS" if _GLOBAL_ID.fullmatch(external_id) else ""
+    return f"this step leaves {external_id} and its data{where} as they are"

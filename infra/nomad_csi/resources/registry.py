@@ -1,0 +1,25 @@
+"""All custom resources by their Pulumi type token. A new one is added here, and nowhere else."""
+
+from collections.abc import Mapping
+
+from nomad_csi.resources import (
+    created_volume,
+    plugin_health,
+    plugin_job,
+    rendered_file,
+    stack_identity,
+    volume_registration,
+)
+from nomad_csi.resources.frame import resource
+
+RESOURCES: Mapping[str, resource.Resource] = {
+    item.token: item
+    for item in (
+        stack_identity.StackIdentityResource(),
+        plugin_job.PluginJobResource(),
+        plugin_health.PluginHealthResource(),
+        volume_registration.VolumeRegistrationResource(),
+        created_volume.CreatedVolumeResource(),
+        rendered_file.RenderedFileResource(),
+    )
+}

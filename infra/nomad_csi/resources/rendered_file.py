@@ -1,0 +1,179 @@
+"""The custom resource `RenderedFile`: a job file or volume file below the project, meant to be committed."""
+
+import errno
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.render import disk
+from nomad_csi.resources.frame import compare, properties, resource
+
+PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
+
+
+class RenderedFileResource:
+    """
+    A text file below the configured root.
+
+    A file that nomad-csi did not write is never overwritten or removed. One that was edited since is overwritten only
+    when a refresh has seen the edit, so that the difference was shown first, and is never removed.
+    """
+
+    token = "nomad-csi:index:RenderedFile"  # noqa: S105  # Pulumi's word for a type's name
+    description = "A text file below the provider's root. A file that nomad-csi did not write is never overwritten."
+    inputs: Mapping[str, properties.Property] = {
+        "path": properties.Property(
+            kind="text",
+            required=True,
+            replaces=True,
+            description="Where the file is, relative to the provider's `root`.",
+        ),
+        "content": properties.Property(
+            kind="text", required=True, may_be_empty=True, description="The whole text of the file."
+        ),
+    }
+    outputs: Mapping[str, properties.Property] = {
+        "sha256": properties.Property(
+            kind="text", required=True, description="SHA-256 of the text as this stack wrote it, in hexadecimal."
+        )
+    }
+    secret_properties = properties.secret_names(inputs)
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news*, and everything that is wrong with it."""
+        values, failures = properties.check(self.inputs, news)
+        path = values.get("path")
+        if isinstance(path, str) and path != resource.UNKNOWN and not disk.is_relative(path):
+            reason = f"expected {PATH_SAYS}, got {properties.shown(path)}"
+            failures = (*failures, resource.Failure(path="path", reason=reason))
+        return values, failures
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.ResourceDiff:
+        """Compare inputs; a new path is a new file."""
+        del identity, old_outputs
+        return compare.difference(self.inputs, old_inputs, news)
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the path as the id, and the hash where the text is known."""
+        return news["path"], _outputs(news)
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Write the file. Raises `errors.RefusedError` where another one is in its place."""
+        target = _target(context, news["path"])
+        found = _read(target)
+        if found is not None and found != news["content"] and not disk.is_ours(found):
+            raise _refusal(news["path"], found)
+        return news["path"], _written(target, news)
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return the text on disk as ``content``: an edited file differs from the program's."""
+        del inputs
+        found = _read(_target(context, identity))
+        if found is None:
+            return None
+        live = {"path": identity, "content": found}
+        return live, live | {"sha256": outputs.get("sha256", _sha256(found))}
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Write the new text over a file that is ours by its first line, by its hash, or as a refresh has seen it."""
+        target = _target(context, identity)
+        found = _read(target)
+        if found is not None and not _may_give_way(found, old_outputs):
+            raise _refusal(identity, found)
+        return _written(target, news)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Remove the file and the folders that it leaves empty; a file edited since stays, with a warning."""
+        target = _target(context, identity)
+        found = _read(target)
+        if found is None:
+            return
+        if not _is_as_written(found, outputs):
+            context.warn(f"{identity} was edited after it was written, and stays")
+            return
+        target.unlink()
+        _remove_empty_folders(target.parent, _root(context))
+
+
+def _root(context: resource.Context) -> Path:
+    if context.root is None:
+        problem = errors.Problem(
+            path="root",
+            got="nothing",
+            allowed="the folder that rendered files are written below",
+            fix="set root on the nomad-csi provider, or NOMAD_CSI_ROOT",
+        )
+        raise errors.SpecError((problem,), source="the nomad-csi provider")
+    return context.root.resolve()
+
+
+def _target(context: resource.Context, path: str) -> Path:
+    """Return the file's absolute path. Raises `errors.RefusedError` where a symbolic link leads out of the root."""
+    return disk.Below(_root(context)).place(path)
+
+
+def _read(target: Path) -> str | None:
+    try:
+        return target.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise errors.NomadCsiError(f"{target}: cannot be read: {error.strerror}") from error
+
+
+def _written(target: Path, news: Mapping[str, Any]) -> resource.Properties:
+    try:
+        disk.write(target, news["content"])
+    except OSError as error:
+        raise errors.NomadCsiError(f"{target}: cannot be written: {error.strerror}") from error
+    return _outputs(news)
+
+
+def _outputs(news: Mapping[str, Any]) -> resource.Properties:
+    content = news["content"]
+    return dict(news) | {"sha256": resource.UNKNOWN if content == resource.UNKNOWN else _sha256(content)}
+
+
+def _is_as_written(found: str, outputs: Mapping[str, Any]) -> bool:
+    return _sha256(found) == outputs.get("sha256")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _may_give_way(found: str, outputs: Mapping[str, Any]) -> bool:
+    seen = disk.standing(found) == "edited" and found == outputs.get("content")
+    return disk.is_ours(found) or _is_as_written(found, outputs) or seen
+
+
+def _refusal(path: str, found: str) -> errors.RefusedError:
+    if disk.standing(found) == "edited":
+        return errors.RefusedError(
+            f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
+            "then remove the file, or run `pulumi refresh` and look at the difference"
+        )
+    return errors.RefusedError(
+        f"{path} is not overwritten, because nomad-csi did not write the file that is there; "
+        "move it away, or choose another path"
+    )
+
+
+def _remove_empty_folders(folder: Path, root: Path) -> None:
+    """Remove *folder* and its parents below *root* as far as they are empty; another file may do the same now."""
+    while folder != root:
+        try:
+            folder.rmdir()
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+                raise
+            return
+        folder = folder.parent

@@ -1,0 +1,56 @@
+"""Volumes that may not share their storage, or take it away from others: refused before a resource changes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.plan import guests
+from nomad_csi.registration import storage_sharing
+from nomad_csi.resources import volume_document
+from nomad_csi.resources.frame import properties, resource
+
+
+def refuse_new(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Do as `refuse`, in a preview: what stands for this storage already stays."""
+    if properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"]):
+        users = context.operation.once("users of storage", lambda: storage_sharing.Users(client))
+        if not users.has(volume_document.from_inputs(news)):
+            refuse(context, client, news)
+
+
+def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where the volume of checked inputs *news* may not share its storage with another one.
+
+    Volumes of one operation see each other, too. Where nothing may be listed, that is a warning, once.
+    """
+    if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
+        return
+    users = context.operation.once("users of storage", lambda: storage_sharing.Users(client))
+    if why := users.refusal(volume_document.from_inputs(news)):
+        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} was not registered: {why}")
+    if users.unlisted:
+        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+
+
+def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Raise `errors.RefusedError` where the storage of the volume *recorded* goes with it, and has others in it.
+
+    That is storage which the program makes, and *declared* volumes for a part of the same disk or file system, made
+    elsewhere: a volume whose own storage it is has another id now. The registration goes before the storage, so that
+    nothing was deleted yet.
+    """
+    where = guests.container(str(recorded.get("externalId", "")))
+    if not where or not recorded.get("storage", {}).get("owned"):
+        return
+    others = [
+        f"{item['namespace']}/{item['volumeId']}"
+        for item in declared
+        if guests.container(str(item.get("externalId", ""))) == where and not item.get("storage", {}).get("owned")
+    ]
+    if found := sorted(set(others) - {identity}):
+        raise errors.RefusedError(
+            f"volume {identity} is not removed: {where} goes with it, and {', '.join(found)} would lose their data in "
+            f"it; keep {identity}, or move that data first; nothing was changed"
+        )

@@ -1,0 +1,155 @@
+"""
+The custom resource `StackIdentity`: the random id by which a stack owns things, whatever it is named.
+
+The id is made once and kept in the state. Names are shared and change: two teams have a stack ``nomad-csi/prod``, and a
+stack is renamed. A state that was copied into another stack looks like one that was renamed; both get a new id with the
+next `up`, which takes the objects over, and the preview says so. So of two copies one owns the objects at any time.
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.spec import names
+
+STACK_ID_BYTES = 8
+
+OWNER = properties.Property(
+    kind="text",
+    pattern=names.OWNER,
+    pattern_says="a project and a stack, such as shop/prod",
+    description="The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away.",
+)
+
+OWNER_ID = properties.Property(
+    kind="text",
+    pattern=names.STACK_ID,
+    pattern_says="16 hexadecimal digits",
+    description="The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
+)
+
+OF_OWNER = frozenset({"owner", "ownerId", "adopt"})
+"""Inputs that say who has an object, and how it is had; the object is the same without them."""
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "nonce": properties.Property(
+        kind="text",
+        description="What tells this object from others of the same name: `delete` acts only where the owner record "
+        "still has it.",
+    ),
+    "stack": properties.Property(
+        kind="text", description="The stack, as `project/stack`, whose `up` made it or took it over last."
+    ),
+}
+"""What each object of a stack has besides."""
+
+
+class StackIdentityResource:
+    """The random id of a stack. Deleting it changes nothing."""
+
+    token = "nomad-csi:index:StackIdentity"  # noqa: S105  # Pulumi's word for a type's name
+    description = "The random id by which this stack owns storage, registrations and jobs, whatever it is named."
+    inputs: Mapping[str, properties.Property] = {
+        "stack": properties.Property(
+            kind="text",
+            required=True,
+            pattern=names.OWNER,
+            pattern_says="a project and a stack, such as shop/prod",
+            description="The stack's label, as `project/stack`; another one gives another id.",
+        )
+    }
+    outputs: Mapping[str, properties.Property] = {
+        "stackId": properties.Property(kind="text", required=True, description="16 hexadecimal digits, made once.")
+    }
+    secret_properties: frozenset[str] = frozenset()
+
+    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
+        """Return *news*, and everything that is wrong with it."""
+        return properties.check(self.inputs, news)
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.ResourceDiff:
+        """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
+        del identity, old_outputs
+        found = compare.difference(self.inputs, old_inputs, news)
+        if not found.any:
+            return found
+        before, now = old_inputs.get("stack"), news["stack"]
+        return resource.ResourceDiff(
+            updates=found.updates,
+            notice=f"this state was written by stack {before}: `up` takes its volumes and jobs over for {now}; if "
+            f"{before} still exists, this state is a copy of its state, and {before} is refused its objects then: do "
+            "not run `up` nor `destroy`",
+        )
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return what is known: not the id."""
+        return resource.UNKNOWN, dict(news) | {"stackId": resource.UNKNOWN}
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Make an id."""
+        del context
+        made = _new_id()
+        return made, dict(news) | {"stackId": made}
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return what is recorded; it is nowhere else, so an import brings the id that it names, for this stack."""
+        if inputs:
+            return dict(inputs), dict(outputs)
+        if not names.STACK_ID.fullmatch(identity):
+            problem = errors.Problem(path="id", got=repr(identity), allowed="16 hexadecimal digits")
+            raise errors.SpecError((problem,), source="StackIdentityResource")
+        known = {"stack": context.stack}
+        return known, known | {"stackId": identity}
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Make another id for another label."""
+        del context, identity, old_outputs
+        return dict(news) | {"stackId": _new_id()}
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Do nothing: the id is in the state alone."""
+
+
+def _new_id() -> str:
+    return secrets.token_hex(STACK_ID_BYTES)
+
+
+def recorded(context: resource.Context, nonce: str) -> resource.Properties:
+    """Return what to record of an object with *nonce* that this step made or took over."""
+    return {"nonce": nonce} | ({"stack": context.stack} if context.stack else {})
+
+
+def brought_forward(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the output that an object lacks which an older release made for a stack: an update writes it."""
+    return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
+
+
+def is_all_that_differs(old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: Iterable[str]) -> bool:
+    """Return whether *news* differ from *old_outputs* in the owner, and in no other *declared* input."""
+    differing = {name for name in declared if news.get(name) != old_outputs.get(name)} - {"adopt"}
+    return differing <= OF_OWNER and bool(differing or brought_forward(old_outputs))
+
+
+def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where the object of *outputs* was made by a stack of another label than this step is of.
+
+    Its state was renamed, or copied from a stack that still exists: an `up` takes it over, with confirmation. An owner
+    that somebody wrote by hand says nothing of the stack.
+    """
+    owner = str(outputs.get("owner", ""))
+    made_by = str(outputs.get("stack", owner))
+    if owner == made_by and made_by not in ("", context.stack) and context.stack:
+        raise errors.RefusedError(
+            f"{what} was made by stack {made_by}, and this is {context.stack}: the stack was renamed, or its state "
+            f"copied; nothing was changed: run `pulumi up` with it in the program, which takes it over, or, where "
+            f"{made_by} still exists, remove it from this state with `pulumi state delete`"
+        )

@@ -1,0 +1,115 @@
+"""Registrations that are sent: new ones, changed ones, and ones that are taken over."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference, volume
+from nomad_csi.nomad import volumes
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.registration import batch_coalesce, secret_safety
+from nomad_csi.resources import volume_comparison, volume_document, volume_ownership
+from nomad_csi.resources.frame import properties, resource
+
+
+def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference.Comparison:
+    """Return the comparison of *news* with what Nomad holds; ``None``: no such volume."""
+    return volume.compare_volume(volume_document.from_inputs(news), found)
+
+
+def take_over(
+    context: resource.Context,
+    client: nomad.Nomad,
+    found: volumes.Volume,
+    news: Mapping[str, Any],
+    held: registration_ownership.Hold,
+) -> None:
+    """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
+    volume_ownership.refuse_others(client, news, {})
+    compared = compare(found, news)
+    volume_comparison.refuse_foreign(found, news, compared)
+    refuse_impossible(compared, news)
+    if compared.must_be_sent:
+        register(context, client, news, held, is_new=False, found=found)
+    else:
+        volume_ownership.mark(context, client, news, {}, held)
+
+
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
+
+    Storage that the program has yet to make is never what is registered. Other values that are not known yet are not
+    compared.
+    """
+    volume_ownership.refuse_others(client, news, {})
+    name = f"{news['namespace']}/{news['volumeId']}"
+    secret_safety.refuse(client, name, news)
+    found = volumes.get(client, news["namespace"], news["volumeId"])
+    if found is None:
+        return
+    if news["externalId"] == resource.UNKNOWN and news.get("storage", {}).get("owned"):
+        raise errors.RefusedError(
+            f"volume {name} is registered already, for {found.external_id}, and this resource would make new storage "
+            "for it: add an alias where the resource was renamed or moved in the program, or choose another id"
+        )
+    known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
+    if not properties.has_unknown(known):
+        compared = compare(found, news)
+        volume_comparison.refuse_foreign(found, news, compared)
+        refuse_impossible(compared, news)
+
+
+def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) -> None:
+    """
+    Raise `errors.RefusedError` for what Nomad would refuse of *compared*.
+
+    All reasons at once, before anything is sent: Nomad's own sentence has no values, and does not name the volume.
+    """
+    if refused := compared.by_kind("refused"):
+        reasons = "; ".join(difference.sentences(refused))
+        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} cannot be changed: {reasons}")
+
+
+def register(
+    context: resource.Context,
+    client: nomad.Nomad,
+    news: Mapping[str, Any],
+    held: registration_ownership.Hold,
+    *,
+    is_new: bool,
+    found: volumes.Volume | None = None,
+    recorded: Mapping[str, Any] | None = None,
+) -> None:
+    """
+    Mark the volume and send its registration once; after a lost answer go on only where a read shows that it arrived.
+
+    It goes together with others that are sent at this moment. *recorded* are the outputs of before, if any.
+    Raises `errors.RefusedError` where the volume is another stack's.
+    """
+    document = volume.as_sent(volume_document.from_inputs(news), found)
+    try:
+        batch_coalesce.of(client).register(
+            document,
+            tell=context.warn,
+            cancelled=context.cancelled,
+            claimant=volume_ownership.claimant(news, recorded or {}),
+            hold=held,
+        )
+    except errors.NomadApiError as error:
+        if error.kind != "ambiguous" or not _has_arrived(client, news, is_new=is_new):
+            raise
+
+
+def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:
+    """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    if secret_safety.is_at_risk(client, news):
+        return False
+    try:
+        found = volumes.get(client, news["namespace"], news["volumeId"])
+    except errors.NomadApiError:
+        return False
+    if found is None:
+        return False
+    compared = compare(found, news)
+    return not compared.differences and (is_new or not compared.hidden)

@@ -1,0 +1,202 @@
+"""The owner records of volumes, for the resources that register them: taken, compared, released; and which cluster."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import volume_lookup
+from nomad_csi.ownership import acquisition, cluster_identity, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.resources import stack_identity, volume_properties
+from nomad_csi.resources.frame import resource
+
+Claimant = registration_ownership.Claimant
+Hold = registration_ownership.Hold
+OwnerRecord = registration_ownership.OwnerRecord
+_OF_OWNER = ("owner", "ownerId")
+State = tuple[resource.Properties, resource.Properties]
+"""Inputs and outputs."""
+
+
+def claimant(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claimant:
+    """Return who wants the volume of *news*; *recorded* are its outputs of before, empty where it is new here."""
+    return Claimant(
+        owner=str(news.get("owner", "")),
+        stack_id=str(news.get("ownerId", "")).replace(resource.UNKNOWN, ""),
+        former=str(recorded.get("owner", "")),
+        adopts=bool(news.get("adopt")),
+        is_recorded=bool(recorded),
+    )
+
+
+def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
+    """
+    Return the nonce that *recorded* outputs have, and the one to write.
+
+    The same, as long as the stack is the same. A new one for another stack, so that a copy of the state that stays
+    behind under the old one holds the volume no more.
+    """
+    before = str(recorded.get("nonce", ""))
+    is_same = all(news.get(name) == recorded.get(name) for name in ("owner", "ownerId"))
+    return Hold(recorded=before, nonce=before if before and is_same else registration_marks.new_nonce())
+
+
+def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where the volume of *news* is another stack's, and is not to be adopted."""
+    key, who = _key(news), claimant(news, recorded)
+    owner = registration_ownership.of(client).look([key]).owners.get(key)
+    if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
+        raise acquisition.refusal(key, owner, who)
+
+
+def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
+    """Return whether another resource of the stack took the volume *recorded* over: it is not this one's any more."""
+    nonce = str(recorded.get("nonce", ""))
+    return registration_ownership.of(client).is_moved(_key(recorded), claimant(recorded, recorded), nonce)
+
+
+def say_moved(context: resource.Context, identity: str) -> None:
+    """Say that a volume stays, because a newer resource of the stack holds it."""
+    context.warn(f"volume {identity} stays registered: a newer resource of this stack holds it (moved, or replaced)")
+
+
+def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Say in a preview that a new resource takes over what another one of the stack holds."""
+    owner = registration_ownership.of(client).seen_aloud(_key(news), context.warn)
+    if owner is not None and claimant(news, {}).is_same_stack(owner):
+        context.warn(
+            f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
+            "another resource of the program had it, its removal leaves the volume as it is"
+        )
+
+
+@contextlib.contextmanager
+def refused_where_held(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> Iterator[None]:
+    """
+    Make of a refusal in the block a warning, for the preview of the new volume *news*, unless this stack holds it.
+
+    By its id: then its state has, or had, another resource for it. A preview of what is yet to be imported goes on.
+    """
+    try:
+        yield
+    except errors.RefusedError as error:
+        owner = registration_ownership.of(client).seen(_key(news))
+        if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
+            raise
+        context.warn(f"{error}; `up` is refused, unless the volume is imported first")
+
+
+def mark(
+    context: resource.Context,
+    client: nomad.Nomad,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    held: Hold,
+) -> registration_ownership.AcquiredVolumes:
+    """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
+    key, who = _key(news), claimant(news, recorded)
+    taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
+    if key in taken.refused:
+        raise acquisition.refusal(key, taken.refused[key], who)
+    return taken
+
+
+def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
+    """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
+    if recorded.get("owner"):
+        held = Hold(recorded=str(recorded.get("nonce", "")))
+        key, who = _key(recorded), claimant(recorded, {})
+        mark_upkeep.release(client, [key], who, context.warn, holds={key: held})
+
+
+def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where the volume was *recorded* in another cluster than answers now."""
+    cluster_identity.refuse_other(client, f"volume {identity}", recorded, is_there=False)
+
+
+def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
+    """Return whether the volume was *recorded* in another cluster than answers now."""
+    return bool(_another_cluster(client, identity, recorded))
+
+
+def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of `outputs` is not known before the volume is registered."""
+    owned = volume_properties.OWNERSHIP if news.get("owner") else ()
+    return dict.fromkeys((*owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
+
+
+def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is to be recorded of a volume with an owner: which cluster holds it, and whether its record does."""
+    if not news.get("owner"):
+        return {}
+    record = registration_ownership.of(client).seen(_key(news))
+    is_marked = record is not None and record.label == news["owner"]
+    return {"cluster": cluster_identity.of(client), "marked": is_marked}
+
+
+def of_step(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of *recorded* outputs a look at the cluster does not change: the nonce, and whose step wrote it."""
+    return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
+
+
+def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
+    """Return whether *record* has the nonce of another resource of the stack than the one of the *recorded* outputs."""
+    if record is None or record.nonce in {"", recorded.get("nonce", "")}:
+        return False
+    return claimant(recorded, recorded).is_same_stack(record)
+
+
+def seen(
+    context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any], found: State | None
+) -> State | None:
+    """
+    Return the inputs and outputs *found*, with the owner that the mark in the cluster says; *recorded* are old outputs.
+
+    A lost mark takes the owner out of the inputs, so that it is set again. One of another stack is a warning. Where
+    another resource of the stack holds the volume, the nonce is left out: if the program still declares this one, as
+    after a move that was interrupted and taken back, its update takes the volume back before the other one's delete.
+    Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
+    """
+    if found is None:
+        if why := _another_cluster(client, identity, recorded):
+            context.warn(f"{why}, which has no such volume; what is left in the other is not in this stack any more")
+        return None
+    inputs, live = found
+    live |= of_step(recorded)
+    if recorded and "owner" not in inputs:
+        return inputs, live
+    refuse_other_cluster(client, identity, recorded)
+    record = registration_ownership.of(client).seen_aloud(_key(inputs), context.warn)
+    now = _as_marked(context, inputs, recorded, record)
+    lost = {"nonce"} if is_held_by_another(record, recorded) else set()
+    shown = {name: value for name, value in live.items() if name not in {*_OF_OWNER, *lost}}
+    return now, shown | {name: now[name] for name in _OF_OWNER if name in now} | outputs(client, now)
+
+
+def _as_marked(
+    context: resource.Context,
+    inputs: resource.Properties,
+    recorded: Mapping[str, Any],
+    record: OwnerRecord | None,
+) -> resource.Properties:
+    """Return *inputs* with the owner that *record* names; one that is not known, or not ours, changes nothing."""
+    if record is None:
+        return inputs
+    if not recorded:
+        found = {"owner": record.label, "ownerId": record.stack_id}
+        return inputs | {name: value for name, value in found.items() if value}
+    if record.label and record.label != inputs["owner"]:
+        sentence = registration_ownership.sentence(_key(inputs), record)
+        context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
+    if not record.label and recorded.get("marked"):
+        return {name: value for name, value in inputs.items() if name not in _OF_OWNER}
+    return inputs
+
+
+def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> str:
+    """Return in words that the volume was *recorded* in another cluster than answers now; empty where it was not."""
+    return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
+
+
+def _key(inputs: Mapping[str, Any]) -> volume_lookup.Key:
+    return inputs["namespace"], inputs["volumeId"]

@@ -1,0 +1,247 @@
+"""
+A volume tried out: written through its mount, freed, read back on another client, and cleaned up.
+
+A block device is never tried: what is written to it would destroy what is on it. In a file system one file of
+`plan.smoke.SIZE_BYTES` is made and removed. A volume that was never used is formatted by its driver on the way, as any
+job's would be.
+"""
+
+import contextlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.nomad.records import claim_holders
+from nomad_csi.plan import smoke
+from nomad_csi.smoke import smoke_outcome, smoke_round
+
+TIMEOUT_S = 300.0
+"""For each step of a job: to be placed, to run, to be freed. Attaching an EBS volume may take minutes."""
+
+_ROUNDS = 2
+"""Write and read."""
+
+
+def try_out(
+    client: nomad.Nomad,
+    key: tuple[str, str],
+    *,
+    wish: smoke.Wish | None = None,
+    timeout_s: float = TIMEOUT_S,
+    aws_region: str = "",
+    sandbox: str = "",
+    tell: Callable[[str], None] = lambda _line: None,
+) -> smoke_outcome.SmokeOutcome:
+    """
+    Try the volume of *key* (namespace, id) and return what was proven.
+
+    Args:
+        client: the cluster; its token needs ``submit-job``, ``read-job`` and ``csi-mount-volume`` in the namespace.
+        key: namespace and id of the volume.
+        wish: what is not to be chosen here.
+        timeout_s: for each step.
+        aws_region: where EC2 is asked whether the volume is detached afterwards; empty: it is not asked.
+        sandbox: the mark of the sandbox, where plugins mount nothing and nothing is written; empty: a real cluster.
+        tell: told of each step.
+
+    Raises:
+        errors.RefusedError: the volume cannot be tried, with every reason, and nothing was run; or the read job has
+            no room anywhere.
+        errors.NomadCsiError: Nomad did not answer, or refused, or EC2 could not be asked. Where a file was written
+            that nobody removes now, its name is in the error.
+
+    """
+    wanted = wish or smoke.Wish()
+    volume, clients, chosen = _checked(client, key, wanted)
+    watch = smoke_round.Watch(client, timeout_s=timeout_s, tell=tell)
+    token = secrets.token_hex(8)
+    mode = smoke.access_mode(volume.capabilities)
+
+    def job(kind: smoke.Kind, where: Iterable[smoke.SmokeClient]) -> smoke.SmokeJob:
+        return smoke.SmokeJob(
+            job_id=f"nomad-csi-smoke-{kind}-{token}",
+            namespace=volume.namespace,
+            region=wanted.region,
+            volume_id=volume.volume_id,
+            access_mode=mode,
+            task_driver=chosen,
+            image=wanted.image,
+            node_ids=[each.node_id for each in where],
+            kind=kind,
+            token=token,
+            has_mounts=not sandbox,
+        )
+
+    done: list[smoke_round.Result] = []
+
+    def may_be_written() -> bool:
+        return watch.has_run and not sandbox and not (len(done) == _ROUNDS and not done[-1].round.reason)
+
+    with _file_named(may_be_written, volume, token, tell):
+        done.append(watch.run(job("write", clients)))
+        no_room = ""
+        if not done[0].round.reason:
+            others = [each for each in clients if each.node_id != done[0].node_id]
+            no_room = watch.objection(job("read", others)) if others else ""
+            done.append(watch.run(job("read", clients if no_room or not others else others)))
+        return _outcome(volume, done, chosen, token, aws_region, is_sandbox=bool(sandbox), no_room=no_room)
+
+
+@contextlib.contextmanager
+def _file_named(
+    is_there: Callable[[], bool], volume: volumes.Volume, token: str, tell: Callable[[str], None]
+) -> Iterator[None]:
+    """Name the file that was written, and that nobody removes now, in errors of the block; on an interrupt, tell it."""
+    left = f"the file {smoke.file_name(token)} may still be in volume {volume.namespace}/{volume.volume_id}"
+    try:
+        yield
+    except errors.NomadCsiError as error:
+        if not is_there():
+            raise
+        kind = errors.RefusedError if isinstance(error, errors.RefusedError) else errors.NomadCsiError
+        raise kind(f"{error}; {left}") from error
+    except BaseException:
+        if is_there():
+            tell(left)
+        raise
+
+
+def _checked(
+    client: nomad.Nomad, key: tuple[str, str], wish: smoke.Wish
+) -> tuple[volumes.Volume, tuple[smoke.SmokeClient, ...], str]:
+    """Return the volume, the clients that may use it, and the task driver. Raises `errors.RefusedError`."""
+    name = "/".join(key)
+    volume = volumes.get(client, *key)
+    if volume is None:
+        raise errors.RefusedError(f"volume {name} is not registered: see `nomad volume status -type csi`")
+    fitting = _fitting(client, volume)
+    driver = wish.task_driver or smoke.task_driver(fitting)
+    able = tuple(each for each in fitting if driver in each.drivers)
+    problems = [*_against(volume), *_against_clients(volume, fitting, able, driver)]
+    if problems:
+        raise errors.RefusedError(f"volume {name} cannot be tried: {'; '.join(problems)}; nothing was run")
+    return volume, able, driver
+
+
+def _against(volume: volumes.Volume) -> Iterable[str]:
+    if not smoke.access_mode(volume.capabilities):
+        found = ", ".join(f"{each.access_mode} {each.attachment_mode}" for each in volume.capabilities) or "none"
+        yield (
+            f"its capabilities ({found}) hold none in which files can be written ({', '.join(smoke.WRITER_MODES)}, "
+            "each with file-system): a block device is not tried, because that would destroy what is on it"
+        )
+    if volume.claims:
+        holders = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
+        yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that nobody uses"
+    if not volume.schedulable:
+        yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
+
+
+def _against_clients(
+    volume: volumes.Volume, fitting: Sequence[smoke.SmokeClient], able: Sequence[smoke.SmokeClient], driver: str
+) -> Iterable[str]:
+    if not fitting:
+        yield (
+            f"no ready client has a healthy node instance of plugin {volume.plugin_id} in a place of the volume "
+            f"({_places(volume)})"
+        )
+    elif not able:
+        names = ", ".join(each.name for each in fitting[:5])
+        allowed = ", ".join(smoke.TASK_DRIVERS)
+        yield f"none of its clients ({names}) has the task driver {driver or 'to mount it'}; one of {allowed} is needed"
+
+
+def _places(volume: volumes.Volume) -> str:
+    shown = [", ".join(f"{name}={value}" for name, value in sorted(each.items())) for each in volume.topologies]
+    return " or ".join(shown) or "anywhere"
+
+
+def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
+    """Return the clients that are ready and whose node plugin is healthy in a place of the volume."""
+    plugin = plugins.get(client, volume.plugin_id)
+    instances = plugin.nodes if plugin else ()
+    healthy = {each.node_id: each for each in instances if each.healthy}
+    return tuple(
+        smoke.SmokeClient(
+            node_id=node.node_id,
+            name=node.name,
+            drivers=frozenset(name for name, is_healthy in node.drivers.items() if is_healthy),
+        )
+        for node in nodes.list_nodes(client)
+        if node.status == "ready"
+        and node.eligible
+        and not node.draining
+        and node.node_id in healthy
+        and _is_there(volume, healthy[node.node_id])
+    )
+
+
+def _is_there(volume: volumes.Volume, instance: plugins.Instance) -> bool:
+    """Return whether the instance is in a place of the volume: every segment that the volume names is the node's."""
+    return not volume.topologies or any(place.items() <= instance.segments.items() for place in volume.topologies)
+
+
+def _outcome(
+    volume: volumes.Volume,
+    done: Sequence[smoke_round.Result],
+    task_driver: str,
+    token: str,
+    aws_region: str,
+    *,
+    is_sandbox: bool,
+    no_room: str,
+) -> smoke_outcome.SmokeOutcome:
+    rounds = tuple(each.round for each in done)
+    failed = any(each.reason for each in rounds)
+    proven, not_proven = (
+        list(_proven(rounds, is_sandbox=is_sandbox)),
+        list(_not_proven(done, is_sandbox=is_sandbox, no_room=no_room)),
+    )
+    is_ebs = attachments.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
+    if is_ebs and aws_region:
+        seen = attachments.look([volume.external_id], aws_region).volumes[volume.external_id]
+        (proven if seen.is_free else not_proven).append(f"EC2: {seen}")
+    elif is_ebs:
+        not_proven.append("detached in EC2: EC2 was not asked (--aws-region)")
+    left = [line for each in done for line in each.left_behind]
+    if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):
+        left.append(f"the file {smoke.file_name(token)} may still be in the volume")
+    return smoke_outcome.SmokeOutcome(
+        namespace=volume.namespace,
+        volume_id=volume.volume_id,
+        verdict="failed" if failed else "not proven" if is_sandbox else "proven",
+        task_driver=task_driver,
+        access_mode=smoke.access_mode(volume.capabilities),
+        rounds=rounds,
+        proven=tuple(proven),
+        not_proven=tuple(not_proven),
+        left_behind=tuple(left),
+    )
+
+
+def _proven(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
+    for each in rounds:
+        if each.reason:
+            return
+        if is_sandbox:
+            yield f"{each.node_name}: claimed, a task ran, the claim was freed"
+        elif each.kind == "write":
+            yield f"{each.node_name}: claimed, mounted, {smoke.SIZE_BYTES >> 20} MiB written and read, freed"
+        else:
+            yield f"{each.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
+
+
+def _not_proven(done: Sequence[smoke_round.Result], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
+    if is_sandbox:
+        yield "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
+    if len(done) == 1:
+        yield "reading back: the first job failed"
+    elif done[0].node_id == done[1].node_id:
+        why = (
+            f"no room on the others ({no_room})"
+            if no_room
+            else "only one has the plugin, the task driver and a place of the volume"
+        )
+        yield f"another client: {why}"

@@ -1,0 +1,184 @@
+"""One job of a smoke test: run, watched, purged."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad.records import claim_holders
+from nomad_csi.plan import smoke
+from nomad_csi.render import documents
+from nomad_csi.smoke import smoke_outcome
+
+INTERVAL_S = 0.25
+"""Between two looks."""
+
+END_S = 60.0
+"""How long a stopped job's allocation may take to end before that is told and left."""
+
+
+_T = TypeVar("_T")
+_EXIT_CODE = re.compile(r"Exit Code: (\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one job did."""
+
+    round: smoke_outcome.SmokeRound
+    node_id: str = ""
+
+    left_behind: tuple[str, ...] = ()
+    """What is still there, one sentence each."""
+
+
+class Watch:
+    """Runs one job at a time; every step has *timeout_s*."""
+
+    def __init__(self, client: nomad.Nomad, *, timeout_s: float, tell: Callable[[str], None]) -> None:
+        self._client = client
+        self._timeout_s = timeout_s
+        self._tell = tell
+        self.has_run = False
+        """Whether a job was sent, so that it may have written."""
+
+    def objection(self, job: smoke.SmokeJob) -> str:
+        """Return why Nomad would place *job* nowhere now; empty: it would place it."""
+        return "; ".join(self._planned(job, documents.smoke_job_file(job))[1].values())
+
+    def run(self, job: smoke.SmokeJob) -> Result:
+        """
+        Run *job* to its end and purge it, whatever happens; where Nomad does not let it, say what removes it.
+
+        Raises `errors.RefusedError` where Nomad would not place it; then nothing was run.
+        """
+        hcl = documents.smoke_job_file(job)
+        document, reasons = self._planned(job, hcl)
+        if reasons:
+            raise errors.RefusedError(f"no client can run the {job.kind} job: {'; '.join(reasons.values())}")
+        self._tell(f"{job.kind}: running job {job.namespace}/{job.job_id}")
+        may_be_there = True  # also where an interrupt comes before the reply
+        try:
+            try:
+                jobs.register(self._client, document, source=hcl, enforce_index=0)
+            except errors.NomadApiError as error:
+                may_be_there = error.kind == "ambiguous"
+                raise
+            finally:
+                self.has_run |= may_be_there
+            found, times, reason = self._follow(job)
+        except BaseException:
+            for line in self._purge(job) if may_be_there else ():
+                self._tell(line)
+            raise
+        left = self._purge(job)
+        done = smoke_outcome.SmokeRound(
+            kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times
+        )
+        return Result(round=done, node_id=found.node_id if found else "", left_behind=left)
+
+    def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """Return the job as Nomad reads *hcl*, and why it would not place it."""
+        document = jobs.parse(self._client, hcl, namespace=job.namespace)
+        return document, jobs.plan(self._client, document).failed_groups
+
+    def _follow(self, job: smoke.SmokeJob) -> tuple[jobs.Allocation | None, smoke_outcome.Times, str]:
+        """Return the last state of the job's allocation, how long its steps took, and why it failed."""
+        placed = self._wait(lambda: self._allocation(job))
+        if placed is None:
+            return None, smoke_outcome.Times(), f"not placed within {self._timeout_s:g} s"
+        began = time.monotonic()
+        claimed_at = started_at = None
+        while (found := self._allocation(job) or placed).client_status not in claim_holders.ENDED:
+            now = time.monotonic()
+            if claimed_at is None and self._is_claimed(job, placed.alloc_id):
+                claimed_at = now
+            if started_at is None and any(event.type == "Started" for event in found.task_events):
+                started_at = now
+            if now - began > self._timeout_s:
+                return found, _times(began, claimed_at, started_at, None), self._late(found)
+            time.sleep(INTERVAL_S)
+        ended_at = time.monotonic()
+        # What is over between two looks was there at the later one.
+        started_at = started_at or (ended_at if any(event.type == "Started" for event in found.task_events) else None)
+        claimed_at = claimed_at or started_at
+        is_free = self._wait(lambda: not self._is_claimed(job, placed.alloc_id))
+        freed_after_s = time.monotonic() - ended_at if is_free else None
+        reason = _reason(found)
+        if not is_free:
+            stuck = f"the claim is still there {self._timeout_s:g} s after the end: see `nomad-csi claims`"
+            reason = f"{reason}; {stuck}" if reason else stuck
+        return found, _times(began, claimed_at, started_at, freed_after_s), reason
+
+    def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:
+        """Stop the job, wait until its allocation has ended, then have Nomad forget it. Return what is left."""
+        by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
+        key = f"{job.namespace}/{job.job_id}"
+        try:
+            has_ended = self._has_ended(job)
+        except errors.NomadCsiError as error:
+            return (f"job {key} is left behind: {error}; remove it: {by_hand}",)
+        return (
+            () if has_ended else (f"job {key} is stopped, and its allocation has not ended; purge it later: {by_hand}",)
+        )
+
+    def _has_ended(self, job: smoke.SmokeJob) -> bool:
+        """Stop the job, and purge it once its allocation has ended; return whether it has."""
+        jobs.stop(self._client, job.namespace, job.job_id, purge=False)
+        deadline = time.monotonic() + END_S
+        while (found := self._allocation(job)) is not None and found.client_status not in claim_holders.ENDED:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(INTERVAL_S)
+        jobs.stop(self._client, job.namespace, job.job_id, purge=True)
+        return True
+
+    def _wait(self, look: Callable[[], _T]) -> _T:
+        """Return what *look* finds, as soon as it is something, or what it found last."""
+        deadline = time.monotonic() + self._timeout_s
+        while not (found := look()) and time.monotonic() < deadline:
+            time.sleep(INTERVAL_S)
+        return found
+
+    def _allocation(self, job: smoke.SmokeJob) -> jobs.Allocation | None:
+        return next(iter(jobs.allocations(self._client, job.namespace, job.job_id)), None)
+
+    def _is_claimed(self, job: smoke.SmokeJob, alloc_id: str) -> bool:
+        found = volumes.get(self._client, job.namespace, job.volume_id)
+        return found is not None and any(claim.alloc_id == alloc_id for claim in found.claims)
+
+    def _late(self, found: jobs.Allocation) -> str:
+        last = found.task_events[-1].message if found.task_events else "no task event"
+        return f"not done within {self._timeout_s:g} s (last: {last})"
+
+
+def _times(
+    began: float, claimed_at: float | None, started_at: float | None, detach_s: float | None
+) -> smoke_outcome.Times:
+    return smoke_outcome.Times(
+        attach_s=None if claimed_at is None else claimed_at - began,
+        mount_s=None if started_at is None or claimed_at is None else started_at - claimed_at,
+        detach_s=detach_s,
+    )
+
+
+def _told(found: jobs.Allocation) -> str:
+    """Return what the task's events say, the last three."""
+    return "; ".join(event.message for event in found.task_events[-3:] if event.message)
+
+
+def _reason(found: jobs.Allocation) -> str:
+    """Return why the allocation failed; empty: its task ended with 0."""
+    if found.client_status == "complete":
+        return ""
+    codes = [match for event in found.task_events if (match := _EXIT_CODE.search(event.message))]
+    code = int(codes[-1][1]) if codes else 0
+    if code in smoke.EXIT_MEANS:
+        return smoke.EXIT_MEANS[code]
+    failures = [event.message for event in found.task_events if event.type in {"Setup Failure", "Driver Failure"}]
+    if code and not failures:
+        return f"the task ended with exit code {code}: {_told(found)}"
+    return "; ".join(failures) or _told(found) or f"the allocation is {found.client_status}, and no event says why"

@@ -1,0 +1,1 @@
+"""A whole plan verified: plugins and volumes, once or again and again, as report, changes and metrics."""

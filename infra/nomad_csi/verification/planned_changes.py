@@ -1,0 +1,228 @@
+"""What would change, in one picture: jobs by Nomad's own plan, volumes by comparison, files by content. Only reads."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Literal
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
+from nomad_csi.nomad import jobs, namespaces, volume_lookup
+from nomad_csi.ownership import job_ownership, registration_ownership
+from nomad_csi.plan import model, volumes
+from nomad_csi.registration import batch_comparison, batch_namespaces, storage_sharing
+from nomad_csi.render import documents, files
+from nomad_csi.text import table
+
+Kind = Literal["job", "volume", "file"]
+
+WIDTH = 120
+"""Columns of the table."""
+
+EQUAL = "equal"
+NEW = "new"
+NOT_COMPARED = "not compared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedChange:
+    """One job, volume or file."""
+
+    kind: Kind
+    name: str
+    """``namespace/job_id``, ``namespace/volume_id``, or a path below the output folder."""
+
+    state: str
+    """
+    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, or in a
+    namespace that is not there). Volumes: ``new``, ``changes``, ``refused`` (another stack's, or Nomad would not take
+    it), ``ignored`` (it would, and leave it as it is). Files: `files.Reason`. ``not compared``: the token may not.
+    """
+
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is not as planned."""
+        return self.state not in {EQUAL, NOT_COMPARED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedChanges:
+    """All of them."""
+
+    items: tuple[PlannedChange, ...]
+
+    @property
+    def changes(self) -> tuple[PlannedChange, ...]:
+        """What is not as planned."""
+        return tuple(item for item in self.items if item.is_change)
+
+    @property
+    def not_compared(self) -> tuple[PlannedChange, ...]:
+        """What could not be looked at."""
+        return tuple(item for item in self.items if item.state == NOT_COMPARED)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the picture as data."""
+        shown = [
+            {"kind": item.kind, "name": item.name, "state": item.state, "remarks": list(item.remarks)}
+            for item in self.items
+        ]
+        return {"changes": len(self.changes), "not_compared": len(self.not_compared), "items": shown}
+
+    def as_table(self, width: int = WIDTH) -> str:
+        """Return the picture as text: a line for each item that is not equal or has a remark, and the sum."""
+        rows = [
+            (item.kind, item.name, item.state, "; ".join(item.remarks) or "-")
+            for item in self.items
+            if item.state != EQUAL or item.remarks
+        ]
+        skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
+        total = f"{len(self.changes)} of {len(self.items)} would change{skipped}"
+        return "\n".join(
+            [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]
+        )
+
+
+def draw(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    templates: Path | None = None,
+    owner: str = "",
+) -> PlannedChanges:
+    """
+    Return what applying *plan* would change.
+
+    Args:
+        client: the cluster; a token that may only read is enough, see `_by_source`.
+        plan: what is wanted.
+        external_ids: external ids of storage that Pulumi makes, by ``namespace/volume_id``.
+        folder: where the rendered files are; ``None``: they are not compared.
+        templates: folder with templates that go before ours.
+        owner: the stack that would apply it (``project/stack``): jobs and volumes of others are ``refused`` to it.
+            Empty: it is only told whose those are that would change.
+
+    Raises:
+        errors.NomadApiError: Nomad did not answer, or may not tell.
+        errors.SpecError: files are to be compared and an external id is not known.
+
+    """
+    claimant = registration_ownership.Claimant(owner=owner)
+    on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
+    items = (*_jobs(client, plan, templates, claimant), *_volumes(client, plan, external_ids, claimant))
+    missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
+    return PlannedChanges(items=(*(_as_placed(item, missing) for item in items), *on_disk))
+
+
+def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
+    """Return *item*, refused where it is to be in a namespace that Nomad does not have."""
+    namespace = item.name.partition("/")[0]
+    if namespace not in missing.names:
+        return item
+    seen = ", ".join(missing.there) or "none that the token sees"
+    remark = f"there is no namespace {namespace} (there are: {seen}); {batch_namespaces.fix(namespace, missing.there)}"
+    return dataclasses.replace(item, state="refused", remarks=(remark, *item.remarks))
+
+
+def _jobs(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    templates: Path | None,
+    claimant: registration_ownership.Claimant,
+) -> Iterator[PlannedChange]:
+    for plugin in plan.plugins:
+        for job in plugin.jobs:
+            found = jobs.get(client, job.namespace, job.job_id)
+            item = _job(client, job, found, templates)
+            yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), claimant, adopts=plugin.adopt)
+
+
+def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> PlannedChange:
+    name = f"{job.namespace}/{job.job_id}"
+    hcl = documents.job_file(job, templates=templates)
+    if found is None:
+        return PlannedChange(kind="job", name=name, state=NEW)
+    if found.stopped:
+        return PlannedChange(kind="job", name=name, state="stopped", remarks=("it would run again",))
+    try:
+        parsed = jobs.parse(client, hcl, namespace=job.namespace)
+        planned = jobs.plan(client, job_ownership.as_marked(parsed, found))
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return _by_source(client, name, found, hcl, error)
+    state = EQUAL if planned.diff_type == job_ownership.EQUAL else "changes"
+    return PlannedChange(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
+
+
+def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> PlannedChange:
+    """Return the job, compared by the HCL that it was registered with: for that, a token that reads is enough."""
+    source = jobs.source(client, found.namespace, found.job_id, found.version)
+    if source is None:
+        remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
+        return PlannedChange(kind="job", name=name, state=NOT_COMPARED, remarks=(remark,))
+    remark = f"compared by the source it was registered with, not by Nomad's plan: {error.advice}"
+    return PlannedChange(kind="job", name=name, state=EQUAL if source == hcl else "changes", remarks=(remark,))
+
+
+def _volumes(
+    client: nomad.Nomad,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    claimant: registration_ownership.Claimant,
+) -> Iterator[PlannedChange]:
+    wanted = {
+        volume_lookup.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
+    }
+    made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
+    users = storage_sharing.Users(client)
+    seen = {
+        key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
+        for key, document, compared in batch_comparison.comparisons(client, wanted, made)
+    }
+    marks = registration_ownership.of(client).look(wanted)
+    for key, planned in zip(wanted, plan.volumes, strict=True):
+        item = _volume(key, seen[key], made_by_plugin=key in made)
+        if key in marks.unread and (item.state != EQUAL or claimant.owner):
+            remark = registration_ownership.UNKNOWN.format(namespace=key[0])
+            item = dataclasses.replace(item, remarks=(remark, *item.remarks))
+        if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
+            item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
+        yield _as_owned(item, str(marks.owners.get(key, "")), claimant, adopts=planned.adopt)
+
+
+def _as_owned(
+    item: PlannedChange, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool
+) -> PlannedChange:
+    """Return *item* with its *owner*, where that is another stack and matters: it would change, or may not."""
+    if owner in {"", claimant.owner}:
+        return item
+    is_refused = bool(claimant.owner) and not adopts
+    if item.state == EQUAL and not is_refused:
+        return item
+    state = "refused" if is_refused else item.state
+    return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
+
+
+def _volume(key: volume_lookup.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> PlannedChange:
+    state = EQUAL if compared.kind == "hidden" else compared.kind
+    remarks = list(difference.sentences(compared.differences))
+    if compared.hidden:
+        remarks.append(f"not comparable: {', '.join(compared.hidden)}")
+    if made_by_plugin and compared.is_new:
+        remarks.append("its plugin makes it")
+    return PlannedChange(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
+
+
+def _files(folder: Path, rendered: files.RenderedPlan) -> Iterable[PlannedChange]:
+    stale = {item.path: item.reason for item in files.stale(folder, rendered)}
+    for path in rendered:
+        yield PlannedChange(kind="file", name=path, state=stale.pop(path, EQUAL))
+    for path, reason in stale.items():
+        yield PlannedChange(kind="file", name=path, state=reason)

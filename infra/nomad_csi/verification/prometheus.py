@@ -1,0 +1,145 @@
+"""
+A round of verification in Prometheus' text format. Pure.
+
+Labels name plugins and volumes, never clients: the number of series does not grow with them.
+Source: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4) and
+https://prometheus.io/docs/practices/naming/, 2026-11-21.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nomad_csi import findings
+from nomad_csi.claims import claim_findings
+from nomad_csi.health import plugins
+from nomad_csi.verification import report, volumes
+
+LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
+"""Whoever writes a file anew takes over what stood there, so that it lives through rounds without an answer."""
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
+_LAST_ANSWER = re.compile(rf"^{LAST_ANSWER} ([0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundMetrics:
+    """One round: its report, or none where Nomad did not answer."""
+
+    found: report.VerificationReport | None
+
+    seconds: float
+    """How long it took."""
+
+    last_answer_s: float
+    """End of the last round that Nomad answered, this one or an earlier one, in seconds since 1970; 0: none did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """One metric, a gauge, with its samples."""
+
+    name: str
+    help: str
+    samples: list[tuple[Labels, float]] = field(default_factory=list)
+
+
+def text(done: RoundMetrics) -> str:
+    """Return all metrics of a round. Without a report there is none about plugins and volumes: nothing is known."""
+    found = (*_of_run(done), *(_of_report(done.found) if done.found is not None else ()))
+    return "".join(line for family in found if family.samples for line in _lines(family))
+
+
+def last_answer_s(earlier: str) -> float:
+    """Return what `LAST_ANSWER` is in the *earlier* text of a round; 0 where it does not say."""
+    match = _LAST_ANSWER.search(earlier)
+    return float(match[1]) if match else 0.0
+
+
+def _lines(family: Family) -> Iterator[str]:
+    yield f"# HELP {family.name} {family.help}\n"
+    yield f"# TYPE {family.name} gauge\n"
+    for labels, value in family.samples:
+        told = ",".join(f'{name}="{text.translate(_ESCAPES)}"' for name, text in labels.items())
+        yield f"{family.name}{f'{{{told}}}' if told else ''} {_number(value)}\n"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
+
+
+def _of_run(done: RoundMetrics) -> Iterator[Family]:
+    yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", done.found is not None)
+    yield _one(
+        LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", done.last_answer_s
+    )
+    yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", done.seconds)
+    if done.found is not None:
+        yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", done.found.ok)
+
+
+def _one(name: str, told: str, value: float) -> Family:
+    return Family(name=name, help=told, samples=[({}, value)])
+
+
+def _of_report(found: report.VerificationReport) -> Iterator[Family]:
+    yield from _of_plugins(found.plugins)
+    yield from _of_volumes(found.volumes)
+    yield Family(
+        name="nomad_csi_findings",
+        help="Findings of the last round, by severity and code.",
+        samples=[
+            ({"severity": severity, "code": code}, count)
+            for (severity, code), count in sorted(
+                Counter((item.severity, item.code) for item in found.findings).items()
+            )
+        ],
+    )
+
+
+def _of_plugins(found: Iterable[plugins.PluginVerdict]) -> Iterator[Family]:
+    is_ok = Family(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
+    verdict = Family(name="nomad_csi_plugin_verdict", help="The verdict on a plugin: 1 for the one that holds.")
+    healthy = Family(
+        name="nomad_csi_plugin_instances_healthy", help="Healthy instances of a plugin among those that must be there."
+    )
+    expected = Family(name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there.")
+    by_verdict = Family(name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by verdict.")
+    sockets = Family(
+        name="nomad_csi_plugin_sockets",
+        help="Instances of a plugin by what their sockets answered: no-answer where the client gave none.",
+    )
+    for item in found:
+        plugin = {"plugin_id": item.plugin_id}
+        is_ok.samples.append((plugin, item.ok))
+        verdict.samples.append((plugin | {"verdict": item.verdict}, 1))
+        for role, there, wanted in (
+            ("controller", item.healthy_controllers, item.expected_controllers),
+            ("node", item.healthy_nodes, item.expected_nodes),
+        ):
+            healthy.samples.append((plugin | {"role": role}, there))
+            expected.samples.append((plugin | {"role": role}, wanted))
+        rows = Counter((row.role, row.verdict) for row in item.instances)
+        for (role, word), count in sorted(rows.items()):
+            by_verdict.samples.append((plugin | {"role": role, "verdict": word}, count))
+        words = Counter((row.role, row.socket) for row in item.instances if row.csi.verdict)
+        for (role, answer), count in sorted(words.items()):
+            sockets.samples.append((plugin | {"role": role, "answer": answer}, count))
+    yield from (is_ok, verdict, healthy, expected, by_verdict, sockets)
+
+
+def _of_volumes(found: Iterable[volumes.VolumeVerdict]) -> Iterator[Family]:
+    is_ok = Family(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
+    alarm = Family(
+        name="nomad_csi_volume_claimed_without_controller",
+        help="Whether a volume is claimed while none of its plugin's controllers is healthy: nobody can detach it.",
+    )
+    for item in found:
+        volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
+        codes = {finding.code for finding in item.findings}
+        is_ok.samples.append((volume, not findings.errors_of(item.findings)))
+        alarm.samples.append((volume, claim_findings.WITHOUT_CONTROLLER in codes))
+    yield from (is_ok, alarm)

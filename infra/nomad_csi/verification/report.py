@@ -1,0 +1,149 @@
+"""The result of a verification, as data and as a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import findings
+from nomad_csi.findings import printing
+from nomad_csi.health import causes, found, instances, plugins
+from nomad_csi.text import foreign, table
+from nomad_csi.verification import volumes
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationReport:
+    """What was found of all plugins and volumes of a plan."""
+
+    plugins: tuple[plugins.PluginVerdict, ...]
+    volumes: tuple[volumes.VolumeVerdict, ...]
+    extra: tuple[findings.Finding, ...] = ()
+    """Findings that belong to no single plugin or volume, or were made by watching."""
+
+    @property
+    def findings(self) -> tuple[findings.Finding, ...]:
+        """All findings: of plugins, of volumes, then the others."""
+        of_plugins = (finding for verdict in self.plugins for finding in verdict.findings)
+        of_volumes = (finding for verdict in self.volumes for finding in verdict.findings)
+        return (*of_plugins, *of_volumes, *self.extra)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as planned; warnings do not count."""
+        return not findings.errors_of(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
+        ``verdict``, ``ok``, ``policy``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
+        ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
+        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``verdict``, ``proven_by``, ``extra``,
+        ``detail``, ``nomad``, ``socket``, ``socket_detail``).
+        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
+        ``proven_by``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
+        ``advice``. What is not known is an empty text.
+        """
+        return {
+            "ok": self.ok,
+            "plugins": [_plugin_json(verdict) for verdict in self.plugins],
+            "volumes": [_volume_json(verdict) for verdict in self.volumes],
+            "findings": printing.as_json(self.findings),
+        }
+
+    def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
+        """
+        Return the report as aligned text of at most *width* columns where that can be, ending in a newline.
+
+        *only_wrong*: of instances and volumes those alone that are not as planned.
+        """
+        tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
+        parts = [part for part in tables if part]
+        texts = [table.columns(part, width, colour=colour) for part in parts]
+        if self.findings:
+            texts.append(printing.as_text(self.findings, width, colour=colour))
+        explained = [line for verdict in self.plugins for line in _cause_lines(verdict, width)]
+        if explained:
+            texts.append("\n".join(explained))
+        return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
+
+    def _plugins(self) -> list[table.Row]:
+        rows = [_plugin_row(verdict) for verdict in self.plugins]
+        return [("plugin", "verdict", "controllers", "nodes", "proven by", "answers as"), *rows] if rows else []
+
+    def _instances(self, *, only_wrong: bool) -> list[table.Row]:
+        told = [row for verdict in self.plugins for row in verdict.instances]
+        were_asked = any(row.socket != "-" for row in told)
+        shown = (row for row in told if not only_wrong or row.code or row.socket == found.NO_ANSWER)
+        rows = [_instance_row(row, with_socket=were_asked) for row in shown]
+        both = ("nomad", "socket") if were_asked else ()
+        return (
+            [("instance of", "role", "client", "zone", "verdict", *both, "proven by", "detail"), *rows] if rows else []
+        )
+
+    def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
+        shown = (verdict for verdict in self.volumes if not only_wrong or verdict.verdict != "ok")
+        rows = [_volume_row(verdict) for verdict in shown]
+        heads = ("volume", "verdict", "plugin", "external id", "proven by", "detail")
+        size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
+        return [heads[:size], *(row[:size] for row in rows)] if rows else []
+
+
+def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
+    controllers = f"{verdict.healthy_controllers}/{verdict.expected_controllers}"
+    return (
+        verdict.plugin_id,
+        verdict.verdict,
+        controllers if verdict.expected_controllers or verdict.healthy_controllers else "-",
+        f"{verdict.healthy_nodes}/{verdict.expected_nodes}",
+        verdict.proven_by,
+        foreign.clean(f"{verdict.provider} {verdict.version}".strip()) or "-",
+    )
+
+
+def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
+    verdict = f"{row.verdict}, extra" if row.is_extra else row.verdict
+    both = (row.nomad, row.socket) if with_socket else ()
+    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == found.NO_ANSWER else "")
+    return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, *both, row.proven_by, detail)
+
+
+def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
+    external_id = verdict.external_id or "not known yet"
+    return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by, verdict.detail)
+
+
+def _cause_lines(verdict: plugins.PluginVerdict, width: int) -> Iterator[str]:
+    """Yield what explains a verdict, beneath a line that says which."""
+    if verdict.causes:
+        yield f"what explains plugin {verdict.plugin_id}"
+    for cause in verdict.causes:
+        yield from table.wrapped(f"  {cause.kind:<4}  ", f"{cause.where} {cause.text}", width)
+
+
+def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
+    return {
+        "plugin_id": verdict.plugin_id,
+        "verdict": verdict.verdict,
+        "ok": verdict.ok,
+        "policy": verdict.policy,
+        "proven_by": verdict.proven_by,
+        "provider": verdict.provider,
+        "version": verdict.version,
+        "controllers": {"healthy": verdict.healthy_controllers, "expected": verdict.expected_controllers},
+        "nodes": {"healthy": verdict.healthy_nodes, "expected": verdict.expected_nodes},
+        "causes": [causes.as_json(cause) for cause in verdict.causes],
+        "instances": [_instance_json(row) for row in verdict.instances],
+    }
+
+
+def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
+    names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail", "nomad", "socket")
+    said = foreign.clean(row.csi.detail) if row.csi.verdict else ""
+    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": said}
+
+
+def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by", "detail")
+    return {name: getattr(verdict, name) for name in names}

@@ -1,0 +1,192 @@
+"""The verdict on a volume: whether Nomad holds it as planned, and whether an allocation can get it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nomad_csi import findings
+from nomad_csi.compare import difference, volume
+from nomad_csi.health import plugins
+from nomad_csi.nomad.records import volumes
+from nomad_csi.plan import guests, named_volume, registration
+from nomad_csi.text import foreign
+
+Verdict = Literal["ok", "missing", "differs", "unschedulable"]
+
+NOT_COMPARED = "external id not compared (--stack-output)"
+"""What a verdict does not say of storage whose id only a stack's outputs tell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeVerdict(named_volume.NamedVolume):
+    """Whether one volume is registered as planned."""
+
+    plugin_id: str
+    external_id: str
+    """As Nomad holds it, or as planned where it holds none; empty where neither is known."""
+
+    verdict: Verdict
+    findings: tuple[findings.Finding, ...]
+    detail: str = ""
+    """What was not compared; empty where everything was that can be."""
+
+    @property
+    def proven_by(self) -> Literal["nomad", "-"]:
+        """Who says so: Nomad, which holds the volume; ``-``: nobody, it is missing. No CSI call lists what is there."""
+        return "-" if self.verdict == "missing" else "nomad"
+
+
+def judge_volume(
+    desired: registration.VolumeRegistration,
+    actual: volumes.Volume | None,
+    served_by: plugins.PluginVerdict | None = None,
+    *,
+    made_by_plugin: bool = False,
+) -> VolumeVerdict:
+    """
+    Return the verdict on a volume: *desired* against what Nomad holds, ``None`` where it holds none.
+
+    An external id that is not known yet (empty in *desired*) is not compared, and the detail says so. Secrets and the
+    text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
+    topology is to be seen. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences are findings.
+    """
+    subject = f"volume {desired.namespace}/{desired.volume_id}"
+    compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
+    if actual is None:
+        seen: tuple[findings.Finding, ...] = (_missing(subject),)
+    else:
+        seen = (
+            *(_differs(subject, item) for item in compared.differences),
+            *_unschedulable(subject, actual),
+            *_out_of_reach(subject, actual.topologies, served_by),
+        )
+    return VolumeVerdict(
+        namespace=desired.namespace,
+        volume_id=desired.volume_id,
+        plugin_id=actual.plugin_id if actual else desired.plugin_id,
+        external_id=actual.external_id if actual else desired.external_id,
+        verdict=_verdict(seen),
+        findings=seen,
+        detail=NOT_COMPARED if actual and not desired.external_id else "",
+    )
+
+
+def guest(found: guests.Guest) -> findings.Finding:
+    """Return the finding on a volume in the storage of another one."""
+    return findings.finding(
+        "volume-in-storage-of-another",
+        f"volume {found.key}",
+        expected="storage of its own",
+        found=f"{found.container}, which was made for volume {found.owner}",
+        advice=f"keep {found.owner} while this data is needed: where it is removed or replaced, {found.container} goes",
+    )
+
+
+def _verdict(seen: tuple[findings.Finding, ...]) -> Verdict:
+    codes = {finding.code for finding in findings.errors_of(seen)}
+    if "volume-missing" in codes:
+        return "missing"
+    if "volume-unschedulable" in codes and len(codes) == 1:
+        return "unschedulable"
+    return "differs" if codes else "ok"
+
+
+def _missing(subject: str) -> findings.Finding:
+    return findings.finding(
+        "volume-missing",
+        subject,
+        expected="registered",
+        found="no such volume",
+    )
+
+
+CODES: Mapping[str, str] = {
+    "capability": "capabilities-differs",
+    "capacity_max": "capacity-differs",
+    "capacity_min": "capacity-differs",
+    "clone_id": "clone-id-differs",
+    "context": "context-differs",
+    "external_id": "external-id-differs",
+    "mount_options.fs_type": "fs-type-differs",
+    "mount_options.mount_flags": "mount-flags-differs",
+    "name": "name-differs",
+    "parameters": "parameters-differs",
+    "plugin_id": "plugin-id-differs",
+    "snapshot_id": "snapshot-id-differs",
+    "topology_request.preferred": "topologies-differs",
+    "topology_request.required": "topologies-differs",
+}
+"""Code of a difference by its field, of every field that is compared."""
+
+
+def _differs(subject: str, item: difference.Difference) -> findings.Finding:
+    code = CODES[item.field]
+    words = (
+        (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
+        .replace("_", " ")
+        .replace("-", " ")
+    )
+    if isinstance(item.desired, dict):
+        expected, shown = "as planned", ", ".join(_changed_keys(item.desired, item.actual))
+    elif code == "topologies-differs":
+        expected, shown = _places(item.desired), _places(item.actual)
+    else:
+        expected, shown = _text(item.desired), _text(item.actual)
+    advice = item.fix or "`pulumi up` or `nomad-csi register` changes it in place"
+    return findings.finding(
+        code,
+        subject,
+        severity="error",
+        expected=f"{words} {expected}",
+        found=foreign.clean(shown),
+        advice=f"{item.why}: {advice}" if item.why else advice,
+    )
+
+
+def _text(value: Any) -> str:
+    return (", ".join(value) if isinstance(value, list) else str(value or "")) or "none"
+
+
+def _changed_keys(desired: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[str]:
+    """Yield the keys that differ, without values: a driver's context may hold secrets."""
+    for key in sorted(desired.keys() | actual.keys()):
+        if key not in actual:
+            yield f"{key} absent"
+        elif key not in desired:
+            yield f"{key} added"
+        elif desired[key] != actual[key]:
+            yield f"{key} changed"
+
+
+def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Finding]:
+    if not actual.schedulable:
+        yield findings.finding(
+            "volume-unschedulable",
+            subject,
+            expected="a volume that Nomad would place an allocation on",
+            found=f"plugin {actual.plugin_id} without enough healthy instances",
+        )
+
+
+def _out_of_reach(
+    subject: str, topologies: Iterable[Mapping[str, str]], served_by: plugins.PluginVerdict | None
+) -> Iterator[findings.Finding]:
+    """Yield a warning where no healthy node instance is in a place of the volume; ``Schedulable`` does not say so."""
+    places = [place for place in topologies if place]
+    if served_by is None or not places:
+        return
+    healthy = [row for row in served_by.instances if row.role == "node" and row.verdict == "healthy"]
+    if healthy and not any(place.items() <= row.segments.items() for place in places for row in healthy):
+        yield findings.finding(
+            "volume-out-of-reach",
+            subject,
+            severity="warning",
+            expected=f"a healthy node instance in {_places(places)}",
+            found=", ".join(sorted({row.zone or row.node_name for row in healthy})),
+            advice="add a client there; an allocation that claims the volume is not placed before",
+        )
+
+
+def _places(topologies: Iterable[Mapping[str, str]]) -> str:
+    shown = {" and ".join(f"{key}={value}" for key, value in sorted(place.items())) for place in topologies}
+    return " or ".join(sorted(shown)) or "anywhere"

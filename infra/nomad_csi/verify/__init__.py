@@ -1,1 +1,0 @@
-"""Expected against found. Pure comparison: findings are data; a failed verification is a result, not an error."""

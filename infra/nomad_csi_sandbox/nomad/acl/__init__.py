@@ -1,0 +1,1 @@
+"""ACL tokens, policies and rights. Part of the emulator of Nomad."""

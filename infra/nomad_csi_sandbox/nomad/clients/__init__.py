@@ -1,0 +1,1 @@
+"""Client nodes, and what changes them. Part of the emulator of Nomad."""

@@ -1,0 +1,1 @@
+"""Job files read into the API's jobs. Part of the emulator of Nomad."""

@@ -1,0 +1,1 @@
+"""CSI plugins, volumes, claims and snapshots. Part of the emulator of Nomad."""

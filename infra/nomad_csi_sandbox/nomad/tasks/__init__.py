@@ -1,0 +1,1 @@
+"""Allocations and their tasks as processes of this machine. Part of the emulator of Nomad."""

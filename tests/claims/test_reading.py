@@ -1,0 +1,140 @@
+"""Claims are gathered by reading only: one list, what is claimed, its plugins and clients, and EC2 where it is asked."""
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.claims import reading
+
+ID = "vol-0123456789abcdef0"
+ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
+CANARY = "canary-7a31"
+VOLUME = {
+    "ID": "mysql",
+    "Namespace": "prod",
+    "Name": "mysql",
+    "ExternalID": ID,
+    "PluginID": "aws-ebs0",
+    "ControllerRequired": True,
+    "Secrets": {"password": CANARY},
+    "Context": {"key": CANARY},
+    "WriteAllocs": {ALLOC: None},
+    "Allocations": [
+        {
+            "ID": ALLOC,
+            "JobID": "db",
+            "Namespace": "prod",
+            "NodeID": "id-a",
+            "NodeName": "a",
+            "ClientStatus": "running",
+            "DesiredStatus": "run",
+            "CreateTime": 1_795_272_761_821_435_190,
+        }
+    ],
+}
+LISTED = {name: VOLUME[name] for name in ("ID", "Namespace", "Name", "ExternalID", "PluginID")} | {"CurrentWriters": 1}
+CONTROLLER = {"AllocID": "c", "Healthy": True, "ControllerInfo": {}}
+PLUGIN = {"ID": "aws-ebs0", "ControllerRequired": True, "Controllers": {"id-a": CONTROLLER}, "Nodes": {}}
+NODE = {"ID": "id-a", "Name": "a", "Status": "ready", "SchedulingEligibility": "eligible"}
+
+
+@pytest.fixture
+def cluster(scripted):
+    """A Nomad with one claimed volume and one that is free."""
+    free = LISTED | {"ID": "free", "ExternalID": "vol-0123456789abcdef1", "CurrentWriters": 0}
+    other = LISTED | {"ID": "other", "PluginID": "aws-efs0", "ExternalID": "fs-1", "CurrentWriters": 0}
+    scripted.reply("GET", "/v1/volumes", 200, [LISTED, free, other])
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+    unclaimed = VOLUME | {"WriteAllocs": {}, "Allocations": []}
+    scripted.reply("GET", "/v1/volume/csi/free", 200, unclaimed | {"ID": "free", "ExternalID": free["ExternalID"]})
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, PLUGIN)
+    scripted.reply("GET", "/v1/nodes", 200, [NODE])
+    scripted.reply(
+        "GET", "/v1/node/id-a", 200, NODE | {"Attributes": {"unique.platform.aws.instance-id": "i-1"}, "Meta": {}}
+    )
+    return scripted
+
+
+@pytest.fixture
+def report(cluster):
+    """Gather and judge."""
+
+    def run(namespace="*", **words):
+        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
+            return reading.report(client, namespace, **words)
+
+    return run
+
+
+def asked(scripted):
+    return [f"{method} {path.partition('?')[0]}" for method, path, _ in scripted.requests]
+
+
+def test_only_claimed_volumes_are_read(report, cluster):
+    """And nothing is written."""
+    found = report()
+
+    assert [(item.key, [claim.verdict for claim in item.claims]) for item in found.volumes] == [
+        ("prod/mysql", ["live"])
+    ]
+    assert (found.ok, found.asked_ec2) == (True, False)
+    assert asked(cluster) == [
+        "GET /v1/volumes",
+        "GET /v1/volume/csi/mysql",
+        "GET /v1/nodes",
+        "GET /v1/plugin/csi/aws-ebs0",
+    ]
+    assert "namespace=prod" in cluster.requests[1][1]
+
+
+def test_other_plugins_are_left_out(report, cluster):
+    """Nothing of theirs is read."""
+    assert report(plugin_id="aws-efs0").volumes == ()
+    assert asked(cluster) == ["GET /v1/volumes"]
+
+
+def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
+    """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
+    calls = []
+    place = attachments.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
+    free = attachments.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
+
+    def look(external_ids, aws_region, *, instance_ids):
+        calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
+        return attachments.ObservedAttachments(volumes={free.external_id: free}, instances={"i-1": "running"})
+
+    monkeypatch.setattr(attachments, "look", look)
+
+    found = report(aws_region="us-east-1")
+
+    assert calls == [([ID, free.external_id], "us-east-1", ["i-1"])]
+    assert [(item.code, item.subject) for item in found.findings] == [("attached-unclaimed", "volume prod/free")]
+    [claim] = [claim for item in found.volumes for claim in item.claims]
+    assert (claim.instance_id, claim.instance_state) == ("i-1", "running")
+
+
+def test_secret_is_in_no_output(report):
+    """Neither as data nor as text."""
+    found = report()
+
+    assert CANARY not in found.as_table() + str(found.as_json())
+
+
+def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
+    """The list counts them; who holds them is not known, and the exit code says so."""
+    cluster.replies["GET", "/v1/volumes"] = [
+        (200, [LISTED, LISTED | {"ID": "hidden", "Namespace": "secret"}, LISTED | {"ID": "too", "Namespace": "secret"}])
+    ]
+    cluster.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
+    cluster.reply("GET", "/v1/volume/csi/too", 403, "Permission denied")
+
+    found = report()
+
+    assert [item.key for item in found.volumes] == ["prod/mysql"]
+    assert (found.ok, found.exit_code) == (False, errors.EXIT_ERROR)
+    [unread] = found.as_json()["not_read"]
+    assert (unread["namespace"], unread["volume_ids"]) == ("secret", ["hidden", "too"])
+    assert unread["reason"].endswith("csi-read-volume in namespace secret (or csi-mount-volume, read-job)")
+    shown = found.as_table()
+    assert "\nnot read: 2 volumes of namespace secret (hidden, too): GET /v1/volume/csi/hidden: status 403" in shown
+    assert shown.endswith("1 claim, no findings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n")

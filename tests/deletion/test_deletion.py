@@ -1,0 +1,829 @@
+"""Volumes and their data are deleted: deregistered first, proven to be ours, and never while somebody has them."""
+
+import threading
+import types
+from dataclasses import dataclass
+
+import boto3
+import pytest
+from botocore import awsrequest
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import asking, final_snapshot
+from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.deletion import deletion, deletion_guards, deletion_order, deletion_ways
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.ownership import cluster_identity, registration_marks, registration_ownership, registration_pages
+from nomad_csi.plan import registration
+from nomad_csi_sandbox.aws import server as moto_server
+from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
+
+REGION = "us-east-1"
+ZONE = "us-east-1a"
+KEY = "default/mysql"
+OWNER = "shop/prod"
+PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
+PLUGIN = """job "plugin" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def account():
+    """AWS, and its clients by service: one each, because they take long to make."""
+    with moto_server.Moto() as made, pytest.MonkeyPatch.context() as patched:
+        made.wait_until_it_answers()
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            patched.setenv(f"AWS_{name}", value)
+        clients = {service: asking.client(service, REGION) for service in ("ec2", "efs")}
+        boto3.client("ec2", region_name=REGION).describe_volumes()  # more patient: moto loads a service when asked
+        boto3.client("efs", region_name=REGION).describe_access_points()
+        yield clients
+        for client in clients.values():
+            client.close()
+
+
+@pytest.fixture(autouse=True)
+def aws(account, monkeypatch):
+    """Let the code under test use these clients; give them to the test."""
+    monkeypatch.setattr(asking, "client", lambda service, _region, **_: account[service])
+    return account
+
+
+@pytest.fixture
+def ec2(aws):
+    """EC2, without volumes."""
+    client = aws["ec2"]
+    for item in client.describe_volumes()["Volumes"]:
+        for place in item["Attachments"]:
+            client.detach_volume(VolumeId=item["VolumeId"], InstanceId=place["InstanceId"])
+        client.delete_volume(VolumeId=item["VolumeId"])
+    return client
+
+
+@dataclass
+class Agent:
+    """The stand-in for Nomad, seen from both sides."""
+
+    client: nomad.Nomad
+    cluster: cluster.Cluster
+    sent: list
+    """Method and path of everything that the client sends."""
+
+    def register(self, volume_id, external_id, namespace="default"):
+        """Register storage."""
+        mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+        document = registration.VolumeRegistration(
+            namespace=namespace,
+            volume_id=volume_id,
+            name=volume_id,
+            external_id=external_id,
+            plugin_id="ebs",
+            capabilities=(mode,),
+        )
+        volumes.register(self.client, [document])
+
+    def holds(self, volume_id):
+        """Return whether it holds the volume."""
+        return volumes.get(self.client, "default", volume_id) is not None
+
+    def claim(self, volume_id):
+        """Have an allocation hold a volume that nobody knows."""
+        with self.cluster.state.lock:
+            record = self.cluster.state.volumes["default", volume_id]
+            record.claims["alloc"] = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A stand-in agent with a plugin that has no controller."""
+    specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
+    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    serving = agent.Server(made)
+    sent = []
+    connection = nomad.Connection(address=serving.url)
+    with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        sent.clear()
+        yield Agent(client=client, cluster=made, sent=sent)
+    serving.close()
+
+
+@pytest.fixture
+def here(running):
+    """The cluster's id."""
+    return cluster_identity.of(running.client, make=True)
+
+
+@pytest.fixture
+def made(ec2, here):
+    """Make an EBS volume with the tags of the components, and the one of its cluster: ``made(KEY)``."""
+
+    def make(key=KEY, owner=OWNER, of=here):
+        tags = {"nomad-csi:volume": key, "nomad-csi:owner": owner, "nomad-csi:cluster": of, "Name": "mysql"}
+        listed = [{"Key": name, "Value": value} for name, value in tags.items() if value]
+        spec = [{"ResourceType": "volume", "Tags": listed}]
+        return ec2.create_volume(AvailabilityZone=ZONE, Size=1, TagSpecifications=spec)["VolumeId"]
+
+    return make
+
+
+@pytest.fixture
+def run(running):
+    """Delete one volume for its stack: ``run(external_id="...")``; return status and reason."""
+
+    def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **manner):
+        key = f"default/{volume_id}"
+        order = deletion_order.DeletionRequest(
+            namespace="default",
+            volume_id=volume_id,
+            word=key if word is None else word,
+            external_id=external_id,
+            plugin_id=plugin_id,
+        )
+        manner = {"aws_region": REGION, "owner": OWNER} | manner
+        [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(**manner))
+        delete.last = found
+        return found.status, found.reason
+
+    return delete
+
+
+def exists(ec2, external_id):
+    """Return whether the EBS volume is there."""
+    return bool(ec2.describe_volumes(Filters=[{"Name": "volume-id", "Values": [external_id]}])["Volumes"])
+
+
+def test_volume_and_data_are_deleted(run, running, made, ec2, here):
+    """
+    Deregistered by one request; never by Nomad's delete; the data stands in a last snapshot with the tags.
+
+    Until its storage is gone it has its stack's mark.
+    """
+    external_id = made()
+    running.register("mysql", external_id)
+    running.sent.clear()
+
+    assert run() == ("deleted", "")
+
+    assert volumes.get(running.client, "default", "mysql") is None
+    assert not exists(ec2, external_id)
+    assert [item for item in running.sent if item[0] != "GET"] == [
+        ("DELETE", "/v1/volume/csi/mysql"),
+        ("PUT", PAGE),
+        ("DELETE", PAGE),
+    ]
+    [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
+    assert (snapshot["VolumeId"], snapshot["State"]) == (external_id, "completed")
+    assert {tag["Key"]: tag["Value"] for tag in snapshot["Tags"]} == {
+        "Name": "mysql",
+        "nomad-csi:cluster": here,
+        "nomad-csi:final-snapshot-of": external_id,
+        "nomad-csi:owner": OWNER,
+        "nomad-csi:volume": KEY,
+    }
+    assert run.last.as_json() == {
+        "namespace": "default",
+        "volume_id": "mysql",
+        "status": "deleted",
+        "external_id": external_id,
+        "snapshot_id": run.last.snapshot_id,
+        "snapshot_evidence": "EC2 reports it as completed",
+        "reason": "",
+    }
+
+
+@pytest.mark.parametrize(("count", "is_named"), [(49, True), (50, False)])
+def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, running, made, ec2, count, is_named):
+    """EC2 allows 50: given 50 on the volume, ours is left out, and said so; the snapshot still names its volume."""
+    external_id = made()
+    has = ec2.describe_volumes(VolumeIds=[external_id])["Volumes"][0]["Tags"]
+    more = [{"Key": f"cost-{number:02}", "Value": "x"} for number in range(count - len(has))]
+    ec2.create_tags(Resources=[external_id], Tags=more)
+    running.register("mysql", external_id)
+    told = []
+
+    assert run(tell=told.append) == ("deleted", "")
+
+    [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
+    names = {tag["Key"] for tag in snapshot["Tags"]}
+    assert (snapshot["VolumeId"], len(names)) == (external_id, 50)
+    assert ("nomad-csi:final-snapshot-of" in names) is is_named
+    assert {tag["Key"] for tag in [*has, *more]} <= names
+    said = (
+        f"the last snapshot of {external_id} has the 50 tags of the volume, and no room for nomad-csi:final-snapshot-of"
+    )
+    assert (said in told) is not is_named
+
+
+def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatch):
+    """Accepted, and observed for a while: done when it is gone."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    looks = []
+    seen = aws_deletion.look
+
+    def look(*arguments):
+        looks.append(arguments)
+        found = aws_deletion.ObservedStorage(external_id=external_id, state="available", tags={})
+        return found if 3 <= len(looks) <= 4 else seen(*arguments)
+
+    monkeypatch.setattr(aws_deletion, "look", look)
+
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert len(looks) == 5
+
+
+def test_storage_that_does_not_leave_is_kept(run, running, made, monkeypatch):
+    """Whatever was accepted."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(deletion_ways, "LEAVING_S", 0.01)
+    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    monkeypatch.setattr(aws_deletion, "delete", lambda *_, **__: None)
+
+    assert run(with_snapshot=False) == ("kept", "its deletion was accepted; the storage is still there")
+
+
+def test_deleted_again_is_gone(run, running, made):
+    """Nothing is left that could be found."""
+    running.register("mysql", made())
+    run(with_snapshot=False)
+    running.sent.clear()
+
+    assert run() == ("gone", "not registered, and nothing is tagged as it in us-east-1")
+    assert [item for item in running.sent if item[0] != "GET"] == []
+
+
+def test_what_is_not_registered_is_unknown_without_a_region(run, made, ec2):
+    """Nobody asked AWS, where its storage still is: that is not gone."""
+    external_id = made()
+
+    assert run(aws_region="") == (
+        "unknown",
+        "not registered, and AWS was not asked for its storage; name --aws-region",
+    )
+
+    assert run.last.is_broken
+    assert exists(ec2, external_id)
+
+
+@pytest.mark.parametrize("word", ["", "mysql", "default/mysq", "yes"])
+def test_rejects_without_the_word(run, running, word):
+    """Before anything is asked."""
+    running.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="nobody said that the data of default/mysql may be deleted"):
+        run(word=word)
+
+    assert running.sent == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "found"),
+    [
+        ({"key": "", "owner": ""}, "neither"),
+        ({"key": "prod/mysql"}, "nomad-csi:volume=prod/mysql, nomad-csi:owner=shop/prod"),
+        ({"owner": ""}, "nomad-csi:volume=default/mysql"),
+    ],
+)
+def test_rejects_storage_that_nothing_proves_to_be_ours(run, running, made, ec2, tags, found):
+    """What was looked for is told; the volume stays registered."""
+    external_id = made(**tags)
+    running.register("mysql", external_id)
+
+    assert run() == (
+        "refused",
+        f"nothing proves that {external_id} was made as {KEY} by this package; looked for the tags nomad-csi:volume="
+        f"{KEY} and nomad-csi:owner=any owner (found {found}), and for it among the volumes that a stack had made (no "
+        "state was given); nothing was changed",
+    )
+    assert exists(ec2, external_id)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+@pytest.mark.parametrize("owner", ["", "shop/test"])
+def test_rejects_storage_of_another_owner(run, running, made, ec2, owner):
+    """Whoever does not act for the stack in its tag; without a name one acts for nobody."""
+    external_id = made()
+    running.register("mysql", external_id)
+
+    assert run(owner=owner) == (
+        "refused",
+        f"default/mysql belongs to stack shop/prod by the tag nomad-csi:owner of {external_id}: delete it there, or act "
+        "for that stack with --owner shop/prod; nothing was changed",
+    )
+    assert (exists(ec2, external_id), volumes.get(running.client, "default", "mysql") is not None) == (True, True)
+
+
+@pytest.mark.parametrize("is_registered", [True, False], ids=["registered", "deregistered by hand"])
+def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, ec2, is_registered):
+    """Also where somebody deregistered it by hand: its stack will have it back. The mark goes with the volume."""
+    external_id = made(key="", owner="", of="")
+    running.register("mysql", external_id)
+    marks = registration_ownership.of(running.client)
+    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+    if not is_registered:
+        volumes.deregister(running.client, "default", "mysql")
+    proof = {"made": {KEY: external_id}, "with_snapshot": False}
+
+    for owner in ("", "shop/test"):
+        assert run(owner=owner, **proof) == (
+            "refused",
+            "default/mysql belongs to stack shop/prod by its mark: delete it there, or act for that stack with --owner "
+            "shop/prod; nothing was changed",
+        )
+    assert (marks.labels([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
+    assert run(**proof) == ("deleted", "")
+    assert marks.labels([("default", "mysql")]) == {}
+
+
+def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
+    """Nobody can act for both."""
+    external_id = made()
+    running.register("mysql", external_id)
+    adopting = registration_ownership.Claimant(owner="bank/prod")
+    registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+
+    status, reason = run(owner="bank/prod")
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert reason.startswith(
+        f"default/mysql belongs to stack bank/prod by its mark, and {external_id} to stack shop/prod by its tag"
+    )
+
+
+def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
+    """A token that may not read whose a volume is deletes none."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(registration_pages.Pages, "read", lambda *_: None)
+    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+
+    [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(aws_region=REGION, owner=OWNER))
+
+    assert (found.status, exists(ec2, external_id)) == ("refused", True)
+    assert found.reason.startswith("volume default/mysql: whose it is was not read: the token lacks variables")
+
+
+@pytest.fixture
+def elsewhere(tmp_path_factory):
+    """Another cluster, with an id of its own."""
+    specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
+    folder = tmp_path_factory.mktemp("elsewhere")
+    made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+        cluster_identity.of(client, make=True)
+        yield Agent(client=client, cluster=made, sent=[])
+
+
+@pytest.mark.parametrize("words", [{}, {"with_snapshot": False, "accepts_unregistered": True}])
+def test_storage_of_another_cluster_is_kept(run, running, elsewhere, made, ec2, here, words):
+    """The same stack has the same id there, and nobody claims it at the moment. No word makes it ours."""
+    external_id = made(of=cluster_identity.of(elsewhere.client))
+    elsewhere.register("mysql", external_id)
+
+    for named in ("", external_id):
+        assert run(external_id=named, **words) == (
+            "refused",
+            f"{external_id} is storage of cluster {cluster_identity.of(elsewhere.client)}, and the one that answers is "
+            f"{here}: delete it there; nothing was changed",
+        )
+    running.register("mysql", external_id)
+    assert run(**words)[0] == "refused"
+    assert (exists(ec2, external_id), elsewhere.holds("mysql"), running.holds("mysql")) == (True, True, True)
+
+
+def test_storage_of_a_named_cluster_is_kept_where_this_ones_id_cannot_be_read(run, running, made, ec2, monkeypatch):
+    """A token without the right knows no cluster: then none is shown to be this one."""
+    external_id = made(of="another")
+    running.register("mysql", external_id)
+    monkeypatch.setattr(cluster_identity, "of", lambda *_: "")
+    running.sent.clear()
+
+    status, _ = run(with_snapshot=False)
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert {method for method, _ in running.sent} == {"GET"}
+
+
+def test_storage_without_a_cluster_tag_that_is_not_held_here_wants_two_words(run, elsewhere, made, ec2):
+    """It may be another cluster's, which nobody can ask."""
+    external_id = made(of="")
+    elsewhere.register("mysql", external_id)
+    refusal = (
+        f"{external_id} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is, and this cluster "
+        "holds neither a registration of default/mysql nor its mark; see that no other has it registered, and say so: "
+    )
+
+    seen = [run(with_snapshot=False), run(external_id=external_id), run(accepts_unregistered=True)]
+
+    assert seen == [
+        ("refused", f"{refusal}--external-id {external_id} --accept-unregistered; nothing was changed"),
+        ("refused", f"{refusal}--accept-unregistered; nothing was changed"),
+        ("refused", f"{refusal}--external-id {external_id}; nothing was changed"),
+    ]
+    assert exists(ec2, external_id)
+    assert run(external_id=external_id, accepts_unregistered=True) == ("deleted", "")
+
+
+@pytest.mark.parametrize("held", ["tag", "registration", "mark"])
+def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running, made, ec2, here, held):
+    """Two of them say that it is this cluster's; with one its id is wanted once more."""
+    external_id = made(of=here if held == "tag" else "")
+    if held == "registration":
+        running.register("mysql", external_id)
+    if held == "mark":
+        marks = registration_ownership.of(running.client)
+        marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+
+    status, reason = run(with_snapshot=False)
+
+    assert (status, exists(ec2, external_id)) == ("refused", True)
+    assert reason.endswith(
+        f"; see that no other has it registered, and say so: --external-id {external_id}; nothing was changed"
+    )
+    assert run(external_id=external_id, with_snapshot=False) == ("deleted", "")
+
+
+def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, made, ec2):
+    """Both are tagged as the volume; ours was deregistered by hand."""
+    theirs, ours = made(of=cluster_identity.of(elsewhere.client)), made()
+    marks = registration_ownership.of(running.client)
+    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
+
+
+def test_state_of_a_stack_is_proof(run, running, made, ec2):
+    """Of what it had made, and of nothing else."""
+    external_id = made(key="", owner="", of="")
+    running.register("mysql", external_id)
+
+    status, reason = run(made={KEY: "vol-0123456789abcdef0"})
+    assert (status, "there default/mysql is vol-0123456789abcdef0" in reason) == ("refused", True)
+
+    assert run(made={KEY: external_id}, clusters={KEY: "another"})[1].startswith(
+        f"{external_id} is storage of cluster another, and the one that answers is "
+    )
+    assert run(made={KEY: external_id}) == ("deleted", "")
+    assert not exists(ec2, external_id)
+
+
+def test_claimed_volume_keeps_registration_and_data(run, running, made, ec2):
+    """The holder is named."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.claim("mysql")
+
+    status, reason = run()
+
+    assert (status, reason.startswith("held by ")) == ("claimed", True)
+    assert exists(ec2, external_id)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
+    """What the first has used up is not there for the second, and its snapshot does not count."""
+    given, clock = [], [1000.0]
+    waited = {"a": 20.0, "b": 30.0, "c": 0.0}
+
+    def deregister(_client, keys, manner, **_):
+        [(_, volume_id)] = keys
+        given.append((volume_id, manner.wait_s))
+        clock[0] += waited[volume_id]
+        return [types.SimpleNamespace(is_done=False, status="claimed", reason="in use", storage="")]
+
+    for volume_id in waited:
+        running.register(volume_id, made(f"default/{volume_id}"))
+    monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
+    monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    orders = [
+        deletion_order.DeletionRequest(namespace="default", volume_id=each, word=f"default/{each}") for each in waited
+    ]
+
+    found = deletion.delete(
+        running.client, orders, deletion_order.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
+    )
+
+    assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
+    assert [outcome.status for outcome in found] == ["claimed"] * 3
+
+
+@pytest.fixture
+def instance(ec2):
+    """A machine that volumes can be attached to."""
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    return ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"][0]
+
+
+def test_attached_volume_keeps_registration_and_data(run, running, made, ec2, instance):
+    """A freed claim does not mean detached."""
+    external_id = made()
+    running.register("mysql", external_id)
+    ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+
+    status, reason = run()
+
+    assert (status, "nothing claims it, and it is still attached" in reason) == ("attached", True)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_storage_that_is_registered_twice_is_kept(run, running, made):
+    """Somebody else may need it."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.register("mysql-copy", external_id)
+
+    assert run() == (
+        "refused",
+        f"{external_id} is registered as default/mysql-copy; nothing was deleted: deregister that first, if nobody "
+        "needs it",
+    )
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_storage_registered_again_after_the_deregistration_is_kept(run, running, made, ec2, monkeypatch):
+    """Seen by the last look; the data is there, and stands in the snapshot as well."""
+    external_id = made()
+    running.register("mysql", external_id)
+    taken = deletion_ways.Cloud.snapshot
+
+    def snapshot(self, *arguments):
+        running.register("again", external_id)
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+
+    status, reason = run()
+
+    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
+    assert exists(ec2, external_id)
+
+
+def test_storage_attached_during_its_last_snapshot_is_not_ordered_to_go(run, running, made, ec2, monkeypatch, instance):
+    """EC2 is asked again after the wait, and no deletion is sent."""
+    external_id = made()
+    running.register("mysql", external_id)
+    taken, ordered = deletion_ways.Cloud.snapshot, []
+
+    def snapshot(self, *arguments):
+        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+    monkeypatch.setattr(aws_deletion, "delete", lambda *arguments, **_: ordered.append(arguments))
+
+    status, reason = run()
+
+    assert (status, f"{external_id} is in-use: attached to {instance['InstanceId']}" in reason) == ("kept", True)
+    assert ordered == []
+
+
+def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, ec2, monkeypatch):
+    """Its owner record is another's after the deregistration."""
+    external_id = made()
+    running.register("mysql", external_id)
+    deregister = deletion.deregistration.deregister
+
+    def then_taken(*arguments, **options):
+        done = deregister(*arguments, **options)
+        adopting = registration_ownership.Claimant(owner="bank/prod", adopts=True)
+        registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+        return done
+
+    monkeypatch.setattr(deletion.deregistration, "deregister", then_taken)
+
+    assert run(with_snapshot=False) == ("kept", "volume default/mysql belongs to stack bank/prod by now")
+    assert exists(ec2, external_id)
+
+
+def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, monkeypatch, instance):
+    """EC2 itself refuses, after all looks."""
+    external_id = made()
+    running.register("mysql", external_id)
+    ordered = aws_deletion.delete
+
+    def delete(*arguments, last_look):
+        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+        ordered(*arguments, last_look=last_look)
+
+    monkeypatch.setattr(aws_deletion, "delete", delete)
+
+    status, reason = run(with_snapshot=False)
+
+    assert (status, reason.partition(":")[0], "VolumeInUse" in reason) == ("kept", "DeleteVolume in us-east-1", True)
+    assert exists(ec2, external_id)
+
+
+def test_failed_deletion_goes_on_when_it_is_run_again(run, running, made, ec2, monkeypatch):
+    """Found by its tag, though Nomad does not hold it any more."""
+    external_id = made()
+    running.register("mysql", external_id)
+
+    def refuse(*_, last_look):
+        last_look()
+        raise errors.AwsError("DeleteVolume in us-east-1: UnauthorizedOperation: no")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aws_deletion, "delete", refuse)
+        first = run(with_snapshot=False)
+
+    reason = "DeleteVolume in us-east-1: UnauthorizedOperation: no; the storage is still there"
+    assert first == ("kept", reason)
+    assert run(with_snapshot=False) == ("deleted", "")
+    assert not exists(ec2, external_id)
+
+
+def test_deletion_whose_answer_was_lost_is_read_back(run, running, made, monkeypatch):
+    """It is gone: that is what was wanted."""
+    external_id = made()
+    running.register("mysql", external_id)
+    ordered = aws_deletion.delete
+
+    def lose(*arguments, last_look):
+        ordered(*arguments, last_look=last_look)
+        raise errors.AwsError("AWS in us-east-1 could not be asked: timeout")
+
+    monkeypatch.setattr(aws_deletion, "delete", lose)
+
+    assert run(with_snapshot=False) == ("deleted", "")
+
+
+def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkeypatch):
+    """Neither done nor not done."""
+    running.register("mysql", made())
+    looks = []
+    seen = aws_deletion.look
+
+    def look(*arguments):
+        looks.append(arguments)
+        if len(looks) > 2:
+            raise errors.AwsError("no answer")
+        return seen(*arguments)
+
+    monkeypatch.setattr(aws_deletion, "look", look)
+
+    assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not observed afterwards: no answer")
+
+
+def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, made, ec2, monkeypatch):
+    """AWS may keep it waiting long enough for somebody to register the storage."""
+    external_id = made()
+    running.register("mysql", external_id)
+    looked = deletion_guards.refuse_registered
+    attempts = []
+
+    def look(*arguments, **options):
+        looked(*arguments, **options)
+        if not options:
+            attempts.append(arguments)
+            running.register("again", external_id)
+
+    monkeypatch.setattr(deletion_guards, "refuse_registered", look)
+    ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
+    try:
+        status, reason = run(with_snapshot=False)
+    finally:
+        ec2.meta.events.unregister("before-send.ec2.DeleteVolume", unique_id="t")
+
+    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
+    assert len(attempts) == 1
+    assert exists(ec2, external_id)
+
+
+def _throttle(**_):
+    """Answer as AWS does when it is asked too often."""
+    text = "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>no</Message></Error></Errors></Response>"
+    return awsrequest.AWSResponse("", 503, {}, types.SimpleNamespace(stream=lambda: [text.encode()]))
+
+
+def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
+    """What was seen long ago may not be so any more."""
+    running.register("mysql", made())
+    monkeypatch.setattr(deletion_guards, "FRESH_S", -1.0)
+
+    assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to tell who has registered what")
+
+
+def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, ec2, monkeypatch):
+    """Safe first, deleted then."""
+    external_id = made()
+    running.register("mysql", external_id)
+    monkeypatch.setattr(final_snapshot, "INTERVAL_S", 0.001)
+    monkeypatch.setattr(final_snapshot, "_progress", lambda *_: "pending 7%")
+
+    status, reason = run(snapshot_wait_s=0.01)
+
+    assert (status, reason.endswith(" is pending 7% and not completed")) == ("kept", True)
+    assert exists(ec2, external_id)
+
+
+def test_several_of_the_tag_must_be_named(run, made, ec2):
+    """Not guessed."""
+    one, other = sorted([made(), made()])
+
+    assert run() == ("refused", f"{one}, {other} are all tagged as {KEY}; name one: --external-id")
+    assert run(external_id=one, with_snapshot=False) == ("deleted", "")
+    assert (exists(ec2, one), exists(ec2, other)) == (False, True)
+
+
+def test_another_storage_than_the_registered_one_is_refused(run, running, made):
+    """Both are named."""
+    external_id = made()
+    running.register("mysql", external_id)
+
+    assert run(external_id="vol-0123456789abcdef0") == (
+        "refused",
+        f"{KEY} stands for {external_id}, not for vol-0123456789abcdef0; nothing was changed",
+    )
+
+
+def test_storage_that_is_not_in_the_region_is_refused(run, running):
+    """It may be elsewhere."""
+    running.register("mysql", "vol-0123456789abcdef0")
+
+    assert run() == (
+        "refused",
+        "vol-0123456789abcdef0 is not in us-east-1: it is elsewhere, or gone and to be deregistered; nothing was "
+        "changed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("external_id", "manner", "words"),
+    [
+        ("fs-0123456789abcdef0", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
+        ("whatever", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
+        ("vol-0123456789abcdef0", {"aws_region": ""}, "is in some region of AWS; name it: --aws-region"),
+    ],
+)
+def test_rejects_what_cannot_be_deleted_here(run, running, external_id, manner, words):
+    """A file system of EFS is among it."""
+    running.register("mysql", external_id)
+
+    status, reason = run(**manner)
+
+    assert (status, words in reason) == ("refused", True)
+    assert volumes.get(running.client, "default", "mysql") is not None
+
+
+def test_access_point_goes_and_its_file_system_stays(run, running, aws, here):
+    """No data is deleted with a door, so no snapshot is taken."""
+    efs = aws["efs"]
+    named = {"nomad-csi:volume": KEY, "nomad-csi:owner": OWNER, "nomad-csi:cluster": here}
+    tags = [{"Key": name, "Value": value} for name, value in named.items()]
+    system = efs.create_file_system(CreationToken="t")["FileSystemId"]
+    point = efs.create_access_point(FileSystemId=system, ClientToken="c", Tags=tags)["AccessPointId"]
+    running.register("mysql", f"{system}::{point}")
+
+    assert run() == ("deleted", "")
+    assert run.last.snapshot_id == ""
+    assert efs.describe_access_points()["AccessPoints"] == []
+    assert efs.describe_file_systems(FileSystemId=system)["FileSystems"][0]["FileSystemId"] == system
+
+
+def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, monkeypatch):
+    """Nothing more is sent."""
+    external_id = made()
+    running.register("mysql", external_id)
+    cancelled = threading.Event()
+    taken = deletion_ways.Cloud.snapshot
+
+    def snapshot(self, *arguments):
+        cancelled.set()
+        return taken(self, *arguments)
+
+    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+
+    assert run(cancelled=cancelled) == ("kept", "cancelled before the storage was deleted")
+    assert exists(ec2, external_id)
+
+
+def test_nomad_out_of_reach_changes_nothing(made, ec2):
+    """No answer is no permission."""
+    external_id = made()
+    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
+        [found] = deletion.delete(client, [order], deletion_order.DeletionOptions(aws_region=REGION))
+
+    assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
+    assert exists(ec2, external_id)

@@ -1,0 +1,117 @@
+"""What must hold before data is deleted: the user's word, no registration, no attachment."""
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.deletion import deletion_guards
+from nomad_csi.plan import shared_storage
+
+ID = "vol-0123456789abcdef0"
+
+
+@pytest.fixture
+def client(scripted):
+    """A client of the scripted Nomad."""
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as made:
+        yield made
+
+
+@pytest.fixture
+def listed(scripted):
+    """Say which external ids Nomad lists: ``listed("vol-1", ...)``."""
+
+    def script(*external_ids):
+        items = [
+            {"ID": f"v{number}", "Namespace": "prod", "ExternalID": external_id, "PluginID": "p"}
+            for number, external_id in enumerate(external_ids)
+        ]
+        scripted.reply("GET", "/v1/volumes", 200, items)
+
+    return script
+
+
+@pytest.fixture
+def attached(monkeypatch):
+    """Say where EC2 has the volume: ``attached("i-1")``, ``attached()``."""
+
+    def script(*instance_ids):
+        places = tuple(
+            attachments.Attachment(instance_id=item, state="attached", device="/dev/xvdba", instance_state="running")
+            for item in instance_ids
+        )
+        seen = attachments.AttachedVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
+        monkeypatch.setattr(
+            attachments, "look", lambda _ids, _region: attachments.ObservedAttachments(volumes={ID: seen})
+        )
+
+    return script
+
+
+def test_free_storage_may_be_deleted(client, listed, attached, scripted):
+    """Every namespace is looked at."""
+    listed("vol-other")
+    attached()
+
+    deletion_guards.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+
+    assert scripted.sent("GET") == [("/v1/volumes?namespace=%2A&type=csi", None)]
+
+
+@pytest.mark.parametrize("word", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
+def test_rejects_without_the_word(client, scripted, word):
+    """Letter by letter; nobody is asked before."""
+    with pytest.raises(errors.RefusedError, match=f"^nobody said that the data of {ID} may be deleted; nothing was: "):
+        deletion_guards.refuse_unless_free(client, ID, word=word)
+
+    assert scripted.requests == []
+
+
+def test_rejects_what_is_registered(client, listed):
+    """Under whatever id."""
+    listed("vol-other", ID)
+
+    with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
+        deletion_guards.refuse_unless_free(client, ID, word=ID)
+
+
+def test_the_volume_itself_is_not_another(client, listed):
+    """What is about to be deregistered may be there, and nothing besides."""
+    listed(ID)
+
+    deletion_guards.refuse_registered(client, ID, apart_from=("prod", "v0"))
+
+    with pytest.raises(errors.RefusedError, match="registered as prod/v0"):
+        deletion_guards.refuse_registered(client, ID, apart_from=("default", "v0"))
+
+
+def test_rejects_what_is_attached(client, listed, attached):
+    """With the instance."""
+    listed()
+    attached("i-1")
+
+    with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
+        deletion_guards.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+
+
+def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
+    """No answer is no permission."""
+    scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")
+
+    with pytest.raises(errors.NomadApiError):
+        deletion_guards.refuse_unless_free(client, ID, word=ID)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("a", "a", True),
+        ("a", "b", False),
+        ("fs-1::fsap-2", "fs-1:/data:fsap-2", True),
+        ("fs-1::fsap-2", "fs-1::fsap-3", False),
+        ("fs-1", "fs-1::fsap-2", False),
+    ],
+)
+def test_same_storage_by_another_spelling(one, other, is_same):
+    """An access point is one, whatever stands around it."""
+    assert shared_storage.is_same(one, other) is is_same

@@ -1,0 +1,168 @@
+"""Storage that plugins made is deleted by their controllers, and only where that cannot hurt, or somebody accepts it."""
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
+from nomad_csi.deletion import deletion_plugin, deletion_snapshot
+from nomad_csi.drivers import catalogue
+from nomad_csi_sandbox.csi_plugin import arguments, server
+from tests import csi_calls
+
+NAME = "hostpath.csi.k8s.io"
+USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+
+
+@pytest.fixture
+def socket():
+    """A stand-in for csi-driver-host-path; where it listens."""
+    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a"}
+    words = ["--driver", "csi-hostpath", f"--endpoint=unix://{folder}/csi.sock", "--nodeid=n1"]
+    with server.served(arguments.read(words, environment), environment):
+        yield f"{folder}/csi.sock"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def connection(socket):
+    """A channel to it."""
+    with channel.connect(endpoint.parse(socket)) as made:
+        yield made
+
+
+@pytest.fixture
+def made(connection):
+    """The id of a volume that it made."""
+    wanted = csi_calls.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
+    return csi_calls.create_volume(connection, wanted, timeout_s=60).volume_id
+
+
+@pytest.fixture
+def way(socket):
+    """Write a way through it: ``way(provider="other")``."""
+    return lambda **fields: deletion_plugin.PluginStorage(**{"endpoint": socket, "provider": NAME} | fields)
+
+
+def looked():
+    """Look, and find nothing against it."""
+
+
+def patience(wait_s=5.0):
+    """Wait so long for a snapshot."""
+    return deletion_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
+
+
+def test_plugin_deletes_what_it_made(way, made):
+    """There before, and gone after; gone is no error."""
+    plugin = way(accepts_unguarded=True)
+    plugin.check(with_snapshot=True)
+
+    assert plugin.observe(made) == "present"
+    plugin.delete(made, looked)
+    assert plugin.observe(made) == "absent"
+    plugin.delete(made, looked)
+
+
+def test_last_look_comes_before_the_order(way, made):
+    """What it raises goes up, and the storage stays."""
+
+    def refuse():
+        raise errors.RefusedError("registered again")
+
+    with pytest.raises(errors.RefusedError, match="registered again"):
+        way().delete(made, refuse)
+
+    assert way().observe(made) == "present"
+
+
+def test_last_snapshot_is_the_plugins(way, made, connection):
+    """Ready, of the volume; each has a name of its own."""
+    one, other = (way().snapshot(made, {}, patience()) for _ in range(2))
+
+    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60).snapshots
+    assert sorted(item.snapshot_id for item in found) == sorted([one.snapshot_id, other.snapshot_id])
+    assert all(item.ready for item in found)
+
+
+def test_rejects_a_plugin_whose_storage_does_not_refuse(way):
+    """Unless somebody accepts that."""
+    with pytest.raises(errors.RefusedError, match=r"does not refuse to be deleted while it is in use: .* --accept-ung"):
+        way().check(with_snapshot=False)
+
+    way(accepts_unguarded=True).check(with_snapshot=False)
+
+
+def test_storage_that_refuses_needs_no_acceptance(way, monkeypatch):
+    """As that of the EBS driver, and of no other in the catalogue."""
+    refusing = catalogue.deletion(NAME).model_copy(update={"refuses_in_use": True})
+    monkeypatch.setattr(catalogue, "deletion", lambda _provider: refusing)
+
+    way().check(with_snapshot=True)
+
+    monkeypatch.undo()
+    known = {name: catalogue.deletion(driver.provider) for name, driver in catalogue.DRIVERS.items()}
+    assert [name for name, found in known.items() if found and found.refuses_in_use] == ["aws-ebs"]
+
+
+def test_rejects_another_plugin(way, socket):
+    """The wrong socket."""
+    with pytest.raises(errors.RefusedError, match=f"^{socket} is plugin {NAME}, and the volume is one of other$"):
+        way(provider="other").check(with_snapshot=False)
+
+
+@pytest.mark.parametrize(
+    ("rpcs", "with_snapshot", "words"),
+    [
+        (("CREATE_DELETE_SNAPSHOT",), True, "lacks CREATE_DELETE_VOLUME$"),
+        (
+            ("CREATE_DELETE_VOLUME",),
+            True,
+            "lacks CREATE_DELETE_SNAPSHOT; without a last snapshot: --skip-final-snapshot, in a spec",
+        ),
+    ],
+)
+def test_rejects_a_plugin_that_cannot(way, monkeypatch, rpcs, with_snapshot, words):
+    """Before anything is deregistered."""
+    found = controller.ControllerCapabilities(rpcs=rpcs)
+    monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: found)
+
+    with pytest.raises(errors.RefusedError, match=words):
+        way(accepts_unguarded=True).check(with_snapshot=with_snapshot)
+
+
+def test_plugin_out_of_reach_is_no_answer(way):
+    """Not known is not gone."""
+    with pytest.raises(errors.CsiError, match="no such socket"):
+        way(endpoint="/nowhere/csi.sock").observe("v")
+
+
+def test_secrets_are_shown_nowhere(way):
+    """Not in the object's own text."""
+    assert "hunter2" not in repr(way(secrets={"key": "hunter2"}))
+
+
+def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, monkeypatch, tmp_path):
+    """Each call has a connection of its own, which ends with it; an error names the endpoint as it was written."""
+    program = tmp_path / "ssh"
+    stand_in = Path(__file__).parents[1] / "csi/ssh_stand_in.py"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{stand_in}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_STAND_IN_LOG", str(tmp_path / "calls"))
+    far = way(endpoint=f"ssh://client-1{socket}", accepts_unguarded=True)
+
+    far.check(with_snapshot=False)
+    was_there = far.observe(made)
+    far.delete(made, looked)
+
+    assert (was_there, far.observe(made)) == ("present", "absent")
+    with pytest.raises(errors.CsiError, match=f"^ssh://client-1{socket}.gone: "):
+        way(endpoint=f"ssh://client-1{socket}.gone").observe(made)

@@ -1,0 +1,288 @@
+"""A client satisfies a constraint exactly where Nomad's scheduler says so."""
+
+import pytest
+
+from nomad_csi.health import constraints, eligibility
+from nomad_csi.health import plugins as verdicts
+from nomad_csi.plan import model, versions
+
+ZONE = "${attr.platform.aws.placement.availability-zone}"
+
+
+def constraint(attribute, operator="=", value=""):
+    return model.Constraint(attribute=attribute, operator=operator, value=value)
+
+
+@pytest.mark.parametrize(
+    ("operator", "found", "wanted", "result"),
+    [
+        ("=", "a", "a", True),
+        ("=", "a", "b", False),
+        ("=", None, "a", False),
+        ("!=", "a", "b", True),
+        ("!=", "a", "a", False),
+        ("!=", None, "a", True),
+        ("<", "9", "10", True),
+        ("<", "9", "10.5", True),
+        ("<", "9", "1e1", True),
+        ("<", "9", "1a", False),
+        ("<", "B", "a", True),
+        ("<=", "10", "10", True),
+        (">", "10", "9", True),
+        (">", None, "9", False),
+        (">=", "9223372036854775807", "9223372036854775807", True),
+        (">=", "-1", "-2", True),
+        ("is_set", "", "", True),
+        ("is_set", None, "", False),
+        ("is_not_set", None, "", True),
+        ("is_not_set", "", "", False),
+        ("regexp", "us-east-1a", "east-[0-9]", True),
+        ("regexp", "us-east-1a", "^east", False),
+        ("regexp", None, ".*", False),
+        ("set_contains", "a, b,c", "c ,a", True),
+        ("set_contains", "a,b", "a,c", False),
+        ("set_contains_any", "a,b", "c, b", True),
+        ("set_contains_any", "a,b", "c,d", False),
+        ("version", "1.10.0", ">= 1.9", True),
+        ("version", "2.0.6-dev", ">= 1.9", False),
+        ("semver", "2.0.6-dev", ">= 1.9.0", True),
+        ("version", "linux", ">= 1.9", False),
+        ("distinct_hosts", None, "true", True),
+        ("distinct_property", "r1", "2", True),
+        ("unknown", "a", "a", False),
+        ("!=", None, "", False),
+        ("<", "9" * 5000, "1", False),
+        ("<", "-" + "0" * 5000 + "1", "1", True),
+        ("<", "1e999", "2", True),
+        (">", "inf", "1e308", True),
+        ("<", "nan", "1", False),
+        ("<", "0x10", "2", None),
+        ("=", "a", "${meta.rack}", None),
+        ("version", "9" * 5000, ">= 1", False),
+        ("semver", "1.0.0-" + "9" * 5000, "> 1.0.0-1", True),
+        ("regexp", "linux", r"^linux\z", True),
+        ("regexp", "linux", "(?=l)", None),
+    ],
+)
+def test_operators(operator, found, wanted, result):
+    """Each operator as the scheduler has it, an attribute that is not set included."""
+    assert constraints.holds(operator, found, wanted) is result
+
+
+@pytest.mark.parametrize(
+    ("version", "conditions", "kind", "result"),
+    [
+        ("1.2.3", "= 1.2.3", "version", True),
+        ("1.2.3", "1.2.3", "version", True),
+        ("v1.2", "1.2.0", "version", True),
+        ("1.2.0.0", "1.2", "version", True),
+        ("1.2.0.1", "> 1.2", "version", True),
+        ("1.2.3", "!= 1.2.3", "version", False),
+        ("1.2.3", "> 1.0, < 1.2", "version", False),
+        ("1.2.3+build", "<= 1.2.3", "version", True),
+        ("1.3.0-beta1", "> 1.2", "version", False),
+        ("1.3.0-beta1", "> 1.3.0-alpha", "version", True),
+        ("1.3.0-beta1", "> 1.2.0-alpha", "version", False),
+        ("1.3.0", "> 1.3.0-beta", "version", True),
+        ("1.3.0-beta", "!= 1.3.0", "version", True),
+        ("1.3.0-rc.2", "> 1.3.0-rc.10", "semver", False),
+        ("1.3.0-rc.1", "> 1.3.0-1", "semver", True),
+        ("1.3.0-rc", "> 1.3.0-rc.1", "semver", False),
+        ("1.3.0-rc.x", "< 1.3.0-rc", "semver", True),
+        ("1.3.0-rc.1", "< 1.3.0-rc.a", "semver", True),
+        ("1.3.0-b", "> 1.3.0-a", "semver", True),
+        ("1.3.0-beta", "< 1.3.0", "semver", True),
+        ("1.2.9", "~> 1.2.3", "version", True),
+        ("1.3.0", "~> 1.2.3", "version", False),
+        ("1.3.0", "~> 1.2", "version", True),
+        ("1.2.2", "~> 1.2.3", "version", False),
+        ("1.2.3", "~> 1.2.3-a", "version", False),
+        ("1.2.3-b", "~> 1.2.3-a", "version", True),
+        ("1.2.3", "~> 1.2.3", "semver", False),
+        ("1.2.3", "nonsense", "version", False),
+    ],
+)
+def test_versions(version, conditions, kind, result):
+    """Pre-releases and the pessimistic operator are where the two orders differ."""
+    assert versions.fits(version, conditions, kind) is result
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        (ZONE, "us-east-1a"),
+        ("${meta.rack}", "r1"),
+        ("${node.unique.id}", "id-a"),
+        ("${node.unique.name}", "a"),
+        ("${node.datacenter}", "dc1"),
+        ("${node.class}", "storage"),
+        ("${node.pool}", "default"),
+        ("${attr.absent}", None),
+        ("${meta.absent}", None),
+        ("${device.model}", None),
+    ],
+)
+def test_what_an_attribute_is_on_a_client(node, attribute, value):
+    """Attributes, meta and the client's own properties."""
+    client = node(
+        "a",
+        node_class="storage",
+        attributes={"platform.aws.placement.availability-zone": "us-east-1a"},
+        meta={"rack": "r1"},
+    )
+
+    assert constraints.value_of(attribute, client) == value
+
+
+def zoned(node, name, zone, **changes):
+    return node(name, attributes={"platform.aws.placement.availability-zone": zone}, **changes)
+
+
+def test_only_clients_that_meet_every_constraint_are_counted(expected, node, instance, seen):
+    """A plugin of one zone is healthy without the other zone's clients."""
+    clients = (zoned(node, "a", "us-east-1a"), zoned(node, "b", "us-east-1b"), node("c"))
+    wanted = expected(controllers=0, constraints=(constraint(ZONE, "=", "us-east-1a"),))
+
+    verdict = verdicts.compare_plugin(wanted, seen(instance("node", "a")), clients)
+
+    assert (verdict.verdict, verdict.counts) == ("healthy", "1/1 nodes")
+    assert eligibility.why_not(wanted, clients[1]) == f"{ZONE} is 'us-east-1b', not = us-east-1a"
+    assert eligibility.why_not(wanted, clients[2]) == f"{ZONE} is not set, not = us-east-1a"
+
+
+def test_constraint_that_only_nomad_can_judge_is_told_and_never_healthy(expected, node, instance, seen):
+    """Neither a client too many nor one too few is expected in silence."""
+    wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "regexp", r"\p{Rack}"),))
+    clients = (node("a", meta={"rack": "r1"}), node("b", meta={"rack": "r2"}), node("c"), node("d", status="down"))
+
+    verdict = verdicts.compare_plugin(wanted, seen(instance("node", "a")), clients)
+
+    assert (verdict.verdict, verdict.ok) == ("constraint-unjudged", False)
+    assert str(verdict.findings[0]) == (
+        "constraint-unjudged: plugin aws-ebs0: expected constraints that can be judged outside of Nomad, found "
+        r"${meta.rack} regexp \p{Rack}: a, b; write the constraint in a simpler form"
+    )
+    assert eligibility.why_not(wanted, clients[0]) == r"cannot be judged here: ${meta.rack} regexp \p{Rack}"
+
+
+def test_client_that_fails_another_constraint_needs_no_judgement(expected, node):
+    """What is known to be out is out."""
+    wanted = expected(
+        constraints=(constraint("${meta.rack}", "regexp", r"\p{Rack}"), constraint("${meta.ssd}", "is_set"))
+    )
+
+    assert eligibility.why_not(wanted, node("a", meta={"rack": "r1"})) == "${meta.ssd} is not set, not is_set"
+
+
+def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
+    """Zero clients to run on is a finding that names the constraint, not zero of zero."""
+    wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "is_set"),))
+
+    verdict = verdicts.compare_plugin(wanted, seen(), (node("a"), node("b")))
+
+    assert (verdict.verdict, verdict.counts) == ("no-eligible-node", "0/0 nodes")
+    assert str(verdict.findings[0]) == (
+        "no-eligible-node: plugin aws-ebs0: expected at least 1 client that may run the plugin, found none of 2 "
+        "clients (${meta.rack} is not set, not is_set: a, b); add or free such a client, or correct datacenters, "
+        "node_pool, constraints or task_driver of the plugin"
+    )
+
+
+def test_other_reasons_go_before_constraints(expected, node):
+    """A client that is down need not be asked for its attributes."""
+    wanted = expected(constraints=(constraint("${meta.rack}", "is_set"),))
+
+    assert eligibility.why_not(wanted, node("a", status="down")) == "status down"
+    assert not eligibility.needs_description(wanted, node("a", status="down"))
+    assert eligibility.needs_description(wanted, node("a"))
+    assert not eligibility.needs_description(expected(), node("a"))
+
+
+def codes(verdict):
+    return [(finding.severity, finding.code) for finding in verdict.findings]
+
+
+def test_monolith_is_controller_and_node_on_each_client(expected, node, instance, seen):
+    """Each instance counts for both, and as many controllers as nodes are expected."""
+    wanted = expected(controllers=0, monolith=True)
+    there = seen(*(instance(role, name) for role in ("controller", "node") for name in ("a", "b")))
+
+    verdict = verdicts.compare_plugin(wanted, there, (node("a"), node("b")))
+
+    assert (verdict.verdict, verdict.findings, verdict.counts) == ("healthy", (), "2/2 nodes, 2/2 controllers")
+
+
+def test_missing_monolith_is_told_once(expected, node, instance, seen):
+    """One finding for one missing instance."""
+    there = seen(instance("controller", "a"), instance("node", "a"))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"), node("b")))
+
+    assert codes(verdict) == [("error", "node-missing")]
+    assert verdict.counts == "1/2 nodes, 1/2 controllers"
+
+
+def test_monolith_that_is_no_controller_is_not_healthy(expected, node, instance, seen):
+    """A node instance alone is half a monolith."""
+    there = seen(instance("node", "a"))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"),))
+
+    assert codes(verdict) == [("error", "controller-missing")]
+
+
+def test_service_monolith_needs_as_many_instances_as_planned(expected, node, instance, seen):
+    """One instance is enough on three clients, whichever has it."""
+    clients = (node("a"), node("b"), node("c"))
+    there = seen(instance("controller", "b"), instance("node", "b"))
+
+    one = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
+    two = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=2), there, clients)
+
+    assert (one.verdict, one.findings, one.counts) == ("healthy", (), "1/1 nodes, 1/1 controllers")
+    assert two.counts == "1/2 nodes, 1/2 controllers"
+    assert [str(finding) for finding in two.findings] == [
+        "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever answered as healthy; look at the "
+        "job's allocations: it often lacks a place to run"
+    ]
+
+
+def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, node, instance, seen):
+    """Its instance there ends; another one is needed."""
+    clients = (node("a", draining=True, eligible=False), node("b"))
+    there = seen(instance("controller", "a"), instance("node", "a"))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
+
+    assert verdict.counts == "0/1 nodes, 0/1 controllers"
+    assert codes(verdict) == [
+        ("error", "instance-missing"),
+        ("warning", "instance-extra"),
+        ("warning", "instance-extra"),
+    ]
+
+
+def test_service_monolith_without_any_instance_is_not_healthy(expected, node, seen):
+    """Nothing there is not enough."""
+    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), seen(), (node("a"),))
+
+    assert (verdict.verdict, verdict.counts) == ("missing", "0/1 nodes, 0/1 controllers")
+
+
+def test_more_instances_than_clients_cannot_be(expected, node):
+    """Instances of a service job never share a client."""
+    [finding] = eligibility.check_capacity(expected(controllers=0, monolith=True, nodes=2), (node("a"),))
+
+    assert str(finding) == (
+        "instances-exceed-nodes: plugin aws-ebs0: expected a client for each of 2 instances, which never share one, "
+        "found 1 eligible client; set monolith.count to 1 or less, or add clients"
+    )
+
+
+def test_drained_and_down_clients_need_no_instance(expected, node, instance, seen):
+    """Only the client that is ready must run one."""
+    clients = (node("a"), node("b", draining=True, eligible=False), node("c", status="down"))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), seen(instance("node", "a")), clients)
+
+    assert (verdict.verdict, verdict.counts) == ("healthy", "1/1 nodes")

@@ -1,0 +1,103 @@
+"""Clients are counted as Nomad's scheduler would choose them, and an empty count says why."""
+
+import pytest
+
+from nomad_csi.health import eligibility, plugins
+from nomad_csi.nomad import nodes
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        ({"status": "down"}, "status down"),
+        ({"draining": True, "eligible": False}, "draining"),
+        ({"eligible": False}, "not eligible for scheduling"),
+        ({"datacenter": "eu"}, "datacenter eu, not dc* or lab"),
+        ({"datacenter": "lab"}, ""),
+        ({"datacenter": "dc1.x"}, ""),
+        ({"node_pool": "gpu"}, "node pool gpu, not default"),
+        ({"drivers": {}}, "task driver docker not healthy"),
+        ({"drivers": {"docker": False, "raw_exec": True}}, "task driver docker not healthy"),
+    ],
+)
+def test_why_not_names_the_first_filter(expected, node, changes, reason):
+    """Each of the scheduler's filters removes a client, and says so."""
+    assert eligibility.why_not(expected(datacenters=("dc*", "lab")), node("a", **changes)) == reason
+
+
+def test_pool_all_holds_every_client(expected, node):
+    """Nomad's pool ``all`` is every pool."""
+    found = (node("a", node_pool="gpu"), node("b"))
+
+    assert eligibility.eligible_nodes(expected(node_pool="all"), found) == found
+
+
+def test_a_dot_in_a_datacenter_is_no_wildcard(expected, node):
+    """Only ``*`` stands for other text."""
+    assert eligibility.eligible_nodes(expected(datacenters=("d.1",)), (node("a"),)) == ()
+
+
+def test_capacity_is_enough_for_as_many_controllers_as_clients(expected, node):
+    """Two controllers fit on two clients."""
+    assert eligibility.check_capacity(expected(controllers=2), (node("a"), node("b"))) == ()
+
+
+def test_capacity_refuses_more_controllers_than_clients(expected, node):
+    """Controllers never share a client, so a third never finds a place."""
+    [finding] = eligibility.check_capacity(expected(controllers=3), (node("a"), node("b"), node("c", status="down")))
+
+    assert str(finding) == (
+        "controllers-exceed-nodes: plugin aws-ebs0: expected a client for each of 3 controllers, which never share "
+        "one, found 2 eligible clients; set controller.count to 2 or less, or add clients"
+    )
+
+
+def test_capacity_of_none_says_which_filter_removed_which_client(expected, node):
+    """Zero eligible clients is no health but a finding, with every reason."""
+    found = (node("b", status="down"), node("a", status="down"), node("c", drivers={}))
+
+    [finding] = eligibility.check_capacity(expected(), found)
+
+    assert finding.code == "no-eligible-node"
+    assert finding.severity == "error"
+    assert finding.found == "none of 3 clients (status down: a, b; task driver docker not healthy: c)"
+
+
+def test_capacity_of_an_empty_cluster(expected):
+    """A cluster without clients says so."""
+    [finding] = eligibility.check_capacity(expected(controllers=0), ())
+
+    assert (finding.code, finding.found) == ("no-eligible-node", "a cluster without clients")
+
+
+def test_capacity_names_a_few_of_many_clients(expected, node):
+    """A large cluster does not fill the screen."""
+    [finding] = eligibility.check_capacity(expected(), tuple(node(f"n{at}", draining=True) for at in range(9)))
+
+    assert finding.found == "none of 9 clients (draining: n0, n1, n2, n3, n4 and 4 more)"
+
+
+def test_recorded_client_is_eligible_for_raw_exec_only(expected, recorded):
+    """A real agent's client without Docker is no place for a Docker plugin."""
+    found = nodes.list_nodes(recorded("00-nodes"))
+
+    assert [node.name for node in eligibility.eligible_nodes(expected(task_driver="raw_exec"), found)] == ["vm"]
+    assert eligibility.why_not(expected(), found[0]) == "task driver docker not healthy"
+
+
+def test_task_driver_that_is_not_known_is_not_asked_for(expected, node):
+    """A token that may not read the plugin's jobs sees no fault in the clients."""
+    assert eligibility.why_not(expected(task_driver=""), node("a", drivers={})) == ""
+
+
+@pytest.mark.parametrize("changes", [{"nodes": 0}, {"nodes": -1}, {"nodes": 0, "monolith": True}])
+def test_nothing_of_nothing_is_not_healthy(expected, node, seen, changes):
+    """Neither by Nomad's own counts of a job that was just registered, nor by a plan that wants nothing."""
+    verdict = plugins.compare_plugin(expected(controllers=0, **changes), seen(), (node("a"),))
+
+    assert (verdict.verdict, verdict.ok) == ("nothing-expected", False)
+    assert str(verdict.findings[0]) == (
+        "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found none that anybody expects or that runs; "
+        "look at its jobs, of which Nomad counts no instances right after they are registered"
+    )

@@ -1,0 +1,45 @@
+"""Of many task events, the one that tells the cause is shown."""
+
+import pytest
+
+from nomad_csi.health import events
+
+DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized to perform: ec2:DescribeX"
+START = [("Received", "x"), ("Task Setup", "x"), ("Started", "x")]
+
+
+@pytest.mark.parametrize(
+    ("told", "changes", "cause"),
+    [
+        (START, {}, "it runs, and has given no healthy answer yet"),
+        ([], {"client_status": "pending"}, "its allocation is pending"),
+        (
+            [*START, ("Plugin became unhealthy", DENIED), ("Terminated", "Exit Code: 130"), ("Restarting", "in 16s")],
+            {},
+            f"Plugin became unhealthy: {DENIED}",
+        ),
+        ([*START, ("Terminated", "Exit Code: 2"), ("Restarting", "in 16s")], {}, "Terminated: Exit Code: 2"),
+        ([("Received", "x"), ("Driver", "Downloading image")], {}, "Driver: Downloading image"),
+        ([("Restarting", "Restarting")], {}, "Restarting"),
+    ],
+)
+def test_cause_is_the_event_that_speaks(ran, told, changes, cause):
+    """What Nomad did about a failure does not hide the failure."""
+    assert events.cause(ran("node", "a", events=told, **changes).allocation) == cause
+
+
+def test_explain_shows_the_cause_and_the_latest_event(ran):
+    """Both together tell what happened and what Nomad does now."""
+    item = ran("node", "a", events=[*START, ("Plugin became unhealthy", DENIED), ("Not Restarting", "Exceeded")])
+
+    shown = [str(line) for line in events.explain([item.allocation])]
+
+    assert shown == [
+        f"on a (allocation node-a): Plugin became unhealthy: {DENIED}",
+        "on a (allocation node-a): Not Restarting: Exceeded",
+    ]
+
+
+def test_explain_is_silent_on_a_good_start(ran):
+    """An instance that is on its way has nothing to explain."""
+    assert events.explain([ran("node", "a", events=START).allocation]) == ()

@@ -1,0 +1,85 @@
+"""What explains a plugin that is not well is fetched; what cannot be had is said."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.health import explaining
+from nomad_csi.verification import looking
+
+JOB = "/v1/job/plugin-aws-ebs0-nodes"
+DENIED = "AccessDenied: user is not authorized to perform: ec2:DescribeAvailabilityZones"
+
+
+@pytest.fixture
+def explained(context, expectation):
+    """Look once, and explain."""
+
+    def look():
+        wanted = looking.WatchedPlugin(
+            expectation=dataclasses.replace(expectation, driver="aws-ebs"), job_ids=("plugin-aws-ebs0-nodes",)
+        )
+        client = context.connect()
+        [seen] = looking.Looker(client, [wanted]).look()
+        return explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.verdict)
+
+    return look
+
+
+@pytest.fixture
+def denied(plugin_cluster):
+    """A plugin whose task says that AWS refuses it."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Started", "x"), ("Plugin became unhealthy", DENIED)])
+    return plugin_cluster
+
+
+def test_trap_is_known_by_the_words_of_aws(denied, explained):
+    """The task's event is enough, without a log."""
+    denied.log("")
+
+    [trap, note] = explained()
+
+    assert trap.kind == "trap"
+    assert trap.text == "a role without ec2:DescribeAvailabilityZones never gets a healthy controller (since v1.49.0)"
+    assert str(note) == "note on a (allocation alloc-a): its log is empty"
+
+
+def test_trap_is_known_by_the_log(plugin_cluster, explained):
+    """What the driver wrote last, without secrets."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Started", "x"), ("Terminated", "Exit Code: 1")])
+    plugin_cluster.log('E1 "Retrieving IMDS metadata failed" err="no route" token=abc\n')
+
+    told = explained()
+
+    assert [cause.kind for cause in told] == ["trap", "log"]
+    assert "hop limit of 1" in told[0].text
+    assert told[1].text.endswith("token=[secret]")
+
+
+def test_refused_log_is_said_and_passed_over(denied, explained):
+    """The right that is missing is named; the trap is told all the same."""
+    denied.log("Permission denied", status=403)
+
+    [trap, note] = explained()
+
+    assert trap.kind == "trap"
+    assert str(note) == (
+        "note on a (allocation alloc-a): its log cannot be read: Permission denied; no token was given: set NOMAD_TOKEN "
+        "to one that has read-logs in namespace default (or read-fs)"
+    )
+
+
+def test_only_a_few_logs_are_read(scripted, plugin_cluster, explained):
+    """A hundred sick clients are a hundred rows, and three logs."""
+    plugin_cluster.plugin(instances=0)
+    one = {"NodeName": "a", "ClientStatus": "failed", "DesiredStatus": "run", "JobVersion": 2}
+    told = {"plugin": {"Restarts": 0, "Events": [{"Time": 1, "Type": "Started", "DisplayMessage": "x"}]}}
+    many = [one | {"ID": f"alloc-{at}", "NodeID": f"id-{at}", "TaskStates": told} for at in range(100)]
+    scripted.reply("GET", f"{JOB}/allocations", 200, many)
+
+    explained()
+
+    logs = {path.partition("?")[0] for path, _ in scripted.sent("GET") if path.startswith("/v1/client/fs/logs/")}
+    assert len(logs) == explaining.LOGS

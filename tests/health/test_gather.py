@@ -1,0 +1,237 @@
+"""What there is of a plugin is asked of Nomad, and of the plugin where its socket is at hand."""
+
+import dataclasses
+import os
+import pathlib
+import socket
+import threading
+import time
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.health import gather
+
+
+def collect(context, expectation, cluster):
+    """Return what Nomad and its instances say of the plugin of *cluster*."""
+    told = gather.ask_nomad(context.connect(), expectation, cluster.job_ids)
+    [found] = gather.probe_all([(expectation, told)])
+    return found
+
+
+def test_finds_record_allocations_and_job_type(context, plugin_cluster, expectation):
+    """All of Nomad's word on a plugin comes together."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    seen = collect(context, expectation, plugin_cluster)
+
+    assert [item.alloc_id for item in seen.plugin.nodes] == ["alloc-a"]
+    assert [(item.job_type, item.allocation.alloc_id, item.outdated) for item in seen.ran] == [
+        ("system", "alloc-a", "")
+    ]
+    assert seen.missing_jobs == ()
+
+
+OTHER = {
+    "ID": "old",
+    "TaskGroups": [
+        {"Tasks": [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "monolith"}}, {"CSIPluginConfig": None}]},
+        {"Tasks": [{"CSIPluginConfig": {"ID": "another", "Type": "node"}}]},
+    ],
+}
+
+
+def with_other_job(scripted, plugin_cluster):
+    """Queue a record that has a job beside the plan's, in another namespace."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    _, record = scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
+    jobs = {"default": {"plugin-aws-ebs0-nodes": {}}, "storage": {"old": {}}}
+    scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, record | {"NodeJobs": jobs})]
+
+
+def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expectation):
+    """What it serves by its blocks, and where it runs."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 200, OTHER)
+    scripted.reply("GET", "/v1/job/old/allocations", 200, [{"ID": "alloc-x", "NodeID": "id-a"}])
+
+    [other] = collect(context, expectation, plugin_cluster).others
+
+    assert (other.namespace, other.job_id, other.roles, other.unread) == ("storage", "old", {"controller", "node"}, "")
+    assert [item.alloc_id for item in other.allocations] == ["alloc-x"]
+    assert "/v1/job/old?namespace=storage" in [path for path, _ in scripted.sent("GET")]
+
+
+def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, plugin_cluster, expectation):
+    """The plugin's own jobs are looked at all the same."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 403, "Permission denied")
+
+    seen = collect(context, expectation, plugin_cluster)
+
+    [other] = seen.others
+    assert other.unread.startswith("GET /v1/job/old: status 403: Permission denied")
+    assert len(seen.ran) == 1
+
+
+def test_other_job_that_is_gone_meanwhile_is_none(context, scripted, plugin_cluster, expectation):
+    """The record is a moment older."""
+    with_other_job(scripted, plugin_cluster)
+    scripted.reply("GET", "/v1/job/old", 404, "job not found")
+    scripted.reply("GET", "/v1/job/old/allocations", 200, [])
+
+    assert collect(context, expectation, plugin_cluster).others == ()
+
+
+def test_other_jobs_are_not_looked_for_where_the_own_ones_are_not_known(context, scripted, plugin_cluster, expectation):
+    """Nobody could tell them apart."""
+    with_other_job(scripted, plugin_cluster)
+
+    assert gather.ask_nomad(context.connect(), expectation, ()).others == ()
+
+
+def test_old_version_of_a_job_is_outdated(context, plugin_cluster, expectation):
+    """During a rolling update a healthy instance may still be the one before it."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation(JobVersion=1)
+
+    [item] = collect(context, expectation, plugin_cluster).ran
+
+    assert item.outdated == "it runs version 1 of its job, which is at version 2"
+
+
+@pytest.mark.parametrize("job", [(404, "job not found"), (200, {"ID": "x", "Stop": True, "Version": 2})])
+def test_absent_and_stopped_jobs_are_missing(context, scripted, plugin_cluster, expectation, job):
+    """A job that runs no more runs no plugin."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.replies["GET", "/v1/job/plugin-aws-ebs0-nodes"] = [job]
+
+    assert collect(context, expectation, plugin_cluster).missing_jobs == plugin_cluster.job_ids
+
+
+def test_unknown_plugin_is_none(context, scripted, plugin_cluster, expectation):
+    """A plugin that Nomad does not know is a result."""
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 404, "plugin not found")
+    plugin_cluster.allocation()
+
+    seen = collect(context, expectation, plugin_cluster)
+
+    assert (seen.plugin, seen.probed) == (None, {})
+
+
+def test_sockets_of_unknown_folders_are_not_asked(context, plugin_cluster, expectation):
+    """Without the clients' data_dir nobody knows where the sockets are."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    [probed] = collect(context, expectation, plugin_cluster).probed.values()
+
+    assert (probed.reached, probed.detail) == (
+        False,
+        "the clients' data_dir is not known, so neither are the sockets",
+    )
+
+
+def test_socket_of_another_machine_is_not_reached(context, short_folder, plugin_cluster, expectation):
+    """Most instances run elsewhere; that says nothing about them."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    seen = collect(context, dataclasses.replace(expectation, client_data_dir=short_folder), plugin_cluster)
+
+    probed = seen.probed["alloc-a", "node"]
+    assert (probed.reached, probed.detail) == (False, "its socket is not on this machine")
+
+
+def test_socket_path_that_is_too_long_is_not_reached(context, plugin_cluster, expectation):
+    """No client can have a socket there, so none is asked."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    seen = collect(context, dataclasses.replace(expectation, client_data_dir="/" + "x" * 100), plugin_cluster)
+
+    probed = seen.probed["alloc-a", "node"]
+    assert not probed.reached
+    assert "the system allows 107" in probed.detail
+
+
+@pytest.fixture
+def short_folder(tmp_path):
+    """Return a data_dir short enough for sockets, whatever pytest's own is."""
+    link = pathlib.Path(f"/tmp/g{os.getpid()}")
+    link.symlink_to(tmp_path)
+    yield str(link)
+    link.unlink()
+
+
+def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, plugin_cluster, expectation):
+    """A process that died leaves its socket behind; Nomad sees that late, the probe at once."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    path = gather.socket_path(short_folder, "alloc-a")
+    pathlib.Path(path).parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(path)
+
+    seen = collect(context, dataclasses.replace(expectation, client_data_dir=short_folder), plugin_cluster)
+
+    probed = seen.probed["alloc-a", "node"]
+    assert (probed.reached, probed.healthy) == (True, False)
+    assert probed.detail.startswith("missing: nobody listens there")
+
+
+def test_cancelled_while_instances_are_asked(context, short_folder, plugin_cluster, expectation):
+    """An interrupt ends the questions to a silent plugin."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    path = gather.socket_path(short_folder, "alloc-a")
+    pathlib.Path(path).parent.mkdir(parents=True)
+    cancelled = threading.Event()
+    cancelled.set()
+    wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
+
+    told = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids)
+
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(path)
+        silent.listen()
+        with pytest.raises(errors.CancelledError):
+            gather.probe_all([(wanted, told)], timeout_s=60, cancelled=cancelled)
+
+
+def test_parallel_calls_keep_their_order():
+    """Results stand where their calls stood, also when an earlier one ends last."""
+    first_may_end = threading.Event()
+
+    def first():
+        first_may_end.wait(120)
+        return 1
+
+    def second():
+        first_may_end.set()
+        return 2
+
+    assert gather.in_parallel([first, second]) == [1, 2]
+
+
+def test_after_an_error_no_call_is_begun():
+    """What was asked for is lost anyway, and whoever waits is let go."""
+    begun = []
+
+    def fail():
+        begun.append("first")
+        raise errors.CancelledError("no")
+
+    def slow():
+        begun.append("another")
+        time.sleep(0.05)
+
+    with pytest.raises(errors.CancelledError):
+        gather.in_parallel([fail, *[slow] * 50], workers=1)
+
+    assert begun[0] == "first"
+    assert len(begun) < 10

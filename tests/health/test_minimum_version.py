@@ -1,0 +1,77 @@
+"""The servers against the oldest Nomad that the drivers of a plan work with."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.health import minimum_version
+from nomad_csi.plan import storage
+
+PLUGINS = [
+    {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"},
+    {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"},
+]
+
+
+@pytest.fixture
+def plan():
+    """A plan of the EBS driver, which wants Nomad 1.9.4, and of that of EFS, which wants 1.3.0."""
+    return storage.plan_document({"plugins": PLUGINS, "volumes": []})
+
+
+def members(*versions):
+    found = [
+        {"Name": f"s{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+        for number, version in enumerate(versions)
+    ]
+    return {"ServerRegion": "global", "Members": found}
+
+
+@pytest.mark.parametrize("version", ["1.9.4", "1.10.0+ent", "2.0.6-dev", "1.9.4-beta.1"])
+def test_new_enough(context, scripted, plan, version):
+    """A pre-release counts as its release."""
+    scripted.reply("GET", "/v1/agent/members", 200, members(version))
+
+    assert minimum_version.findings_of(context.connect(), plan.plugins) == ()
+    assert minimum_version.refuse_older(context.connect(), plan.plugins) == ()
+
+
+def test_one_server_is_too_old(context, scripted, plan):
+    """It may become the leader."""
+    scripted.reply("GET", "/v1/agent/members", 200, members("1.9.4", "1.9.3"))
+
+    [found] = minimum_version.findings_of(context.connect(), plan.plugins)
+
+    assert str(found) == (
+        "nomad-too-old-for-driver: plugin ebs: expected Nomad 1.9.4 or later on the servers, for driver aws-ebs, found s1 with "
+        "1.9.3; upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+    )
+    with pytest.raises(errors.RefusedError, match="nomad-too-old-for-driver: plugin ebs"):
+        minimum_version.refuse_older(context.connect(), plan.plugins)
+
+
+def test_token_that_may_not_see_servers_is_told(context, scripted, plan):
+    """A warning: nothing is known to be wrong."""
+    scripted.reply("GET", "/v1/agent/members", 403, "Permission denied")
+
+    [found] = minimum_version.findings_of(context.connect(), plan.plugins)
+
+    assert (found.code, found.severity, found.expected) == (
+        "nomad-version-unseen",
+        "warning",
+        "Nomad 1.3.0 and 1.9.4 or later on the servers",
+    )
+    assert minimum_version.refuse_older(context.connect(), plan.plugins) == (found,)
+
+
+def test_cluster_that_cannot_answer_is_an_error(context, scripted, plan):
+    """Nothing was found out."""
+    scripted.reply("GET", "/v1/agent/members", 500, "No cluster leader")
+
+    with pytest.raises(errors.NomadApiError):
+        minimum_version.findings_of(context.connect(), plan.plugins)
+
+
+def test_plan_without_plugins_asks_nothing(context, scripted):
+    """Not a request."""
+    assert minimum_version.findings_of(context.connect(), ()) == ()
+    assert scripted.requests == []

@@ -1,0 +1,108 @@
+"""A second job under the plugin's id: told also where Nomad lists the plan's own instance."""
+
+import pytest
+
+from nomad_csi.health import found
+from nomad_csi.health import plugins as verdicts
+
+
+def told(verdict):
+    """Return severity and text of each finding."""
+    return [(item.severity, str(item)) for item in verdict.findings]
+
+
+def other(*allocations, roles=("node",), **changes):
+    """Return another job with these allocations."""
+    allocations = tuple(item.allocation for item in allocations)
+    known = {"namespace": "default", "job_id": "old", "roles": frozenset(roles), "allocations": allocations}
+    return found.OtherJob(**known | changes)
+
+
+@pytest.fixture
+def judge(expected, node, instance, seen, ran):
+    """Judge a healthy plugin on clients a and b beside another job."""
+
+    def compare(*others):
+        there = seen(
+            instance("node", "a"), instance("node", "b"), ran=[ran("node", "a"), ran("node", "b")], others=others
+        )
+        return verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+
+    return compare
+
+
+def test_second_job_beside_the_plans_is_told(judge, ran):
+    """All is healthy, as Nomad sees one of both; the clients are named."""
+    verdict = judge(other(ran("node", "a", alloc_id="x"), ran("node", "b", alloc_id="y"), namespace="storage"))
+
+    assert (verdict.verdict, verdict.ok) == ("healthy", True)
+    assert told(verdict) == [
+        (
+            "warning",
+            "job-duplicate: plugin aws-ebs0: expected job old of namespace storage not beside those of the plan, found it "
+            "runs the plugin on a, b too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks "
+            "the one that came last",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "roles"),
+    [
+        ({"desired_status": "stop"}, ("node",)),
+        ({"client_status": "complete"}, ("node",)),
+        ({"node_id": "id-c"}, ("node",)),
+        ({}, ("controller",)),
+    ],
+)
+def test_second_job_that_is_in_nobodys_way_is_not_told(judge, ran, changes, roles):
+    """It ends, or ended, or runs elsewhere, or runs controllers."""
+    assert told(judge(other(ran("node", "a", **({"alloc_id": "x"} | changes)), roles=roles))) == []
+
+
+def test_instance_of_the_second_job_that_nomad_lists_is_told_once(expected, node, instance, seen, ran):
+    """As an error, of that client."""
+    there = seen(
+        instance("node", "a", alloc_id="x"), ran=[ran("node", "a")], others=(other(ran("node", "a", alloc_id="x")),)
+    )
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert [(item.severity, item.code) for item in verdict.findings] == [("error", "instance-duplicate")]
+
+
+def test_many_clients_are_a_number(expected, node, instance, seen, ran):
+    """Five names are enough."""
+    names = "abcdefg"
+    there = seen(
+        *(instance("node", name) for name in names),
+        ran=[ran("node", name) for name in names],
+        others=(other(*(ran("node", name, alloc_id=f"x-{name}") for name in names)),),
+    )
+
+    [finding] = verdicts.compare_plugin(expected(controllers=0), there, tuple(map(node, names))).findings
+
+    assert finding.found == "it runs the plugin on a, b, c, d, e and 2 more too"
+
+
+def test_job_that_cannot_be_read_is_told(judge):
+    """With what the token lacks."""
+    verdict = judge(other(unread="GET /v1/job/old: status 403: Permission denied"))
+
+    assert told(verdict) == [
+        (
+            "warning",
+            "job-unread: plugin aws-ebs0: expected to see where job old runs it, found GET /v1/job/old: status 403: "
+            "Permission denied; use a token that may read jobs in its namespace",
+        )
+    ]
+
+
+@pytest.mark.parametrize("status", ["pending", "running"])
+def test_instance_of_another_job_stands_for_no_task_that_is_on_its_way(expected, node, instance, seen, ran, status):
+    """What another job runs there proves nothing of the plan's own task, also before that has begun."""
+    there = seen(instance("node", "a", alloc_id="x"), ran=[ran("node", "a", client_status=status)])
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert (verdict.verdict, verdict.healthy_nodes) == ("duplicate", 0)

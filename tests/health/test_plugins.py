@@ -1,0 +1,311 @@
+"""A plugin is healthy when everything that the plan expects is there, and never for want of anything to count."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.health import found
+from nomad_csi.health import plugins as verdicts
+from nomad_csi.nomad import jobs, nodes, plugins
+
+
+def codes(verdict):
+    """Return severity and code of each finding."""
+    return [(finding.severity, finding.code) for finding in verdict.findings]
+
+
+def test_healthy_when_all_expected_instances_are(expected, node, instance, seen):
+    """One controller and a node instance on each of two clients is all that was asked."""
+    there = seen(instance("controller", "a"), instance("node", "a"), instance("node", "b"))
+
+    verdict = verdicts.compare_plugin(expected(), there, (node("a"), node("b")))
+
+    assert (verdict.verdict, verdict.findings, verdict.proven_by) == ("healthy", (), "nomad")
+    assert verdict.counts == "2/2 nodes, 1/1 controllers"
+    assert [(row.role, row.node_name, row.zone) for row in verdict.instances] == [
+        ("controller", "a", ""),
+        ("node", "a", "us-east-1a"),
+        ("node", "b", "us-east-1a"),
+    ]
+
+
+def test_zero_of_zero_is_not_healthy(expected, seen):
+    """Right after registration Nomad expects 0 and has 0; without a client there is nothing to be healthy."""
+    verdict = verdicts.compare_plugin(expected(controllers=0), seen(), ())
+
+    assert verdict.verdict == "no-eligible-node"
+    assert verdict.counts == "0/0 nodes"
+    assert verdict.proven_by == "-"
+
+
+def test_recording_right_after_registration_is_not_healthy(expected, recorded):
+    """A real agent's 0 of 0 becomes a missing controller and a missing node instance."""
+    record = plugins.get(recorded("01-plugin-right-after-register"), "hostpath")
+    clients = nodes.list_nodes(recorded("00-nodes"))
+
+    verdict = verdicts.compare_plugin(
+        expected(plugin_id="hostpath", task_driver="raw_exec"), found.PluginFound(plugin=record), clients
+    )
+
+    assert codes(verdict) == [("error", "controller-missing"), ("error", "node-missing")]
+
+
+def test_recording_of_a_healthy_monolith_is_healthy(expected, recorded):
+    """A real agent's healthy plugin is, with the allocation that serves both roles."""
+    record = plugins.get(recorded("02-plugin-healthy"), "hostpath")
+    [allocation] = jobs.allocations(recorded("02-job-allocations"), "default", "hostpath")
+    clients = nodes.list_nodes(recorded("00-nodes"))
+    there = found.PluginFound(plugin=record, ran=(found.Ran(job_id="hostpath", allocation=allocation),))
+    wanted = expected(plugin_id="hostpath", provider="hostpath.csi.k8s.io", version="v1.18.0", task_driver="raw_exec")
+
+    verdict = verdicts.compare_plugin(wanted, there, clients)
+
+    assert (verdict.verdict, verdict.findings) == ("healthy", ())
+    assert [(row.role, row.alloc_id[:8], row.detail) for row in verdict.instances] == [
+        ("controller", "780a85f8", ""),
+        ("node", "780a85f8", ""),
+    ]
+
+
+def test_recording_after_a_stop_is_not_healthy(expected, recorded):
+    """Nomad's record outlives the instances, with the provider still in it."""
+    record = plugins.get(recorded("04-plugin-right-after-stop"), "hostpath")
+    clients = nodes.list_nodes(recorded("00-nodes"))
+    wanted = expected(plugin_id="hostpath", provider="hostpath.csi.k8s.io", task_driver="raw_exec")
+
+    verdict = verdicts.compare_plugin(wanted, found.PluginFound(plugin=record), clients)
+
+    assert codes(verdict) == [("error", "controller-missing"), ("error", "node-missing")]
+
+
+def test_missing_plugin_and_job_are_both_said(expected, node, seen):
+    """What should run the plugin comes first."""
+    verdict = verdicts.compare_plugin(expected(controllers=0), seen(None, missing_jobs=("j",)), (node("a"),))
+
+    assert codes(verdict) == [("error", "job-missing"), ("error", "plugin-missing"), ("error", "node-missing")]
+    assert verdict.provider == ""
+
+
+def test_wrong_driver_under_the_id_is_found(expected, node, instance, seen):
+    """However healthy, another driver's instances prove nothing of this one."""
+    there = seen(instance("controller", "a"), instance("node", "a"), provider="efs.csi.aws.com")
+
+    verdict = verdicts.compare_plugin(expected(), there, (node("a"),))
+
+    assert verdict.verdict == "wrong-identity"
+    assert verdict.findings[0].found == "efs.csi.aws.com"
+
+
+def test_missing_node_says_what_its_task_reported(expected, node, instance, seen, ran):
+    """The allocation that should serve the client explains it, not a neighbour's."""
+    there = seen(
+        instance("node", "a"),
+        ran=[
+            ran("node", "a"),
+            ran("node", "b", events=[("Driver Failure", "failed to pull image")]),
+            ran("controller", "b", events=[("Setup Failure", "other")]),
+        ],
+    )
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+
+    assert [str(finding) for finding in verdict.findings] == [
+        "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy one, found Driver Failure: "
+        "failed to pull image; look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`"
+    ]
+    assert [line.text for line in verdict.explanations] == [
+        "Driver Failure: failed to pull image",
+        "Setup Failure: other",
+    ]
+
+
+def test_missing_node_without_allocation(expected, node, instance, seen, ran):
+    """A client that the scheduler passed over says so."""
+    there = seen(instance("node", "a"), ran=[ran("node", "a")])
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+
+    assert [row.detail for row in verdict.instances if row.verdict == "missing"] == ["no allocation there"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "code", "state", "detail"),
+    [
+        (
+            {"healthy": False, "health_description": "failed\nfingerprinting"},
+            {},
+            "instance-unhealthy",
+            "unhealthy",
+            "Nomad says: failed fingerprinting",
+        ),
+        ({"healthy": False, "health_description": ""}, {}, "instance-unhealthy", "unhealthy", "Nomad says: unhealthy"),
+        (
+            {"healthy": False, "health_description": "rpc error: code = DeadlineExceeded"},
+            {},
+            "instance-hung",
+            "hung",
+            "Nomad says: rpc error: code = DeadlineExceeded",
+        ),
+        ({"provider": "other.csi"}, {}, "provider-differs", "wrong-identity", "it answers as other.csi"),
+        ({"provider_version": "v1.63.0"}, {}, "version-differs", "wrong-identity", "version v1.63.0"),
+        (
+            {},
+            {"client_status": "pending"},
+            "instance-unhealthy",
+            "unhealthy",
+            "Nomad calls it healthy, but its allocation is pending",
+        ),
+        (
+            {},
+            {"outdated": "it runs version 1 of its job"},
+            "instance-outdated",
+            "outdated",
+            "it runs version 1 of its job",
+        ),
+    ],
+)
+def test_instance_that_is_not_as_planned(expected, node, instance, seen, ran, changes, more, code, state, detail):
+    """Each way of not being healthy has a code and names its source."""
+    there = seen(instance("node", "a", **changes), ran=[ran("node", "a", **more)])
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert codes(verdict) == [("error", code)]
+    assert (verdict.verdict, verdict.instances[0].verdict) == (state, state)
+    assert (verdict.instances[0].detail, verdict.healthy_nodes) == (detail, 0)
+
+
+def test_any_version_will_do_where_none_is_planned(expected, node, instance, seen):
+    """An operator's own image has no version in the catalogue."""
+    there = seen(instance("node", "a", provider_version="v9"))
+
+    assert verdicts.compare_plugin(expected(controllers=0, version=""), there, (node("a"),)).verdict == "healthy"
+
+
+def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen):
+    """What another controller's trouble means depends on whether enough are healthy."""
+    sick = instance("controller", "b", healthy=False)
+    there = seen(instance("controller", "a"), sick, instance("node", "a"), instance("node", "b"))
+    clients = (node("a"), node("b"))
+
+    enough = verdicts.compare_plugin(expected(controllers=1), there, clients)
+    short = verdicts.compare_plugin(expected(controllers=2), there, clients)
+
+    assert (enough.verdict, codes(enough)) == ("healthy", [("warning", "instance-unhealthy")])
+    assert (short.verdict, codes(short)) == ("partial", [("error", "instance-unhealthy")])
+    assert short.counts == "2/2 nodes, 1/2 controllers"
+
+
+def test_more_controllers_than_planned_is_a_warning(expected, node, instance, seen):
+    """A rolling update, or somebody else's job, is worth a note."""
+    there = seen(instance("controller", "a"), instance("node", "a"))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert codes(verdict) == [("warning", "controller-extra")]
+    assert verdict.verdict == "healthy"
+
+
+def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance, seen):
+    """A node instance left on a drained or unknown client neither counts nor fails."""
+    there = seen(instance("node", "a"), instance("node", "b"), instance("node", "gone", healthy=False))
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b", draining=True)))
+
+    assert codes(verdict) == [("warning", "instance-extra"), ("warning", "instance-extra")]
+    assert verdict.counts == "1/1 nodes"
+    assert [row.detail for row in verdict.instances if row.is_extra] == [
+        "not needed there (draining)",
+        "Nomad says: healthy; on a client that Nomad does not list",
+    ]
+
+
+def test_controller_counts_where_it_may_stay(expected, node, instance, seen):
+    """Nomad leaves a controller on a client that was only marked ineligible, but not on a draining one."""
+    there = seen(instance("controller", "b"), instance("node", "a"))
+    ineligible = verdicts.compare_plugin(expected(), there, (node("a"), node("b", eligible=False)))
+    draining = verdicts.compare_plugin(expected(), there, (node("a"), node("b", draining=True, eligible=False)))
+
+    assert ineligible.verdict == "healthy"
+    assert codes(draining) == [("error", "controller-missing"), ("warning", "instance-extra")]
+
+
+def test_own_answers_prove_by_csi(expected, node, instance, seen):
+    """Only where every healthy instance answered itself is the plugin proven by CSI."""
+    yes = found.Probed(reached=True, healthy=True, version="v1.64.0")
+    both = (instance("controller", "a"), instance("node", "a"))
+    all_asked = seen(*both, probed={("controller-a", "controller"): yes, ("node-a", "node"): yes})
+    one_asked = seen(*both, probed={("node-a", "node"): yes})
+
+    assert verdicts.compare_plugin(expected(proof="csi"), all_asked, (node("a"),)).proven_by == "csi"
+    assert verdicts.compare_plugin(expected(), one_asked, (node("a"),)).proven_by == "nomad"
+
+
+def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, seen):
+    """Where the plan wants the plugin's own answers, Nomad's word is not enough."""
+    verdict = verdicts.compare_plugin(expected(controllers=0, proof="csi"), seen(instance("node", "a")), (node("a"),))
+
+    assert [str(finding) for finding in verdict.findings] == [
+        "csi-unproven: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
+        "Nomad's word only: its socket is not on this machine; run the verification with --on-nodes, or as root on "
+        "that client; or set verify.proof to nomad"
+    ]
+    assert verdict.healthy_nodes == 1
+
+
+def test_own_answer_goes_before_a_late_nomad(expected, node, instance, seen):
+    """Nomad needs 46 s to see a hung plugin; the plugin's silence is seen at once."""
+    silent = found.Probed(reached=True, detail="silent: no answer within 5 s")
+
+    verdict = verdicts.compare_plugin(
+        expected(controllers=0), seen(instance("node", "a"), probed={("node-a", "node"): silent}), (node("a"),)
+    )
+
+    assert codes(verdict) == [("error", "csi-failed")]
+    assert (verdict.instances[0].proven_by, verdict.instances[0].detail) == (
+        "csi",
+        "its own answer: silent: no answer within 5 s",
+    )
+
+
+def test_recovered_instance_waits_for_nomad(expected, node, instance, seen):
+    """Nomad uses an instance only when it calls it healthy, so both have to agree."""
+    well = found.Probed(reached=True, healthy=True, version="v1.64.0")
+    there = seen(
+        instance("node", "a", healthy=False, health_description="unhealthy"), probed={("node-a", "node"): well}
+    )
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert verdict.verdict == "unhealthy"
+    assert verdict.instances[0].detail == "Nomad says: unhealthy; the instance itself answers as healthy"
+
+
+def test_notes_on_healthy_instances(expected, node, instance, seen, ran):
+    """Earlier restarts and a foreign job are shown, and fail nothing."""
+    there = seen(instance("node", "a"), instance("node", "b"), ran=[ran("node", "a", restarts=2)])
+
+    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+
+    assert verdict.verdict == "healthy"
+    assert [row.detail for row in verdict.instances] == ["restarted 2 times so far", "run by another job"]
+
+
+def test_window_shows_restarts_that_nomad_calls_healthy(instance, seen, ran):
+    """A task that crashed and came back between two looks is found by its restart count."""
+    before = seen(instance("node", "a"), ran=[ran("node", "a")])
+    after = seen(instance("node", "a"), ran=[ran("node", "a", restarts=1, events=[("Terminated", "Exit Code: 137")])])
+
+    [finding] = verdicts.compare_window("aws-ebs0", before, after)
+
+    assert (finding.code, finding.severity) == ("instance-restarted", "error")
+    assert finding.found == "1 restart on a (allocation node-a): Terminated: Exit Code: 137"
+
+
+def test_window_shows_replaced_instances(instance, seen):
+    """Another allocation in its place is no steady instance."""
+    before = seen(instance("node", "a"))
+    after = seen(dataclasses.replace(instance("node", "a"), alloc_id="new"))
+
+    assert [finding.code for finding in verdicts.compare_window("aws-ebs0", before, after)] == ["instance-replaced"]
+    assert verdicts.compare_window("aws-ebs0", before, before) == ()

@@ -1,0 +1,100 @@
+"""Steady means: the same instances, healthy, without a restart, for all of the window."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.health import plugins, stability
+
+
+@pytest.fixture
+def look(expected, node, instance, seen, ran):
+    """Return a factory of looks at a plugin with one node instance."""
+
+    def make(*, restarts=0, **changes):
+        task = ran("node", "a", restarts=restarts, alloc_id=changes.get("alloc_id", "node-a"))
+        there = seen(instance("node", "a", **changes), ran=[task])
+        return plugins.compare_plugin(expected(controllers=0), there, (node("a"),)), there
+
+    return make
+
+
+def test_steady_after_the_window(look, expected):
+    """Healthy from 10 s on is proven at 13 s, not before."""
+    watch = stability.Stability(expected(stable_s=3))
+
+    assert [watch.observe(at, *look()) for at in (10, 11, 12.9, 13)] == [False, False, False, True]
+
+
+def test_no_window_is_steady_at_once(look, expected):
+    """A window of 0 s takes the first healthy look."""
+    assert stability.Stability(expected(stable_s=0)).observe(5, *look())
+
+
+def test_unhealthy_is_never_steady(look, expected):
+    """Time alone proves nothing."""
+    watch = stability.Stability(expected(stable_s=0))
+
+    assert not watch.observe(1, *look(healthy=False))
+    assert not watch.observe(99, *look(healthy=False))
+
+
+def test_restart_begins_the_window_again(look, expected):
+    """An instance that restarted in place is new, whatever Nomad calls it."""
+    watch = stability.Stability(expected(stable_s=3))
+    watch.observe(10, *look())
+
+    assert not watch.observe(13, *look(restarts=1))
+    assert [finding.code for finding in watch.unsteady] == ["instance-restarted"]
+    assert watch.observe(16, *look(restarts=1))
+
+
+def test_health_that_comes_and_goes_is_counted(look, expected):
+    """A plugin that is healthy at last was not so all the time, and the cause of the last time is kept."""
+    watch = stability.Stability(expected(stable_s=3))
+    for at in range(4):
+        watch.observe(at, *look(healthy=at % 2 == 0))
+    watch.observe(4, *look())
+
+    [finding] = watch.unsteady
+    assert finding.code == "plugin-flapping"
+    assert finding.found.startswith("that it lost its health 2 times, the last time: ")
+    assert watch.observe(7, *look())
+
+
+def test_health_that_never_came_was_not_lost(look, expected):
+    """A plugin that starts slowly does not flap."""
+    watch = stability.Stability(expected(stable_s=3))
+    watch.observe(1, *look(healthy=False))
+    watch.observe(2, *look(healthy=False))
+
+    assert watch.unsteady == ()
+
+
+def test_replacement_begins_the_window_again(look, expected):
+    """A healthy allocation in place of another has still to hold."""
+    watch = stability.Stability(expected(stable_s=3))
+    watch.observe(10, *look())
+
+    assert not watch.observe(13, *look(alloc_id="other"))
+    assert watch.observe(16, *look(alloc_id="other"))
+
+
+def test_lost_sight_begins_the_window_again(look, expected):
+    """What was not seen was not steady."""
+    watch = stability.Stability(expected(stable_s=3))
+    watch.observe(10, *look())
+    watch.lose_sight()
+
+    assert not watch.observe(13, *look())
+    assert watch.observe(16, *look())
+
+
+def test_an_extra_instance_does_not_disturb(look, expected):
+    """A crash loop on a client that needs no instance holds nobody up."""
+    watch = stability.Stability(expected(stable_s=3))
+    verdict, there = look()
+    watch.observe(10, verdict, there)
+    extra = dataclasses.replace(verdict.instances[0], is_extra=True, alloc_id="extra")
+
+    assert watch.observe(13, dataclasses.replace(verdict, instances=(*verdict.instances, extra)), there)

@@ -1,0 +1,356 @@
+"""Each verdict is reached by bringing a plugin there, on a stand-in for Nomad that runs stand-ins for CSI drivers."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.health import explaining, history
+from tests.deploy import live
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """A cluster that asks its plugins often."""
+    with live.started() as made:
+        yield made
+
+
+@pytest.fixture
+def shared(quick):
+    """A cluster that asks its plugins often; what a test runs ends with it."""
+    yield quick
+    quick.stop_all()
+
+
+@pytest.fixture
+def patient():
+    """A cluster that asks its plugins every 30 s, as a real one does."""
+    with live.started(watch_s=30.0) as made:
+        yield made
+
+
+@pytest.fixture
+def strict():
+    """A cluster that waits a second for an answer, where a real one waits five."""
+    with live.started(answer_s=1.0) as made:
+        yield made
+
+
+@pytest.fixture
+def own():
+    """A cluster for one test, whose clients may go."""
+    with live.started() as made:
+        yield made
+
+
+def states(seen):
+    """Return client, verdict and proof of each row."""
+    return [(row.node_name, row.verdict, row.proven_by) for row in seen.verdict.instances]
+
+
+def test_healthy_by_its_own_word(shared):
+    """Both instances answered over their sockets, in the zones of their clients."""
+    plugin = shared.run("well")
+
+    seen = plugin.until("healthy", client_data_dir=str(shared.data_dir), proof="csi")
+
+    assert states(seen) == [("one", "healthy", "csi"), ("two", "healthy", "csi")]
+    assert [row.zone for row in seen.verdict.instances] == ["us-east-1a", "us-east-1b"]
+
+
+def test_missing_where_the_scheduler_placed_none(shared):
+    """A job that avoids a client leaves it without an instance."""
+    constraint = 'constraint {\n attribute = "${node.unique.name}"\n value = "one"\n}'
+    plugin = shared.run("half", constraint=constraint)
+
+    seen = plugin.until("partial", "healthy", "missing")
+
+    assert states(seen) == [("one", "healthy", "nomad"), ("two", "missing", "-")]
+    assert [finding.code for finding in seen.verdict.findings] == ["node-missing"]
+
+
+def test_missing_without_a_job(shared):
+    """Nothing there is never 0 of 0."""
+    plugin = live.Plugin(shared, "nobody", "plugin-nobody", shared.data_dir)
+
+    [seen] = plugin.looker().look()
+
+    assert (seen.verdict.verdict, seen.verdict.counts) == ("missing", "0/2 nodes")
+
+
+def test_starting_while_nothing_went_wrong(shared):
+    """A task that runs and gave no answer yet is on its way."""
+    plugin = shared.run("slow", command="/bin/sleep", arguments=["600"])
+
+    seen = plugin.until("starting")
+
+    assert {row.verdict for row in seen.verdict.instances} == {"starting"}
+
+
+def test_unhealthy_after_its_health_timeout(shared):
+    """The same task is no start any more when Nomad gave it up once; restarted again and again it is flapping."""
+    plugin = shared.run("never", command="/bin/sleep", arguments=["600"], health_timeout="1s")
+
+    plugin.until("unhealthy")
+    seen = plugin.until("flapping", "flapping")
+
+    assert "was never well: Plugin became unhealthy: Error: CSI plugin failed probe" in seen.verdict.instances[0].detail
+
+
+def test_partial_with_one_that_is_not_ready(shared):
+    """By Nomad's word, and back when it is well again."""
+    plugin = shared.run("unready")
+    plugin.until("healthy")
+    plugin.fault("two", probe="not-ready")
+
+    seen = plugin.until("partial", "healthy", "unhealthy")
+    plugin.fault("two")
+
+    assert states(seen) == [("one", "healthy", "nomad"), ("two", "unhealthy", "nomad")]
+    plugin.until("healthy")
+
+
+def test_one_sick_instance_is_allowed_for_and_shown(shared):
+    """Half of them are enough here: a warning, and a plugin that is partial and all right."""
+    plugin = shared.run("allowed")
+    plugin.until("healthy")
+    plugin.fault("two", probe="not-ready")
+
+    seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_percent=50)
+
+    assert (seen.verdict.ok, seen.verdict.counts, seen.verdict.policy) == (True, "1/2 nodes", "at least 50 %")
+    assert [(item.severity, item.code) for item in seen.verdict.findings] == [("warning", "instance-unhealthy")]
+
+
+def test_one_in_each_zone_is_not_reached_by_one_zone(shared):
+    """Nomad's own fingerprint says in which zone the sick one is."""
+    plugin = shared.run("zonal")
+    plugin.until("healthy")
+    plugin.fault("two", probe="not-ready")
+
+    seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_per_zone=1)
+
+    assert not seen.verdict.ok
+    [short] = [item for item in seen.verdict.findings if item.code == "too-few-healthy-in-zone"]
+    assert (short.expected, short.found) == (
+        "at least 1 in us-east-1b node instances healthy",
+        "0, of 1 client there",
+    )
+
+
+def test_hung_by_its_own_silence(shared):
+    """A stopped process accepts connections and says nothing; the probe sees it before Nomad does."""
+    plugin = shared.run("frozen")
+    plugin.until("healthy")
+    plugin.signal("one", signal.SIGSTOP)
+
+    [seen] = plugin.looker(client_data_dir=str(shared.data_dir), probe_timeout_s=2).look()
+    plugin.signal("one", signal.SIGCONT)
+
+    assert states(seen) == [("one", "hung", "csi"), ("two", "healthy", "csi")]
+
+
+def test_hung_by_the_word_of_nomad(strict):
+    """Without the sockets Nomad's own sentence tells silence from illness."""
+    plugin = strict.run("silent")
+    plugin.until("healthy")
+    plugin.fault("one", probe="hang")
+
+    seen = plugin.until("partial", "hung", "healthy")
+
+    assert states(seen) == [("one", "hung", "nomad"), ("two", "healthy", "nomad")]
+
+
+def test_flapping_after_three_falls(shared):
+    """Well at the moment, and not to be relied on."""
+    plugin = shared.run("flaps")
+    plugin.until("healthy")
+    for _ in range(history.FALLS):
+        plugin.fault("one", probe="not-ready")
+        plugin.until("partial")
+        plugin.fault("one")
+        _until_heard(plugin, "one")
+
+    [seen] = plugin.looker().look()
+
+    assert states(seen)[0] == ("one", "flapping", "nomad")
+    assert "it was well and fell 3 times" in seen.verdict.instances[0].detail
+
+
+def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
+    """Killed, back within moments, never unhealthy to Nomad; its task's events tell."""
+    plugin = patient.run("killed")
+    plugin.until("healthy")
+    plugin.kill("one")
+
+    [seen] = plugin.looker().look()
+
+    assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
+    assert states(seen)[0] == ("one", "restarted", "nomad")
+    monkeypatch.setattr(history, "SETTLES_S", 0.0)
+    assert plugin.until("healthy").verdict.instances[0].detail == "restarted once so far"
+
+
+def test_restarted_between_two_looks(patient, monkeypatch):
+    """Two looks see it, however old Nomad's word may be."""
+    monkeypatch.setattr(history, "SETTLES_S", 0.0)
+    plugin = patient.run("watched")
+    plugin.until("healthy")
+    looker = plugin.looker()
+    before = looker.look()
+    plugin.kill("two")
+
+    [seen] = looker.look(before)
+
+    assert [row.verdict for row in seen.verdict.instances] == ["healthy", "restarted"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [({"name": "other.csi.example.com"}, "provider-differs"), ({"version": "v9"}, "version-differs")]
+)
+def test_wrong_identity_by_name_and_version(shared, fault, code):
+    """Another driver, or another version of it, under the plugin's id."""
+    plugin = shared.run(f"other-{code.partition('-')[0]}")
+    for name in live.ZONES:
+        plugin.fault(name, **fault)
+
+    seen = plugin.until("wrong-identity", "wrong-identity", "wrong-identity")
+
+    assert code in {item.code for item in seen.verdict.findings}
+
+
+def test_version_that_changed_is_asked_of_the_instance(shared):
+    """Nomad asks once at the start; an exchanged binary shows in the instance's own answer."""
+    plugin = shared.run("newer")
+    plugin.until("healthy")
+    plugin.fault("two", version="v9")
+
+    [seen] = plugin.looker(client_data_dir=str(shared.data_dir)).look()
+
+    assert states(seen) == [("one", "healthy", "csi"), ("two", "wrong-identity", "csi")]
+
+
+def test_wrong_zone_against_the_clients_own(shared):
+    """A driver that takes its zone from elsewhere would have volumes placed where they cannot be reached."""
+    plugin = shared.run("astray", env='NOMAD_CSI_SANDBOX_ZONE = "us-east-1b"')
+
+    seen = plugin.until("partial", "wrong-zone", "healthy")
+
+    assert states(seen) == [("one", "wrong-zone", "nomad"), ("two", "healthy", "nomad")]
+    assert seen.verdict.instances[0].detail == "it reports zone us-east-1b, its client is in us-east-1a"
+
+
+def test_wrong_capability_against_what_the_plan_needs(shared):
+    """It is healthy and cannot do what it is needed for."""
+    plugin = shared.run("unable")
+
+    seen = plugin.until("wrong-capability", *["wrong-capability"] * 2, node_supports=("StageVolume",))
+
+    assert "it does not say StageVolume" in seen.verdict.instances[0].detail
+
+
+def test_wrong_capability_of_the_one_that_lacks_it(shared):
+    """Two instances of one driver, of which one does not say that it stages volumes, as the other does."""
+    folder = shared.data_dir / "faults-ebs-lacking"
+    folder.mkdir()
+    (folder / "two.json").write_text(json.dumps({"lacks": ["STAGE_UNSTAGE_VOLUME"]}))
+    arguments = ["--driver", "aws-ebs", "node", "--endpoint=${CSI_ENDPOINT}"]
+    plugin = shared.run("ebs-lacking", arguments=arguments)
+    wanted = {"provider": "ebs.csi.aws.com", "version": "v1.64.0", "driver": "aws-ebs"}
+
+    seen = plugin.until("partial", "healthy", "wrong-capability", node_supports=("StageVolume",), **wanted)
+
+    assert states(seen) == [("one", "healthy", "nomad"), ("two", "wrong-capability", "nomad")]
+    assert "it does not say StageVolume" in seen.verdict.instances[1].detail
+
+
+def test_duplicate_on_one_client(shared):
+    """Two jobs under one plugin id: Nomad knows one of the two instances."""
+    plugin = shared.run("twice")
+    plugin.until("healthy")
+    shared.run("twice", job_id="plugin-twice-again")
+
+    seen = plugin.until("duplicate", "duplicate")
+
+    assert "runs another one there" in seen.verdict.instances[0].detail
+
+
+def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
+    """The job that was there before goes on unseen; Nomad lists the instances that came last."""
+    before = shared.run("again", job_id="plugin-again-before")
+    before.until("healthy", "healthy", "healthy")
+    plugin = shared.run("again")
+    deadline = time.monotonic() + 120
+    while not (seen := plugin.until("healthy", "healthy", "healthy")).verdict.findings:
+        assert time.monotonic() < deadline  # at first Nomad lists the instances that were there before
+        time.sleep(0.1)
+
+    assert [str(item) for item in seen.verdict.findings] == [
+        "job-duplicate: plugin again: expected job plugin-again-before not beside those of the plan, found it runs the "
+        "plugin on one, two too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one "
+        "that came last"
+    ]
+
+
+def test_drained_and_lost_clients_need_no_instance(own):
+    """What remains is all there must be; without any client it is not 0 of 0."""
+    plugin = own.run("efs0")
+    plugin.until("healthy")
+
+    own.cluster.drain(own.node_id("one"))
+    after = plugin.until("healthy")
+    assert states(after) == [("two", "healthy", "nomad")]
+    own.cluster.lose(own.node_id("two"))
+
+    seen = plugin.until("no-eligible-node")
+    assert seen.verdict.counts == "0/0 nodes"
+    assert not seen.verdict.ok
+
+
+def test_positional_word_is_named_as_the_trap(shared):
+    """The documentation's old job for EFS: the word in front makes the driver ignore its endpoint."""
+    plugin = shared.run("efs-docs", words=("node",))
+    seen = plugin.until("flapping")
+
+    told = explaining.explain(shared.client, plugin.expectation(), (plugin.job_id,), seen.seen, seen.verdict)
+
+    [trap] = [cause for cause in told if cause.kind == "trap"]
+    assert trap.text.startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    assert "'node'" in trap.text
+    assert plugin.job_id in trap.text
+    assert [cause.kind for cause in told if cause.kind == "log"] != []
+
+
+def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
+    """`nomad-csi verify` tells the trap with its evidence, in the table and in the JSON."""
+    plugin = shared.run("efs-word", words=("node",))
+    plugin.until("flapping")
+    task_driver = {"name": "raw_exec", "command": "efs", "client_data_dir": str(shared.data_dir)}
+    wanted = {"id": "efs-word", "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": task_driver}
+    (tmp_path / "storage.yaml").write_text(json.dumps({"plugins": [wanted]}))
+    words = ["verify", str(tmp_path / "storage.yaml"), "--address", shared.server.url]
+
+    assert cli.main(words) == 1
+    table = " ".join(capsys.readouterr().out.split())
+    assert cli.main([*words, "--json"]) == 1
+    [verdict] = json.loads(capsys.readouterr().out)["plugins"]
+
+    [trap] = [cause for cause in verdict["causes"] if cause["kind"] == "trap"]
+    assert trap["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    assert "'node'" in trap["text"]
+    assert f"trap {trap['where']} {trap['text']}" in table
+
+
+def _until_heard(plugin, name):
+    """Wait until Nomad calls the instance healthy again, whatever we say of it."""
+    deadline = time.monotonic() + live.WAIT_S
+    while True:
+        [seen] = plugin.looker().look()
+        [item] = [item for item in seen.seen.plugin.nodes if item.node_id == plugin.live.node_id(name)]
+        if item.healthy:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

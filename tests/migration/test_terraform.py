@@ -1,0 +1,202 @@
+"""A Terraform state: its volumes and plugin jobs become a spec, its secrets go nowhere, and leaving it is explained."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.migration import adopt, model, terraform
+
+CAPABILITY = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
+ZONE = [{"required": [{"topology": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}]}]}]
+MYSQL = {
+    "id": "mysql",
+    "volume_id": "mysql",
+    "namespace": "prod",
+    "name": "mysql",
+    "plugin_id": "aws-ebs0",
+    "external_id": "vol-0123456789abcdef0",
+    "capability": CAPABILITY,
+    "mount_options": [{"fs_type": "ext4", "mount_flags": ["noatime"]}],
+    "topology_request": ZONE,
+    "secrets": {"key": "hunter2"},
+    "parameters": None,
+    "context": {},
+    "deregister_on_destroy": True,
+    "schedulable": True,
+}
+MADE = {
+    "volume_id": "made",
+    "namespace": "default",
+    "name": "made",
+    "plugin_id": "aws-ebs0",
+    "capability": CAPABILITY,
+    "capacity_min": "10GiB",
+    "capacity_max": "",
+    "mount_options": [],
+    "topology_request": [{**ZONE[0], "preferred": []}],
+}
+JOB = """job "ebs-nodes" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "docker"
+      config {
+        image      = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"
+        args       = ["node", "--endpoint=unix:///csi/csi.sock"]
+        privileged = true
+      }
+      csi_plugin {
+        id   = "aws-ebs0"
+        type = "node"
+      }
+    }
+  }
+}
+"""
+
+
+def managed(kind, name, attributes, **more):
+    """Return a resource of a state with one instance."""
+    instance = {"schema_version": 0, "attributes": attributes} | more.pop("instance", {})
+    return {"mode": "managed", "type": kind, "name": name, "instances": [instance]} | more
+
+
+def state(*resources, version=4):
+    """Return the text of a state."""
+    return json.dumps({"version": version, "terraform_version": "1.11.4", "serial": 7, "resources": list(resources)})
+
+
+def read(*resources):
+    """Return what comes of a state: the files, the adoption, the texts of the remarks."""
+    remarks = model.Remarks()
+    files = terraform.read(state(*resources), "terraform.tfstate", remarks)
+    adoption = adopt.adopt(files, remarks=remarks)
+    return files, adoption, [str(remark) for remark in adoption.remarks]
+
+
+def test_a_registered_volume_comes_with_all_that_terraform_holds():
+    """Fields are those of the resource; the zone follows from its topology, its region from the zone."""
+    _, adoption, _ = read(managed("nomad_csi_volume_registration", "mysql", MYSQL))
+
+    assert adoption.document == {
+        "plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+        "volumes": [
+            {
+                "id": "mysql",
+                "namespace": "prod",
+                "plugin_id": "aws-ebs0",
+                "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1b"},
+                "capabilities": CAPABILITY,
+                "mount_options": {"fs_type": "ext4", "mount_flags": ["noatime"]},
+            }
+        ],
+    }
+    assert adoption.is_complete
+
+
+def test_a_created_volume_stays_one_that_the_plugin_makes():
+    """Terraform does not hold its external id; Nomad does, and the resource takes it over."""
+    _, adoption, _ = read(managed("nomad_csi_volume", "made", MADE), managed("nomad_job", "ebs", {"jobspec": JOB}))
+
+    [volume] = adoption.document["volumes"]
+    assert volume["create"] == {"capacity_min_gib": 10, "availability_zone": "us-east-1b"}
+    assert [plugin["id"] for plugin in adoption.document["plugins"]] == ["aws-ebs0"]
+
+
+def test_secrets_of_the_state_go_nowhere():
+    """A state holds them in clear; the spec and the remarks name their keys."""
+    _, adoption, said = read(managed("nomad_csi_volume_registration", "mysql", MYSQL))
+
+    assert "hunter2" not in json.dumps(adoption.document) + "".join(said)
+    assert any("left out: the secrets key: set them as Pulumi config secrets" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "told"),
+    [
+        ("nomad_csi_volume", MADE, "would have the plugin delete the storage with its data"),
+        ("nomad_csi_volume_registration", MYSQL, "would deregister it by force"),
+        ("nomad_job", {"jobspec": JOB}, "would stop the job"),
+    ],
+)
+def test_what_destroy_would_do_is_told_with_the_way_out(kind, attributes, told):
+    """One line for each address, in a form that a shell takes."""
+    resource = managed(kind, "it", attributes, module="module.storage", instance={"index_key": "a"})
+
+    _, _, said = read(resource)
+
+    address = f'module.storage.{kind}.it["a"]'
+    assert (
+        f"{address}: note: `terraform destroy` {told}; let Terraform forget it: terraform state rm '{address}'" in said
+    )
+
+
+def test_what_terraform_read_back_redacted_is_no_value():
+    """A mount flag that Nomad hid is missing, and so is what Terraform writes and never stores."""
+    redacted = MYSQL | {"mount_options": [{"fs_type": "xfs", "mount_flags": ["[REDACTED]"]}], "secrets_wo_version": 2}
+
+    _, adoption, said = read(managed("nomad_csi_volume_registration", "mysql", redacted))
+
+    assert adoption.document["volumes"][0]["mount_options"] == {"fs_type": "xfs"}
+    missing = [line for line in said if ": missing: " in line]
+    assert missing == [
+        "nomad_csi_volume_registration.mysql: missing: secrets of volume mysql: Terraform does not hold the value; "
+        "fill it in",
+        "nomad_csi_volume_registration.mysql: missing: mount_options.mount_flags of volume mysql: Terraform does not "
+        "hold the value; fill it in",
+    ]
+
+
+def test_an_imported_volume_without_its_fields_is_read_from_the_cluster():
+    """Terraform's own import fills in few of them."""
+    files, adoption, said = read(managed("nomad_csi_volume", "old", {"id": "old", "volume_id": "old"}))
+
+    assert files == ()
+    assert adoption.document == {}
+    assert said == [
+        "nomad_csi_volume.old: missing: plugin_id, capability of nomad_csi_volume.old: Terraform does not hold it; "
+        "read it from the cluster, with --cluster"
+    ]
+
+
+def test_other_jobs_stay_with_terraform():
+    """They are counted and not read into the spec; one that cannot be computed here is no error."""
+    web = 'job "web" {\n  group "g" {\n    count = max(1, 2)\n  }\n}\n'
+
+    files, _, said = read(managed("nomad_job", "web", {"jobspec": web}), managed("aws_instance", "x", {}))
+
+    assert files == ()
+    assert said == ["terraform.tfstate:1: note: nomad_job without a CSI plugin, which stay with Terraform: 1"]
+
+
+def test_a_plugin_job_that_cannot_be_computed_is_missing():
+    """Its functions are the server's to compute, so the server is asked."""
+    text = JOB.replace('"system"', 'lower("SYSTEM")')
+
+    _, adoption, said = read(managed("nomad_job", "ebs", {"jobspec": text}))
+
+    assert not adoption.is_complete
+    assert any("missing: the job of nomad_job.ebs cannot be read: line 2" in line for line in said)
+
+
+def test_data_sources_and_deposed_objects_are_not_read():
+    """The one is not managed, the other is on its way out."""
+    data = managed("nomad_csi_volume_registration", "a", MYSQL) | {"mode": "data"}
+    deposed = managed("nomad_csi_volume_registration", "b", MYSQL, instance={"deposed": "1f2e3d4c"})
+
+    assert read(data, deposed)[0] == ()
+
+
+@pytest.mark.parametrize("text", [state(version=3), '{"terraform_version": "1.0", ', "[]"])
+def test_rejects_what_is_no_state_of_a_known_version(text):
+    """With the command that writes one."""
+    with pytest.raises(errors.SpecError, match=r"a Terraform state of version 4.*`terraform state pull`"):
+        terraform.read(text, "s", model.Remarks())
+
+
+def test_a_state_is_told_from_other_files():
+    """By the version of Terraform near its top."""
+    assert terraform.is_state(state())
+    assert not terraform.is_state('{"Volumes": []}')
+    assert not terraform.is_state('job "terraform_version" {}')

@@ -1,0 +1,105 @@
+"""State of the sandbox and state of real clusters are kept apart."""
+
+import contextlib
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.ownership import sandbox_mark
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+
+MARK = "engine:stand-in,nomad:stand-in,aws:moto"
+
+
+def test_same_side_passes():
+    """State is used on the side it was made on; what has no state yet is made on either."""
+    sandbox_mark.refuse_other_side({"volumeId": "a", "sandbox": MARK}, MARK)
+    sandbox_mark.refuse_other_side({"volumeId": "a"}, "")
+    sandbox_mark.refuse_other_side({}, MARK)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "own", "says"),
+    [
+        ({"volumeId": "a", "sandbox": MARK}, "", "nomad-csi sandbox exec -- "),
+        ({"volumeId": "a"}, MARK, "made on a real cluster"),
+        ({"volumeId": "a", "sandbox": "engine:real"}, MARK, r"\(engine:real\)"),
+    ],
+)
+def test_other_side_is_refused(recorded, own, says):
+    """State of another side is refused with what to do."""
+    with pytest.raises(errors.RefusedError, match=says):
+        sandbox_mark.refuse_other_side(recorded, own)
+
+
+TOKEN = "9d0f4c2e-0000-4000-8000-000000000000"
+OWN = {sandbox_mark.ENVIRONMENT: MARK, sandbox_mark.TOKEN_HASH: sandbox_mark.token_hash(TOKEN)}
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:4646", "https://[::1]:4646", "http://localhost:4646"])
+def test_loopback_with_the_token_of_the_sandbox_passes(address):
+    """Nothing is sent yet."""
+    sandbox_mark.refuse_real_address(nomad.Connection(address=address, token=TOKEN), OWN)
+
+
+@pytest.mark.parametrize("address", ["https://nomad.example.net", "https://10.0.0.1:4646", "https://localhost.evil:1"])
+def test_real_addresses_are_refused_in_the_sandbox_only(address):
+    """An address off this machine is for processes outside of the sandbox."""
+    connection = nomad.Connection(address=address, token=TOKEN)
+    sandbox_mark.refuse_real_address(connection, {})
+    with pytest.raises(errors.RefusedError, match="is not on this machine"):
+        sandbox_mark.refuse_real_address(connection, OWN)
+
+
+@pytest.mark.parametrize("token", ["", "of-a-real-cluster"])
+def test_other_tokens_are_refused_in_the_sandbox(token):
+    """Given a tunnel to a real cluster on this machine, and its token in the stack's configuration."""
+    connection = nomad.Connection(address="http://127.0.0.1:4646", token=token)
+    sandbox_mark.refuse_real_address(connection, {})
+    with pytest.raises(errors.RefusedError) as caught:
+        sandbox_mark.refuse_real_address(connection, OWN)
+
+    assert str(caught.value) == (
+        f"the token for http://127.0.0.1:4646 is not that of this sandbox's Nomad ({MARK}): remove nomad-csi:address and "
+        "nomad-csi:token from the stack's configuration, or run the command outside of it"
+    )
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """Start an emulator: ``agent(token="...")``; return its cluster and address."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**settings):
+            specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
+            made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, **settings))
+            return made, stack.enter_context(server.Server(made)).url
+
+        yield start
+
+
+def test_the_sandboxs_own_nomad_is_known_by_its_token(agent):
+    """It alone knows it."""
+    _, address = agent(token=TOKEN)
+    with nomad.Nomad(nomad.Connection(address=address, token=TOKEN)) as client:
+        assert sandbox_mark.refuse_real_nomad(client) is True
+
+
+@pytest.mark.parametrize("settings", [{}, {"token": "of-a-real-cluster"}], ids=["no ACLs", "ACLs"])
+def test_another_nomad_of_this_machine_is_refused(agent, settings):
+    """Given a tunnel to a real cluster, which takes any token, or none but its own."""
+    made, address = agent(**settings)
+    with (
+        nomad.Nomad(nomad.Connection(address=address, token=TOKEN)) as client,
+        pytest.raises(errors.RefusedError, match=f"{address} is not this sandbox's Nomad, as it does not know"),
+    ):
+        sandbox_mark.refuse_real_nomad(client)
+
+    assert [(item["method"], item["path"]) for item in made.requests] == [("GET", "/v1/acl/token/self")]
+
+
+def test_a_nomad_that_is_down_is_not_judged():
+    """A preview goes on, and says what it could not compare."""
+    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9", token=TOKEN)) as client:
+        assert sandbox_mark.refuse_real_nomad(client) is False

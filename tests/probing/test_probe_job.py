@@ -1,0 +1,265 @@
+"""Asking a plugin on its clients: what comes of clients that cannot be asked, and of a Nomad that refuses."""
+
+import json
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.csi import report
+from nomad_csi.plan import probe_job
+from nomad_csi.probing import probe_job as asking
+from nomad_csi.probing import probe_job_run
+
+JOB = "nomad-csi-probe-cafe"
+LOG = "/v1/client/fs/logs/probe-a"
+REPORT = report.ProbeReport(
+    endpoint="/csi.sock", verdict="ready", detail="fine", latency_ms=1.0, name="ebs.csi.aws.com", node_capabilities=()
+)
+
+
+def answer(alloc_id="alloc-a", problem="", **changes):
+    reports = {alloc_id: REPORT.as_json() | changes} if alloc_id else {}
+    return json.dumps({"folder": "/plugins", "problem": problem, "reports": reports})
+
+
+@pytest.fixture
+def cluster(plugin_cluster, monkeypatch):
+    """A Nomad with plugin ``aws-ebs0`` on client ``a``, which takes probe jobs; return its script."""
+    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
+    plugin_cluster.plugin()
+    script = plugin_cluster.scripted
+    script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})
+    script.reply("POST", "/v1/jobs", 200, {"EvalID": "e"})
+    script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
+    return script
+
+
+@pytest.fixture
+def ran(cluster):
+    """Let the probe of client ``a`` have ended."""
+
+    def end(status="complete", **changes):
+        found = {"ID": "probe-a", "NodeID": "id-a", "NodeName": "a", "ClientStatus": status, "DesiredStatus": "run"}
+        cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [found | changes])
+
+    return end
+
+
+@pytest.fixture
+def ask(cluster):
+    """Ask ``aws-ebs0`` on its clients."""
+
+    def run(**options):
+        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+            return asking.ask(client, "aws-ebs0", probe_job.ProbeJob(image="x/y:1", state_dir="/s"), **options)
+
+    return run
+
+
+def purged(cluster):
+    """Return whether the job was stopped and then purged."""
+    return [path.partition("?")[2].rpartition("=")[2] for path, _ in cluster.sent("DELETE")] == ["false", "true"]
+
+
+def test_what_a_client_answers_is_the_verdict(cluster, ran, ask):
+    """The job is for that client, and is removed."""
+    ran()
+    cluster.reply("GET", LOG, 200, answer())
+    told = []
+
+    found = ask(tell=told.append)
+
+    [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
+    assert [(row.node_name, row.verdict, row.report) for row in found.rows] == [("a", "ready", REPORT)]
+    assert told == [f"asking 1 clients with job {JOB}"]
+    assert '"^(id-a)$"' in parsed["JobHCL"]
+    assert purged(cluster)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "detail"),
+    [
+        (answer(verdict="not-ready", detail="starting"), "not-ready", "starting"),
+        (answer(node_capabilities=None), "wrong-role", "Nomad knows it as a node, and it serves no such part of CSI"),
+        (answer("alloc-b"), "missing", "its client was asked, and the allocation has no folder with a socket there"),
+        (answer("", problem="no permission"), "no-answer", "no permission"),
+        ("", "no-answer", "what the probe printed there is no answer"),
+        ("{}", "no-answer", "what the probe printed there is no answer: 'reports'"),
+        ("[1]", "no-answer", "what the probe printed there is no answer"),
+        (answer(verdict="splendid"), "no-answer", "what the probe printed there is no answer: a report with"),
+        (
+            answer(detail=5),
+            "no-answer",
+            "what the probe printed there is no answer: a report whose detail is of another",
+        ),
+        (answer(verdict=[]), "no-answer", "what the probe printed there is no answer: a report whose verdict is of"),
+        (answer(segments={"zone": 1}), "no-answer", "what the probe printed there is no answer: a report whose segm"),
+        (answer(latency_ms="5"), "no-answer", "what the probe printed there is no answer: a report whose latency_ms"),
+        (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
+        ("[" * 200_000, "no-answer", "what the probe printed there is no answer: lists and objects are too deep"),
+        ('{"reports": [], "problem": ""}', "no-answer", "what the probe printed there is no answer"),
+        ('{"reports": {}, "problem": "", "validated": [1]}', "no-answer", "what the probe printed there is no answer"),
+    ],
+)
+def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, verdict, detail):
+    """Everything else is told as what it is."""
+    ran()
+    cluster.reply("GET", LOG, 200, text)
+
+    found = ask()
+
+    assert found.rows[0].verdict == verdict
+    assert found.rows[0].detail.startswith(detail)
+    assert not found.ok
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"Status": "down"}, "the client is down"),
+        ({"Drain": True}, "the client is draining"),
+        ({"SchedulingEligibility": "ineligible"}, "the client is not eligible for scheduling"),
+        ({"Drivers": {}}, "the task driver docker is not healthy on the client"),
+        ({"ID": "id-b"}, "Nomad does not know the client any more"),
+    ],
+)
+def test_a_client_that_runs_no_job_is_named_and_not_waited_for(cluster, ask, change, detail):
+    """Nothing is registered where there is nobody to ask."""
+    cluster.replies["GET", "/v1/nodes"] = []
+    cluster.reply("GET", "/v1/nodes", 200, [{"ID": "id-a", "Name": "a", "Status": "ready"} | _eligible() | change])
+
+    found = ask()
+
+    assert (found.rows[0].verdict, found.rows[0].detail) == ("no-answer", detail)
+    assert cluster.sent("POST") == []
+
+
+def _eligible():
+    return {"SchedulingEligibility": "eligible", "Drivers": {"docker": {"Detected": True, "Healthy": True}}}
+
+
+def test_a_client_on_which_nothing_was_placed_is_named(cluster, ask):
+    """No room, or another pool."""
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
+
+    metric = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
+    cluster.reply("POST", f"/v1/job/{JOB}/plan", 200, {"FailedTGAllocs": {"probe": metric}})
+
+    found = ask(wait_s=0.05)
+
+    assert found.rows[0].detail == (
+        "the probe was not placed there within 0.05 s (Nomad's reason: memory exhausted (1 node)): compare the job's "
+        "node pool, datacenters and room"
+    )
+    assert purged(cluster)
+
+
+def test_a_place_that_nomad_does_not_explain_is_named_all_the_same(cluster, ask):
+    """The token may run jobs, and the plan is refused."""
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
+    cluster.reply("POST", f"/v1/job/{JOB}/plan", 403, "Permission denied")
+
+    found = ask(wait_s=0.05)
+
+    assert "(Nomad's reason: not told, Permission denied)" in found.rows[0].detail
+    assert purged(cluster)
+
+
+def test_rejects_a_token_that_may_not_read_logs(cluster, ran, ask):
+    """The right is named, and the job is gone all the same."""
+    ran()
+    cluster.reply("GET", LOG, 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="the token needs read-logs in namespace default"):
+        ask()
+
+    assert purged(cluster)
+
+
+def test_a_log_that_its_client_does_not_give_is_no_answer(cluster, ran, ask):
+    """The client may have gone meanwhile."""
+    ran()
+    cluster.reply("GET", LOG, 404, "No path to node")
+
+    assert ask().rows[0].detail == "its log could not be read: No path to node"
+
+
+def test_an_interrupted_question_leaves_no_job(cluster, ran, ask):
+    """Ctrl-C while clients are asked."""
+    ran("running")
+    ran()
+    cancelled = threading.Event()
+    cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="interrupted: 0 of 1 clients had answered"):
+        ask(cancelled=cancelled)
+
+    assert purged(cluster)
+
+
+def test_a_job_that_cannot_be_removed_is_named(cluster, ran, ask):
+    """Somebody has to do it by hand."""
+    ran()
+    cluster.reply("GET", LOG, 200, answer())
+    cluster.replies["DELETE", f"/v1/job/{JOB}"] = [(403, "Permission denied")]
+
+    with pytest.raises(errors.NomadCsiError, match=f"remove it: nomad job stop -purge -namespace default {JOB}"):
+        ask()
+
+
+def test_a_refused_job_is_not_removed(cluster, ask):
+    """There is none."""
+    cluster.replies["POST", "/v1/jobs"] = [(403, "Permission denied")]
+
+    with pytest.raises(errors.NomadApiError, match="submit-job in namespace default"):
+        ask()
+
+    assert cluster.sent("DELETE") == []
+
+
+def test_a_job_that_may_not_be_looked_at_is_removed(cluster, ask):
+    """The token may run and stop jobs, and not read them."""
+    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="the token needs read-job in namespace default"):
+        ask()
+
+    assert purged(cluster)
+
+
+def test_a_job_of_which_nobody_knows_is_removed(cluster, ran, ask):
+    """The answer was lost on the way: it may be there."""
+    cluster.replies["POST", "/v1/jobs"] = [(500, "rpc error: EOF")]
+    ran()
+
+    with pytest.raises(errors.NomadApiError, match="EOF"):
+        ask()
+
+    assert purged(cluster)
+
+
+def test_the_table_names_who_did_not_answer(cluster, ran, ask):
+    """For people; as data for programs."""
+    ran()
+    cluster.reply("GET", LOG, 200, answer("", problem="no permission"))
+
+    found = ask()
+
+    assert found.as_table().splitlines() == [
+        "role  client  allocation  verdict    detail",
+        "node  a       alloc-a     no-answer  no permission",
+        "plugin aws-ebs0: 0 of 1 instances are ready; no answer from a",
+    ]
+    assert json.loads(json.dumps(found.as_json()))["instances"][0]["verdict"] == "no-answer"
+
+
+def test_a_plugin_without_instances_is_not_healthy(cluster, plugin_cluster, ask):
+    """0 of 0 is no health."""
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
+    plugin_cluster.plugin(instances=0)
+
+    found = ask()
+
+    assert (found.rows, found.ok) == ((), False)

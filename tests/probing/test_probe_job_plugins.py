@@ -1,0 +1,178 @@
+"""Verdicts that hear plugins on their own clients: what comes of refusals, of silence and of what changes meanwhile."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.csi import report
+from nomad_csi.plan import probe_job
+from nomad_csi.probing import probe_job_plugins, probe_job_run
+from nomad_csi.resources import gate
+
+JOB = "nomad-csi-probe-cafe"
+LOG = "/v1/client/fs/logs/probe-a"
+REPORT = report.ProbeReport(
+    endpoint="/csi.sock",
+    verdict="ready",
+    detail="fine",
+    latency_ms=1.0,
+    name="ebs.csi.aws.com",
+    vendor_version="v1.64.0",
+    node_capabilities=(),
+)
+HOW = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
+
+
+def answer(alloc_id="alloc-a", problem="", **changes):
+    reports = {alloc_id: REPORT.as_json() | changes} if alloc_id else {}
+    return json.dumps({"folder": "/plugins", "problem": problem, "reports": reports})
+
+
+@pytest.fixture
+def cluster(plugin_cluster, monkeypatch):
+    """A Nomad with plugin ``aws-ebs0``, healthy on client ``a``, where a probe ended; return its script."""
+    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    script = plugin_cluster.scripted
+    script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})
+    script.reply("POST", "/v1/jobs", 200, {"EvalID": "e"})
+    script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
+    ended = {"ID": "probe-a", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "complete", "DesiredStatus": "run"}
+    script.reply("GET", f"/v1/job/{JOB}/allocations", 200, [ended])
+    return script
+
+
+@pytest.fixture
+def look(cluster, plugin_cluster, expectation):
+    """Look at the plugin once, on its client too; return the verdict."""
+
+    def run():
+        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+            return gate.look(client, expectation, plugin_cluster.job_ids, on_nodes=HOW).verdict
+
+    return run
+
+
+def told(verdict):
+    return [(item.severity, item.code, item.found) for item in verdict.findings]
+
+
+def test_the_own_word_of_a_client_proves(cluster, look):
+    """Nomad and the socket agree, and the job is gone."""
+    cluster.reply("GET", LOG, 200, answer())
+
+    verdict = look()
+
+    assert (verdict.verdict, verdict.proven_by, told(verdict)) == ("healthy", "csi", [])
+    assert [path.partition("?")[0] for path, _ in cluster.sent("DELETE")] == [f"/v1/job/{JOB}"] * 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "socket", "codes"),
+    [
+        ({"verdict": "silent", "detail": "late"}, "hung", "silent", ["instance-hung", "nomad-disagrees"]),
+        ({"verdict": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed", "nomad-disagrees"]),
+        ({"name": "efs.csi.aws.com"}, "wrong-identity", "wrong-name", ["provider-differs"]),
+        ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["instance-capability-missing"]),
+        ({"vendor_version": "v1.1.1"}, "wrong-identity", "ready", ["version-differs"]),
+    ],
+)
+def test_a_bad_word_of_a_client_is_the_verdict(cluster, look, changes, verdict, socket, codes):
+    """However healthy Nomad calls it."""
+    cluster.reply("GET", LOG, 200, answer(**changes))
+
+    found = look()
+
+    assert [(row.verdict, row.nomad, row.socket) for row in found.instances] == [(verdict, "healthy", socket)]
+    assert [code for _, code, _ in told(found)] == codes
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "said"),
+    [
+        ("POST", "/v1/jobs", "the token needs submit-job in namespace default"),
+        ("GET", f"/v1/job/{JOB}/allocations", "the token needs read-job in namespace default"),
+        ("GET", LOG, "the token needs read-logs in namespace default"),
+    ],
+)
+def test_a_refusal_is_a_finding_with_the_right_that_is_missing(cluster, look, method, path, said):
+    """What Nomad itself says of the plugin stands; that nobody was heard is not hidden."""
+    cluster.replies[method, path] = [(403, "Permission denied")]
+
+    verdict = look()
+
+    refused = "none from 1 of 1, on a: Nomad refused what the probe needs: Permission denied"
+    assert (verdict.verdict, told(verdict)) == ("unproven", [("error", "socket-not-asked", refused)])
+    assert verdict.findings[0].advice.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("change", "why", "advice"),
+    [
+        ({"Status": "down"}, "the client is down", "look at the client with `nomad node status`"),
+        ({"Drivers": {}}, "the task driver docker is not healthy on the client", "enable it; or ask on the client"),
+    ],
+)
+def test_a_client_that_runs_no_job_is_a_finding(cluster, plugin_cluster, look, change, why, advice):
+    """Where nobody can be asked, nothing is registered."""
+    cluster.replies["GET", "/v1/nodes"] = []
+    plugin_cluster.nodes(change)
+
+    [finding] = [item for item in look().findings if item.code == "socket-not-asked"]
+
+    assert finding.found == f"none from 1 of 1, on a: {why}"
+    assert finding.advice.startswith(advice)
+    assert cluster.sent("POST") == []
+
+
+def test_an_instance_that_was_replaced_meanwhile_is_not_silent(cluster, plugin_cluster, look):
+    """Nomad is asked again after the job: the new one was not there to be asked."""
+    plugin_cluster.plugin(alloc_id="alloc-b")
+    cluster.reply("GET", LOG, 200, answer())
+
+    verdict = look()
+
+    [row] = verdict.instances
+    assert (row.alloc_id, row.socket, row.csi.detail) == ("alloc-b", "no-answer", "it came while its client was asked")
+
+
+def test_nobody_to_ask_is_no_job(cluster, plugin_cluster, look):
+    """Without an instance and without a running task there is no socket."""
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
+    plugin_cluster.plugin(instances=0)
+    cluster.replies["GET", f"/v1/job/{plugin_cluster.job_ids[0]}/allocations"] = [(200, [])]
+
+    assert look().verdict == "missing"
+    assert cluster.sent("POST") == []
+
+
+def test_a_task_that_nomad_does_not_count_is_asked(cluster, plugin_cluster, look):
+    """It runs, and its socket may say why it is no instance yet."""
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
+    plugin_cluster.plugin(instances=0)
+    cluster.reply("GET", LOG, 200, answer())
+
+    verdict = look()
+
+    assert [(row.verdict, row.nomad, row.socket) for row in verdict.instances] == [("starting", "none", "ready")]
+    assert ("warning", "nomad-disagrees", "Nomad: no instance; its socket: ready") in told(verdict)
+
+
+def test_no_answer_of_nomad_is_no_finding(cluster, look):
+    """Nothing is known then."""
+    cluster.replies["POST", "/v1/jobs"] = [(500, "No cluster leader")]
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        look()
+
+
+def test_a_job_that_stays_behind_is_an_error(cluster, look):
+    """With the command that removes it: a next round would leave another one."""
+    cluster.reply("GET", LOG, 200, answer())
+    cluster.replies["DELETE", f"/v1/job/{JOB}"] = [(403, "Permission denied")]
+
+    with pytest.raises(errors.NomadCsiError, match=f"remove it: nomad job stop -purge -namespace default {JOB}"):
+        look()

@@ -1,0 +1,253 @@
+"""Which controller a probe job asks for which volumes: one of them, without secrets, and what it did not say is told."""
+
+import json
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.csi import report, validation
+from nomad_csi.nomad import nodes, plugins, volume_replies
+from nomad_csi.plan import model, probe_job, registration
+from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probe_job_volumes, probed
+from nomad_csi.verification import verification
+from tests import replies
+
+CANARY = "canary-31f7"
+JOB = "nomad-csi-probe-cafe"
+WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+READY = report.ProbeReport(
+    endpoint="/csi.sock",
+    verdict="ready",
+    detail="fine",
+    latency_ms=1.0,
+    name="ebs.csi.aws.com",
+    vendor_version="v1.64.0",
+    controller_capabilities=(),
+)
+
+
+def instance(name, **changes):
+    empty = {"health_description": "", "provider_version": "", "segments": {}, "max_volumes": None}
+    given = {"role": "controller", "node_id": f"id-{name}", "alloc_id": f"alloc-{name}", "healthy": True}
+    return plugins.Instance(**given | empty | {"supports": frozenset()} | changes)
+
+
+def plugin(*controllers):
+    return plugins.Plugin(
+        plugin_id="p",
+        provider="",
+        version="",
+        controller_required=True,
+        controllers=controllers,
+        nodes=(),
+        controllers_expected=0,
+        nodes_expected=0,
+    )
+
+
+def client(name, **changes):
+    given = {"node_id": f"id-{name}", "name": name, "datacenter": "", "node_pool": "", "node_class": ""}
+    ready = {"status": "ready", "eligible": True, "draining": False, "drivers": {"raw_exec": True}}
+    return nodes.Node(**given | ready | changes)
+
+
+def volume(name, **changes):
+    found = {"ID": name, "Namespace": "default", "ExternalID": f"vol-{name}", "PluginID": "p"}
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    return volume_replies.volume(replies.node(found | {"RequestedCapabilities": uses} | changes))
+
+
+def chosen(record, *clients, needs=None, with_secrets=()):
+    known = {node.node_id: node for node in clients}
+    return probe_job_volumes.asking(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
+
+
+def test_one_controller_is_asked_the_healthy_one():
+    """All of them ask the same API, which throttles."""
+    record = plugin(instance("a", healthy=False), instance("b"), instance("c"))
+
+    asked = chosen(record, client("a"), client("b"), client("c"))
+
+    assert (asked.alloc_id, asked.node_id, asked.skipped) == ("alloc-b", "id-b", {})
+    assert [(item.key, item.external_id, item.uses) for item in asked.questions] == [
+        (("default", "a"), "vol-a", (("single-node-writer", "file-system"),))
+    ]
+
+
+def test_a_controller_whose_client_takes_no_job_is_not_asked():
+    """The next one is, or nobody, and that is told."""
+    record = plugin(instance("a"), instance("b", healthy=False))
+
+    assert chosen(record, client("a", draining=True), client("b")).alloc_id == "alloc-b"
+    nobody = chosen(record, client("a", status="down"))
+    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_job_volumes.NOBODY})
+
+
+def test_without_controllers_nothing_is_asked_and_nothing_missing():
+    """A node-only plugin validates nothing."""
+    assert chosen(plugin()) == probe_job_volumes.Asking()
+    assert chosen(None) == probe_job_volumes.Asking()
+
+
+def test_volumes_with_secrets_stay_out_of_the_job():
+    """What the plan says, and what has the name of a secret."""
+    needs = [volume("a"), volume("b"), volume("c", Context={"password": CANARY})]
+
+    asked = chosen(plugin(instance("a")), client("a"), needs=needs, with_secrets={("default", "b")})
+
+    assert [item.key[1] for item in asked.questions] == ["a"]
+    assert {key[1]: why for key, why in asked.skipped.items()} == dict.fromkeys("bc", "needs secrets")
+    assert CANARY not in str(validation.unpacked(probe_job_volumes.environment([asked], 60.0)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (None, probe_job_volumes.NOBODY),
+        (probed.ClientAnswer(problem="late", reports={}), "no answer from its controller's client: late"),
+        (probed.ClientAnswer(reports={}), "its controller is not ready: missing"),
+        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_job_volumes.OLDER),
+        (
+            probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {"asked": 7, "wrong": []}}),
+            "the answer of its client cannot be read: it answered for other volumes",
+        ),
+        (
+            probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {}}),
+            "the answer of its client cannot be read: 'wrong'",
+        ),
+    ],
+)
+def test_no_word_on_a_volume_is_told_with_its_reason(answer, why):
+    """Never taken for a confirmation."""
+    asked = chosen(plugin(instance("a")), client("a"))
+
+    said, skipped = probe_job_volumes.answered(asked, {"id-a": answer} if answer else {})
+
+    assert (said, skipped) == ({}, {("default", "a"): why})
+
+
+def test_half_of_the_time_is_for_volumes():
+    """So that the answer is there before nobody waits for it any more."""
+    asked = chosen(plugin(instance("a")), client("a"))
+
+    assert validation.unpacked(probe_job_volumes.environment([asked], 60.0)).seconds == 30.0
+
+
+@pytest.fixture
+def verify(plugin_cluster, monkeypatch, expectation):
+    """Verify a volume of a plugin with a controller, which said *told* of it; return the report and the job's source."""
+    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
+    script = plugin_cluster.scripted
+    info = {"AllocID": "alloc-c", "Healthy": True, "ProviderVersion": "v1.64.0"}
+    record = {"ID": "aws-ebs0", "Provider": "ebs.csi.aws.com", "Version": "v1.64.0", "Controllers": {"id-a": info}}
+    script.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
+    script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})
+    script.reply("POST", "/v1/jobs", 200, {"EvalID": "e"})
+    script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
+    ended = {"ID": "probe-a", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "complete", "DesiredStatus": "run"}
+    script.reply("GET", f"/v1/job/{JOB}/allocations", 200, [ended])
+    held = {"ID": "mysql", "Namespace": "default", "Name": "mysql", "ExternalID": "vol-1", "PluginID": "aws-ebs0"}
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    script.reply("GET", "/v1/volume/csi/mysql", 200, held | {"RequestedCapabilities": uses, "Schedulable": True})
+
+    def run(wrong, *, secrets=None, **options):
+        said = {"folder": "/p", "problem": "", "reports": {"alloc-c": READY.as_json()}}
+        said["validated"] = {"alloc-c": {"asked": 1, "wrong": wrong}}
+        script.reply("GET", "/v1/client/fs/logs/probe-a", 200, json.dumps(said))
+        wanted = registration.VolumeRegistration(
+            volume_id="mysql",
+            name="mysql",
+            external_id="vol-1",
+            plugin_id="aws-ebs0",
+            capabilities=(WRITER,),
+            required_topologies=(),
+            secrets=secrets or {},
+        )
+        own = model.PluginPlan(
+            plugin_id="aws-ebs0", driver="aws-ebs", jobs=(), expectation=expectation, iam_policy=None, adopt=False
+        )
+        held = model.VolumePlan(registration=wanted, source=None, protect=True, adopt=False)
+        plan = model.StoragePlan(plugins=(own,), volumes=(held,))
+        how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+        with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0) as asking:
+            found = verification.verify(asking, plan, on_nodes=how, **options)
+        sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]
+        return found, sources
+
+    return run
+
+
+def test_what_the_controller_says_is_a_finding_of_the_volume(verify):
+    """As wrong as a volume that differs."""
+    gone = {"code": "NOT_FOUND", "confirmed": False, "message": "no such volume"}
+
+    found, [source] = verify([["default", "mysql", gone]])
+
+    [volume_verdict] = found.volumes
+    assert [(item.code, item.found) for item in volume_verdict.findings] == [
+        ("volume-unknown", "NOT_FOUND: no such volume")
+    ]
+    assert not found.ok
+    assert "NOMAD_CSI_PROBE_VOLUMES_0" in source
+
+
+def test_a_confirmed_volume_has_no_finding(verify):
+    """Nothing to say."""
+    found, _ = verify([])
+
+    assert found.volumes[0].findings == ()
+    assert "volume-not-validated" not in {item.code for item in found.findings}
+
+
+def test_secrets_of_the_spec_are_in_no_job(verify):
+    """Such a volume is told as not validated."""
+    found, [source] = verify([], secrets={"password": CANARY})
+
+    assert [item.found for item in found.findings if item.code == "volume-not-validated"] == [
+        "1 of 1 not validated (default/mysql): needs secrets"
+    ]
+    assert "NOMAD_CSI_PROBE_VOLUMES_0" not in source
+    assert CANARY not in source
+    assert CANARY not in json.dumps(found.as_json())
+
+
+def test_two_looks_run_one_job(verify):
+    """The sockets are asked at the second, which counts."""
+    _, sources = verify([], watch_s=0.01)
+
+    assert len(sources) == 1
+
+
+def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
+    """Its volumes are named, and those of the others are compared."""
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    far = {"Topologies": [{"Segments": {"zone": "z"}}], "RequestedCapabilities": uses}
+    open_one = {"ID": "mysql", "Namespace": "default", "ExternalID": "vol-1", "PluginID": "p"} | far
+    listed = [
+        open_one,
+        {"ID": "hidden", "Namespace": "secret", "PluginID": "p"},
+        {"ID": "x", "Namespace": "default", "PluginID": "other"},
+    ]
+    scripted.reply("GET", "/v1/volumes", 200, listed)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, open_one)
+    scripted.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
+    row = probed.ProbedInstance(
+        role="node",
+        node_id="id-a",
+        node_name="a",
+        alloc_id="alloc-a",
+        verdict="ready",
+        detail="",
+        report=READY,
+        instance=instance("a", role="node"),
+    )
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
+        found = probe_deep._compared(probed.ProbedPlugin(plugin_id="p", rows=(row,)), *probe_deep._needs(asking, "p"))
+
+    assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [
+        ("volumes-unread", "1 volume of namespace secret (hidden)")
+    ]
+    assert "csi-read-volume in namespace secret" in found.findings[0].advice
+    assert "volume default/mysql" in {item.subject for item in found.findings}

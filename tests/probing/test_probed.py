@@ -1,0 +1,91 @@
+"""Instances on their clients: what answered, what did not, and that silence is never health."""
+
+import pytest
+
+from nomad_csi import findings
+from nomad_csi.csi import report
+from nomad_csi.probing import probed
+
+NAMES = {"id-a": "a", "id-b": "b", "id-c": "c"}
+READY = report.ProbeReport(
+    endpoint="/csi.sock",
+    verdict="ready",
+    detail="fine",
+    latency_ms=1.0,
+    controller_capabilities=("CREATE_DELETE_VOLUME",),
+    node_capabilities=(),
+)
+
+
+@pytest.fixture
+def picture(instance, seen):
+    """Return a factory of pictures: a controller on ``a``, nodes on ``a``, ``b`` and ``c``, and what clients answered."""
+
+    def make(answers, told=()):
+        instances = [instance("controller", "a"), *(instance("node", name) for name in "abc")]
+        rows = probed.judge(seen(*instances).plugin, NAMES, answers)
+        return probed.ProbedPlugin(plugin_id="aws-ebs0", rows=rows, findings=told)
+
+    return make
+
+
+def answer(*alloc_ids, problem=""):
+    return probed.ClientAnswer(problem=problem, reports=dict.fromkeys(alloc_ids, READY))
+
+
+def test_each_instance_has_the_answer_of_its_allocation(picture):
+    """Two on one client are two."""
+    found = picture(
+        {"id-a": answer("controller-a", "node-a"), "id-b": answer("node-b", "node-z"), "id-c": answer("node-c")}
+    )
+
+    assert [(row.role, row.node_name, row.verdict) for row in found.rows] == [
+        ("controller", "a", "ready"),
+        ("node", "a", "ready"),
+        ("node", "b", "ready"),
+        ("node", "c", "ready"),
+    ]
+    assert found.ok
+
+
+def test_who_did_not_answer_is_named_and_not_healthy(picture):
+    """Not asked, or asked in vain; one that answered of others only is missing."""
+    found = picture({"id-a": answer("node-a"), "id-b": answer(problem="the client is down")})
+
+    assert [(row.verdict, row.detail) for row in found.rows] == [
+        ("missing", "its client was asked, and the allocation has no folder with a socket there"),
+        ("ready", ""),
+        ("no-answer", "the client is down"),
+        ("no-answer", "the client was not asked"),
+    ]
+    assert not found.ok
+    assert found.as_table().splitlines()[-1] == "plugin aws-ebs0: 1 of 4 instances are ready; no answer from b, c"
+
+
+def test_a_problem_of_a_client_does_not_hide_what_it_answered(picture):
+    """Part of an answer counts for that part."""
+    found = picture({"id-b": answer("node-b", problem="one folder is locked")})
+
+    assert [row.verdict for row in found.rows if row.node_name == "b"] == ["ready"]
+
+
+@pytest.mark.parametrize(("severity", "expected"), [("error", False), ("warning", True)])
+def test_an_error_besides_is_a_no(picture, severity, expected):
+    """What answers have against the volumes counts; a warning is told."""
+    told = findings.finding("node-missing", "y", severity=severity, expected="this", found="that", advice="do")
+    answers = {"id-a": answer("controller-a", "node-a"), "id-b": answer("node-b"), "id-c": answer("node-c")}
+
+    found = picture(answers, (told,))
+
+    assert found.ok is expected
+    assert f"{severity}: node-missing: y: expected this, found that; do" in found.as_table()
+    assert found.as_json()["findings"] == [
+        {
+            "code": "node-missing",
+            "subject": "y",
+            "severity": severity,
+            "expected": "this",
+            "found": "that",
+            "advice": "do",
+        }
+    ]

@@ -1,0 +1,311 @@
+"""To eject: what a stack forgets and in which order, what hinders, the files, the backup, and what is left."""
+
+import copy
+import json
+import re
+import stat
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.pulumi_state import eject, eject_files, ejecting
+from nomad_csi.registration import volume_file
+
+STACK = "urn:pulumi:dev::shop::"
+ROOT = f"{STACK}pulumi:pulumi:Stack::shop-dev"
+AWS = f"{STACK}pulumi:providers:aws::default_7_51_1"
+OTHER_AWS = f"{STACK}pulumi:providers:aws::own"
+NOMAD = f"{STACK}pulumi:providers:nomad-csi::nomad"
+PLUGIN = f"{STACK}nomad-csi:index:CsiPlugin::ebs"
+JOB = f"{STACK}nomad-csi:index:CsiPlugin$nomad-csi:index:PluginJob::ebs-node"
+EBS = f"{STACK}nomad-csi:index:EbsVolume::mysql"
+STORAGE = f"{STACK}nomad-csi:index:EbsVolume$aws:ebs/volume:Volume::mysql"
+VOLUME = f"{STACK}nomad-csi:index:EbsVolume$nomad-csi:index:VolumeRegistration::mysql"
+MADE = f"{STACK}nomad-csi:index:CreatedVolume::scratch"
+BUCKET = f"{STACK}aws:s3/bucket:Bucket::logs"
+SECRET_KEY = "4dabf18193072939515e22adb298388d"
+SEALED = {SECRET_KEY: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1:abc"}
+CANARY = "canary-secret-90ab"
+HCL = 'job "plugin-ebs-nodes" {\n  group "g" {\n    task "t" {\n      csi_plugin {\n        id   = "ebs"\n        type = "node"\n      }\n    }\n  }\n}\n'
+INPUTS = {
+    "volumeId": "mysql",
+    "namespace": "prod",
+    "name": "mysql",
+    "externalId": "vol-0123456789abcdef0",
+    "pluginId": "ebs",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
+    "secrets": SEALED,
+}
+MADE_INPUTS = {name: value for name, value in INPUTS.items() if name not in ("externalId", "secrets", "mountOptions")}
+MADE_INPUTS |= {"volumeId": "scratch", "namespace": "default", "name": "scratch", "capacityMinBytes": 2**30}
+
+
+def resource(urn, kind=None, **more):
+    """Return a resource as a state has it."""
+    return {"urn": urn, "custom": "id" in more, "type": kind or urn.split("::")[2].rpartition("$")[2]} | more
+
+
+def exported():
+    """Return a state: a plugin, an EBS volume, a volume that the plugin made, and a bucket that is none of ours."""
+    aws, nomad = {"provider": f"{AWS}::id-1"}, {"provider": f"{NOMAD}::id-2"}
+    return {
+        "version": 3,
+        "deployment": {
+            "resources": [
+                resource(ROOT),
+                resource(AWS, id="id-1"),
+                resource(OTHER_AWS, id="id-3"),
+                resource(NOMAD, id="id-2"),
+                resource(PLUGIN, parent=ROOT),
+                resource(
+                    JOB,
+                    id="default/plugin-ebs-nodes",
+                    parent=PLUGIN,
+                    inputs={"jobId": "plugin-ebs-nodes", "namespace": "default", "hcl": HCL},
+                    **nomad,
+                ),
+                resource(EBS, parent=ROOT),
+                resource(
+                    STORAGE,
+                    id="vol-0123456789abcdef0",
+                    parent=EBS,
+                    protect=True,
+                    outputs={"tags": {"owner": "shop/dev", "hidden": SEALED}},
+                    **aws,
+                ),
+                resource(
+                    VOLUME, id="prod/mysql", parent=EBS, inputs=copy.deepcopy(INPUTS), dependencies=[STORAGE], **nomad
+                ),
+                resource(
+                    MADE,
+                    id="default/scratch",
+                    parent=ROOT,
+                    inputs=copy.deepcopy(MADE_INPUTS),
+                    outputs={"externalId": "hp-1", "context": {"made": "by plugin"}},
+                    **nomad,
+                ),
+                resource(BUCKET, id="logs", parent=ROOT, provider=f"{OTHER_AWS}::id-3"),
+            ]
+        },
+    }
+
+
+class StateOfATest:
+    """A stand-in for a stack: a state in memory that forgets as Pulumi does, dependents first."""
+
+    def __init__(self, document):
+        self.document = document
+        self.forgets = []
+        self.decrypted = 0
+
+    def export(self, *, show_secrets=False):
+        found = copy.deepcopy(self.document)
+        if show_secrets:
+            self.decrypted += 1
+            plain = json.dumps(found).replace(
+                '"ciphertext": "v1:abc"', json.dumps({"plaintext": json.dumps({"key": CANARY})})[1:-1]
+            )
+            return json.loads(plain)
+        return found
+
+    def forget(self, urns, *, protected):
+        self.forgets.append((tuple(urns), protected))
+        for urn in urns:
+            left = [each for each in self.document["deployment"]["resources"] if each["urn"] != urn]
+            needing = [each["urn"] for each in left if urn in (each.get("parent"), *each.get("dependencies", ()))]
+            assert not needing, f"{urn} is needed by {needing}"
+            self.document["deployment"]["resources"] = left
+
+
+@pytest.fixture
+def stack():
+    """A stack of which nothing is forgotten yet."""
+    return StateOfATest(exported())
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Eject a stack below the folder of the test; return what was said."""
+
+    def ejected(stack):
+        said = []
+        found = ejecting.look(stack, "dev")
+        ejecting.run(stack, found, folder=tmp_path / "out", backup=tmp_path / "before.json", tell=said.append)
+        return said
+
+    return ejected
+
+
+def test_everything_of_the_package_is_forgotten_dependents_first(stack):
+    """Also what lies below a component in AWS, and the provider that nothing else uses; the bucket and its own stay."""
+    found = ejecting.look(stack, "dev").ejection
+
+    assert found.urns == (MADE, VOLUME, STORAGE, EBS, JOB, PLUGIN, NOMAD, AWS)
+    assert found.kept == (ROOT, OTHER_AWS, BUCKET)
+    assert found.has_protected
+
+
+def test_what_stays_in_aws_is_told_with_its_tags(stack):
+    """Nobody manages it any more; a tag that is secret is not told."""
+    [left] = ejecting.look(stack, "dev").ejection.left
+
+    assert left == eject.Left(type="aws:ebs/volume:Volume", id="vol-0123456789abcdef0", tags={"owner": "shop/dev"})
+
+
+def test_the_state_forgets_and_a_backup_of_it_is_kept(stack, run, tmp_path):
+    """The backup is what was there, encrypted as it was, for its owner's eyes."""
+    before = stack.export()
+
+    said = run(stack)
+
+    backup = tmp_path / "before.json"
+    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, OTHER_AWS, BUCKET]
+    assert json.loads(backup.read_text()) == before
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert said[0] == f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back"
+
+
+def test_the_files_are_those_that_go_on(stack, run, tmp_path):
+    """At the paths of `nomad-csi render`; ids are concrete, and secrets are named and stand nowhere."""
+    run(stack)
+
+    texts = {str(path.relative_to(tmp_path / "out")): path for path in (tmp_path / "out").rglob("*.hcl")}
+    [mysql] = volume_file.read(texts["volumes/prod/mysql.volume.hcl"], namespace="default")
+    [scratch] = volume_file.read(texts["volumes/default/scratch.volume.hcl"], namespace="default")
+    assert set(texts) == {
+        "jobs/ebs-node.nomad.hcl",
+        "volumes/prod/mysql.volume.hcl",
+        "volumes/default/scratch.volume.hcl",
+    }
+    assert texts["jobs/ebs-node.nomad.hcl"].read_text() == HCL
+    assert (mysql.document.external_id, mysql.document.mount_options.mount_flags) == (
+        INPUTS["externalId"],
+        ("noatime",),
+    )
+    assert mysql.secret_names == ("key",)
+    assert (scratch.document.external_id, scratch.document.context) == ("hp-1", {"made": "by plugin"})
+    everything = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert CANARY not in everything
+
+
+def test_secrets_are_decrypted_only_where_a_volume_has_some(stack):
+    """A passphrase is not asked for in vain."""
+    for each in stack.document["deployment"]["resources"]:
+        each.get("inputs", {}).pop("secrets", None)
+
+    ejecting.look(stack, "dev")
+
+    assert stack.decrypted == 0
+
+
+def test_secret_mount_flags_stand_in_no_file_and_are_told(stack):
+    """What was marked secret is not committed."""
+    volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
+    volume["inputs"] = INPUTS | {"mountOptions": {"fsType": "ext4", "mountFlags": SEALED}}
+
+    found = ejecting.look(stack, "dev").files
+
+    assert found.remarks == [
+        "mountOptions.mountFlags of volume prod/mysql is secret and stands in no file: add it, or it is dropped"
+    ]
+    assert "mount_flags" not in found.texts["volumes/prod/mysql.volume.hcl"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            lambda found: found.update(pending_operations=[{"resource": {"urn": VOLUME}, "type": "creating"}]),
+            "interrupted",
+        ),
+        (lambda found: found["resources"][8].update(delete=True), "an operation was interrupted"),
+        (lambda found: found["resources"][10].update(dependencies=[STORAGE]), f"{BUCKET} needs {STORAGE}"),
+        (lambda found: found["resources"][10].update(propertyDependencies={"a": [MADE]}), f"{BUCKET} needs {MADE}"),
+        (lambda found: found["resources"][10].update(deletedWith=EBS), f"{BUCKET} needs {EBS}"),
+        (
+            lambda found: found["resources"][9]["outputs"].clear(),
+            "default/scratch: the state does not hold its external id",
+        ),
+        (lambda found: found["resources"][5]["inputs"].update(hcl=SEALED), "its HCL is secret in the state"),
+    ],
+)
+def test_rejects_a_state_that_cannot_be_ejected_now(stack, change, told):
+    """Before anything is written: with what is in the way."""
+    change(stack.document["deployment"])
+
+    with pytest.raises(errors.RefusedError, match=re.escape(told)):
+        ejecting.look(stack, "dev")
+
+
+def test_rejects_a_file_of_somebody_else_in_the_way(stack, run, tmp_path):
+    """Nothing is forgotten then."""
+    path = tmp_path / "out/volumes/prod/mysql.volume.hcl"
+    path.parent.mkdir(parents=True)
+    path.write_text("mine\n")
+
+    with pytest.raises(errors.RefusedError, match="not overwritten"):
+        run(stack)
+
+    assert stack.forgets == []
+
+
+def test_rejects_to_write_over_a_backup(stack, run, tmp_path):
+    """The first backup is the one that counts."""
+    (tmp_path / "before.json").write_text("the first")
+
+    with pytest.raises(errors.RefusedError, match=r"before\.json is there already"):
+        run(stack)
+
+    assert (stack.forgets, (tmp_path / "before.json").read_text()) == ([], "the first")
+
+
+def test_rejects_a_stack_that_changed_while_one_was_asked(stack, tmp_path):
+    """Somebody else's `pulumi up` came between the list and the answer."""
+    found = ejecting.look(stack, "dev")
+    stack.document["deployment"]["resources"].pop()
+
+    with pytest.raises(errors.RefusedError, match="the stack changed meanwhile"):
+        ejecting.run(stack, found, folder=tmp_path, backup=tmp_path / "b.json", tell=print)
+
+    assert (stack.forgets, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_an_ejection_that_was_broken_off_goes_on(stack, tmp_path, run):
+    """What was forgotten first stays forgotten; the rest follows, and its files with it."""
+    stack.forget((MADE,), protected=False)
+
+    run(stack)
+
+    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, OTHER_AWS, BUCKET]
+    assert (tmp_path / "out/volumes/prod/mysql.volume.hcl").exists()
+
+
+def test_a_state_without_anything_of_ours_is_left_alone(stack):
+    """There is nothing to forget, and no file to write."""
+    stack.document["deployment"]["resources"] = [resource(ROOT), resource(BUCKET, id="logs", parent=ROOT)]
+
+    found = ejecting.look(stack, "dev")
+
+    assert (found.ejection.forgotten, found.files.texts) == ((), {})
+
+
+def test_two_jobs_of_one_name_get_two_files(stack):
+    """In different namespaces; the second is named by namespace and job."""
+    other = copy.deepcopy(stack.document["deployment"]["resources"][5])
+    other["urn"] += "-prod"
+    other["inputs"] |= {"namespace": "prod", "hcl": HCL + "\n"}
+    stack.document["deployment"]["resources"].insert(6, other)
+
+    assert ejecting.look(stack, "dev").files.jobs == ("jobs/ebs-node.nomad.hcl", "jobs/prod-plugin-ebs-nodes.nomad.hcl")
+
+
+def test_names_of_secrets_come_from_either_form():
+    """One secret for the map, or one for each value."""
+    sealed = {SECRET_KEY: "x", "plaintext": json.dumps({"b": "1", "a": "2"})}
+    each = {"c": {SECRET_KEY: "x", "plaintext": '"1"'}}
+    resources = [resource(VOLUME, inputs={"secrets": sealed}), resource(MADE, inputs={"secrets": each})]
+
+    found = eject_files.names_of_secrets({"deployment": {"resources": resources}})
+
+    assert found == {VOLUME: ("a", "b"), MADE: ("c",)}

@@ -1,0 +1,113 @@
+"""The ``pulumi`` command as it is asked: words, order, errors. A script stands in for it here."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.pulumi_state import stack_cli
+
+URNS = ["urn:pulumi:dev::shop::a::1", "urn:pulumi:dev::shop::a::2", "urn:pulumi:dev::shop::a::3"]
+
+
+@pytest.fixture
+def pulumi(tmp_path, monkeypatch):
+    """A stand-in for the command that notes its words: ``pulumi(script)`` puts it on PATH; ``pulumi.calls()``."""
+    noted = tmp_path / "calls"
+
+    def install(script):
+        path = tmp_path / "bin/pulumi"
+        path.parent.mkdir()
+        path.write_text(f'#!/bin/sh\necho "$@" >> {noted}\n{script}\n')
+        path.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{path.parent}:/usr/bin:/bin")
+        return lambda: noted.read_text().splitlines()
+
+    return install
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """A stack with a name, in a folder."""
+    return stack_cli.PulumiStack(folder=tmp_path, name="dev")
+
+
+def test_an_export_is_that_of_the_named_stack(pulumi, stack):
+    """Secrets stay encrypted unless they are asked for."""
+    calls = pulumi("echo '{\"deployment\": {}}'")
+
+    assert stack.export() == {"deployment": {}}
+    stack.export(show_secrets=True)
+
+    assert calls() == [
+        "stack export --stack dev --non-interactive --color never",
+        "stack export --show-secrets --stack dev --non-interactive --color never",
+    ]
+
+
+@pytest.mark.parametrize(("protected", "force"), [(True, " --force"), (False, "")])
+def test_urns_are_forgotten_in_their_order_some_at_a_time(pulumi, stack, monkeypatch, protected, force):
+    """The words of one command have a limit; protected ones only go by force."""
+    monkeypatch.setattr(stack_cli, "URNS_AT_ONCE", 2)
+    calls = pulumi("")
+
+    stack.forget(URNS, protected=protected)
+
+    tail = "--stack dev --non-interactive --color never"
+    assert calls() == [
+        f"state delete --yes{force} {URNS[0]} {URNS[1]} {tail}",
+        f"state delete --yes{force} {URNS[2]} {tail}",
+    ]
+
+
+def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack):
+    """The file is written where the command says, and does not stay."""
+    calls = pulumi('echo \'{"resources": []}\' > "$4"; echo \'{"steps": [{"op": "create"}]}\'')
+
+    assert stack.preview() == ({"resources": []}, ({"op": "create"},))
+
+    [call] = calls()
+    assert call.startswith("preview --json --import-file /")
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("echo first >&2; echo 'error: no stack' >&2; exit 255", "pulumi stack export failed: first; error: no stack"),
+        (
+            "echo '"
+            + json.dumps(
+                {"diagnostics": [{"severity": "info", "message": "x"}, {"severity": "error", "message": "bad"}]}
+            )
+            + "'; exit 1",
+            "pulumi stack export failed: bad",
+        ),
+        ("echo hello", "pulumi stack export printed no JSON"),
+        ("echo '[]'", "pulumi stack export printed no JSON"),
+    ],
+)
+def test_what_the_command_says_instead_is_told(pulumi, stack, script, told):
+    """The errors, and not all that it prints."""
+    pulumi(script)
+
+    with pytest.raises(errors.NomadCsiError) as refusal:
+        stack.export()
+
+    assert str(refusal.value).startswith(told)
+
+
+def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch):
+    """Each has a deadline."""
+    monkeypatch.setattr(stack_cli, "EXPORT_TIMEOUT_S", 0.2)
+    pulumi("exec sleep 60")
+
+    with pytest.raises(errors.NomadCsiError, match=r"pulumi stack export did not end within 0\.2 s"):
+        stack.export()
+
+
+def test_rejects_a_machine_without_pulumi(stack, monkeypatch):
+    """With what to do."""
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(errors.NomadCsiError, match="pulumi is not on PATH"):
+        stack.export()

@@ -1,0 +1,172 @@
+"""A file for ``pulumi import``: names, parents and providers as a preview wrote them, ids as Nomad has them."""
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.pulumi_state import stack_import, stack_objects
+from nomad_csi.resources.frame import resource
+
+STACK = "urn:pulumi:dev::shop::"
+COMPONENT = "nomad-csi:index:{}"
+EXISTING, EBS, EFS, PLUGIN = (
+    COMPONENT.format(name) for name in ("ExistingVolume", "EbsVolume", "EfsVolume", "CsiPlugin")
+)
+VOLUME, JOB, HEALTH = stack_import.REGISTERED, stack_import.JOB, COMPONENT.format("PluginHealth")
+
+
+def entry(kind, name, parent="", **more):
+    """Return a resource of the import file of a preview."""
+    custom = {} if kind in {EXISTING, EBS, EFS, PLUGIN} else {"id": stack_import.PLACEHOLDER, "provider": "nomad"}
+    component = {} if custom else {"component": True}
+    return {"type": kind, "name": name} | custom | component | ({"parent": parent} if parent else {}) | more
+
+
+PROVIDER = {"type": "pulumi:providers:nomad-csi", "name": "nomad", "inputs": {"token": "[encrypted]"}}
+DRAFT = {
+    "nameTable": {"outer": f"{STACK}my:own:Component::outer", "unused": f"{STACK}my:own:Component::unused"},
+    "resources": [
+        PROVIDER,
+        entry(PLUGIN, "legacy"),
+        entry(JOB, "legacy-node", "legacy"),
+        entry(HEALTH, "legacyPluginHealth", "legacy", logicalName="legacy"),
+        entry(EXISTING, "mysql", "outer"),
+        entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql"),
+        entry(EXISTING, "new"),
+        entry(VOLUME, "newVolumeRegistration", "new", logicalName="new"),
+    ],
+}
+
+
+def step(qualified_type, name, **inputs):
+    """Return a step of a preview."""
+    return {"op": "create", "urn": f"{STACK}{qualified_type}::{name}", "newState": {"inputs": inputs}}
+
+
+STEPS = [
+    step(f"{PLUGIN}${JOB}", "legacy-node", jobId="plugin-legacy-nodes", namespace="default"),
+    step(f"my:own:Component${EXISTING}${VOLUME}", "mysql", volumeId="mysql-1", namespace="prod"),
+    step(f"{EXISTING}${VOLUME}", "new", volumeId="new", namespace="default"),
+]
+HAS = {"plugin-legacy-nodes": "", "mysql-1": "vol-0a"}
+
+
+def look(_, inputs):
+    """Answer as a Nomad that has what `HAS` says."""
+    name = inputs.get("jobId") or inputs.get("volumeId")
+    if name not in HAS:
+        return stack_import.ImportableObject(reason="not there")
+    return stack_import.ImportableObject(id=f"{inputs['namespace']}/{name}", external_id=HAS[name])
+
+
+def test_what_nomad_has_is_imported_under_the_names_of_the_program():
+    """Ids come from the inputs of the preview; components and providers of what is imported come along."""
+    found = stack_import.fill(DRAFT, STEPS, look).document
+
+    assert found == {
+        "nameTable": {"outer": f"{STACK}my:own:Component::outer"},
+        "resources": [
+            PROVIDER,
+            entry(PLUGIN, "legacy"),
+            entry(JOB, "legacy-node", "legacy") | {"id": "default/plugin-legacy-nodes"},
+            entry(EXISTING, "mysql", "outer"),
+            entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql") | {"id": "prod/mysql-1"},
+        ],
+    }
+
+
+def test_what_is_left_out_is_told_with_its_reason():
+    """By the name in the program; what only the program knows, such as the gate, is no question."""
+    lines = stack_import.fill(DRAFT, STEPS, look).lines
+
+    assert [(line.name, line.id, line.reason) for line in lines] == [
+        ("legacy-node", "default/plugin-legacy-nodes", ""),
+        ("mysql", "prod/mysql-1", ""),
+        ("new", "", "not there"),
+    ]
+
+
+def ebs_draft(component, *storage):
+    """Return the draft of a volume whose storage the program declares."""
+    return {"resources": [PROVIDER, entry(component, "v"), *storage, entry(VOLUME, "vReg", "v", logicalName="v")]}
+
+
+def ebs_steps(component):
+    """Return its steps."""
+    return [step(f"{component}${VOLUME}", "v", volumeId="mysql-1", namespace="prod")]
+
+
+def test_an_ebs_volume_comes_with_its_registration():
+    """Its id is the external id that Nomad has: or the registration would be replaced for new storage."""
+    draft = ebs_draft(EBS, entry(stack_import.EBS, "vVolume", "v", logicalName="v", provider=""))
+
+    found = stack_import.fill(draft, ebs_steps(EBS), look).document["resources"]
+
+    assert {each["name"]: each.get("id") for each in found} == {
+        "nomad": None,
+        "v": None,
+        "vVolume": "vol-0a",
+        "vReg": "prod/mysql-1",
+    }
+
+
+@pytest.mark.parametrize("component", [EFS, EBS])
+def test_a_registration_whose_storage_is_not_imported_is_left_out(component):
+    """A file system has more parts than Nomad tells of."""
+    found = stack_import.fill(ebs_draft(component), ebs_steps(component), look)
+
+    [line] = found.lines
+    assert (line.id, found.imported, found.document["resources"]) == ("", (), [])
+    assert line.reason == "its storage is not imported with it; declare it as existing, with its external id"
+
+
+@pytest.fixture
+def client(scripted):
+    """A client of a Nomad whose replies the test writes."""
+    with nomad.Nomad(nomad.Connection(address=scripted.address)) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("submitted", "told"),
+    [
+        ({"Source": "job {}", "Format": "hcl2"}, stack_import.ImportableObject(id="default/j")),
+        (
+            {"Source": "{}", "Format": "json"},
+            stack_import.ImportableObject(
+                reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal"
+            ),
+        ),
+    ],
+)
+def test_a_job_is_importable_by_its_source(client, scripted, submitted, told):
+    """Pulumi reads the HCL that was submitted, and there is no other."""
+    scripted.reply("GET", "/v1/job/j", 200, {"ID": "j", "Namespace": "default", "Version": 3})
+    scripted.reply("GET", "/v1/job/j/submission", 200, submitted)
+
+    assert stack_objects.look(client, JOB, {"jobId": "j", "namespace": "default"}) == told
+
+
+def test_a_stopped_job_is_not_there(client, scripted):
+    """It would run again, which is a change."""
+    scripted.reply("GET", "/v1/job/j", 200, {"ID": "j", "Stop": True})
+
+    found = stack_objects.look(client, JOB, {"jobId": "j", "namespace": "default"})
+
+    assert found == stack_import.ImportableObject(reason="Nomad does not run it; `pulumi up` does")
+
+
+def test_a_volume_tells_its_external_id(client, scripted):
+    """By that its storage is found."""
+    scripted.reply("GET", "/v1/volume/csi/v", 200, {"ID": "v", "Namespace": "prod", "ExternalID": "vol-0a"})
+
+    found = stack_objects.look(client, VOLUME, {"volumeId": "v", "namespace": "prod"})
+
+    assert found == stack_import.ImportableObject(id="prod/v", external_id="vol-0a")
+
+
+@pytest.mark.parametrize("inputs", [{}, {"volumeId": resource.UNKNOWN, "namespace": "prod"}])
+def test_what_has_no_name_yet_is_not_asked_for(client, scripted, inputs):
+    """Its id follows from another resource."""
+    found = stack_objects.look(client, VOLUME, inputs)
+
+    assert (found.id, scripted.requests) == ("", [])

@@ -1,0 +1,284 @@
+"""Volumes are deregistered when they are free, and no sooner; what became of each is data."""
+
+import dataclasses
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
+from nomad_csi.registration import deregistration
+
+ID = "vol-0123456789abcdef0"
+ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
+FREE = {
+    "ID": "mysql",
+    "Namespace": "prod",
+    "Name": "mysql",
+    "ExternalID": ID,
+    "PluginID": "aws-ebs0",
+    "WriteAllocs": {},
+    "ReadAllocs": {},
+    "Allocations": [],
+}
+ALLOCATION = {
+    "ID": ALLOC,
+    "JobID": "db",
+    "Namespace": "prod",
+    "NodeID": "id-a",
+    "NodeName": "a",
+    "ClientStatus": "running",
+    "DesiredStatus": "run",
+}
+HELD = FREE | {"WriteAllocs": {ALLOC: None}, "Allocations": [ALLOCATION]}
+KEY = ("prod", "mysql")
+PATH = "/v1/volume/csi/mysql"
+IN_USE = (500, "volume in use: mysql")
+ATTACHED = attachments.AttachedVolume(
+    external_id=ID,
+    state="in-use",
+    attachments=(
+        attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
+    ),
+)
+DETACHED = attachments.AttachedVolume(external_id=ID, state="available")
+HOLDER = f"held by job prod/db (write, allocation {ALLOC}, running on node a)"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Look as often as it can."""
+    monkeypatch.setattr(deregistration, "INTERVAL_S", 0.001)
+
+
+@pytest.fixture
+def ec2(monkeypatch):
+    """Say what EC2 answers: ``ec2(first, second)``; the last one stays."""
+
+    def script(*answers):
+        queue = list(answers)
+
+        def look(_external_ids, _aws_region, **_):
+            answer = queue.pop(0) if len(queue) > 1 else queue[0]
+            if isinstance(answer, Exception):
+                raise answer
+            return attachments.ObservedAttachments(volumes={ID: answer})
+
+        monkeypatch.setattr(attachments, "look", look)
+
+    return script
+
+
+@pytest.fixture
+def run(scripted):
+    """Deregister volumes: ``run(KEY, wait_s=1)``; return outcomes as status, reason and storage, and what was told."""
+    told = []
+
+    def deregister(*keys, cancelled=None, **manner):
+        with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
+            found = deregistration.deregister(
+                client, keys, deregistration.DeregistrationOptions(**manner), tell=told.append, cancelled=cancelled
+            )
+        return [(item.status, item.reason, item.storage) for item in found]
+
+    deregister.told = told
+    return deregister
+
+
+def test_free_volume_is_deregistered(run, scripted):
+    """In its namespace, without force."""
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY) == [("deregistered", "", "")]
+    assert scripted.sent("DELETE") == [(f"{PATH}?namespace=prod", None)]
+
+
+def test_volume_that_is_gone_is_done(run, scripted):
+    """Nothing is sent."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+
+    assert run(KEY, KEY) == [("gone", "", "")]
+    assert scripted.sent("DELETE") == []
+
+
+def test_claimed_volume_stays_and_names_its_holders(run, scripted):
+    """Nobody is waited for unasked."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    assert run(KEY) == [("claimed", HOLDER, "")]
+    assert scripted.sent("DELETE") == []
+
+
+def test_claims_are_waited_for(run, scripted):
+    """Told once."""
+    for state in (HELD, HELD, HELD, FREE):
+        scripted.reply("GET", PATH, 200, state)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY, wait_s=10) == [("deregistered", "", "")]
+    assert run.told == ["waiting for prod/mysql"]
+
+
+def test_waiting_has_an_end(run, scripted):
+    """Then the holders are named."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    assert run(KEY, wait_s=0.01) == [("claimed", HOLDER, "")]
+
+
+def test_others_do_not_wait_for_one_that_is_held(run, scripted):
+    """Each has its own outcome, in the order asked."""
+    other = "/v1/volume/csi/web"
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", other, 200, FREE | {"ID": "web"})
+    scripted.reply("DELETE", other, 200, "")
+
+    assert [status for status, _, _ in run(KEY, ("prod", "web"))] == ["claimed", "deregistered"]
+
+
+def test_claim_at_the_last_moment_is_no_loss(run, scripted):
+    """Nomad refuses; the volume is waited for again."""
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("DELETE", PATH, *IN_USE)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY, wait_s=10) == [("deregistered", "", "")]
+    assert len(scripted.sent("DELETE")) == 2
+
+
+def test_freed_claim_does_not_mean_detached(run, scripted, ec2):
+    """While EC2 has it on an instance, the volume stays: Nomad is the one that would detach it."""
+    ec2(ATTACHED)
+    scripted.reply("GET", PATH, 200, FREE)
+
+    assert run(KEY, aws_region="us-east-1") == [
+        ("attached", "nothing claims it, and it is still attached", str(ATTACHED))
+    ]
+    assert scripted.sent("DELETE") == []
+
+
+def test_attachment_is_waited_for(run, scripted, ec2):
+    """As a claim is."""
+    ec2(ATTACHED, ATTACHED, DETACHED)
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY, aws_region="us-east-1", wait_s=10) == [("deregistered", "", f"{ID} is available")]
+
+
+def test_force_says_what_it_left_attached(run, scripted, ec2):
+    """It does not detach."""
+    ec2(ATTACHED)
+    scripted.reply("GET", PATH, 200, HELD | {"Allocations": [ALLOCATION | {"ClientStatus": "complete"}]})
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY, is_forced=True, aws_region="us-east-1") == [("deregistered", "", str(ATTACHED))]
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod&force=true"]
+
+
+def test_force_is_sent_only_after_the_wait(run, scripted):
+    """What goes by itself is not forced."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    assert run(KEY, is_forced=True, wait_s=10) == [("deregistered", "", "")]
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+def test_running_allocation_is_not_forced(run, scripted):
+    """Nomad refuses, and so the volume is claimed."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, *IN_USE)
+
+    assert run(KEY, is_forced=True) == [
+        ("claimed", f"{HOLDER}; Nomad forces nothing while one of them has not ended", "")
+    ]
+
+
+def test_lost_answer_is_read_back(run, scripted):
+    """Nothing is sent twice."""
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("DELETE", PATH, 0)
+
+    assert run(KEY) == [("deregistered", "", "")]
+    assert len(scripted.sent("DELETE")) == 1
+
+
+@pytest.mark.parametrize(
+    ("then", "status"), [((200, FREE), "failed"), ((500, "Permission denied"), "unknown"), ((403, "no"), "unknown")]
+)
+def test_lost_answer_that_was_none(run, scripted, then, status):
+    """The volume is still there, or nobody can tell."""
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("GET", PATH, *then)
+    scripted.reply("DELETE", PATH, 0)
+
+    [(found, reason, _)] = run(KEY)
+
+    assert found == status
+    assert reason.startswith(f"DELETE {PATH}: ")
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"), [((403, "Permission denied"), "refused"), ((500, "No cluster leader"), "failed")]
+)
+def test_refusal_is_an_outcome(run, scripted, reply, status):
+    """With Nomad's sentence, and what the token needs."""
+    scripted.reply("GET", PATH, 200, FREE)
+    scripted.reply("DELETE", PATH, *reply)
+
+    [(found, reason, _)] = run(KEY)
+
+    assert found == status
+    assert reply[1] in reason
+
+
+def test_nothing_is_sent_where_ec2_cannot_be_asked(run, scripted, ec2):
+    """An error, before anything."""
+    ec2(errors.AwsError("no"))
+    scripted.reply("GET", PATH, 200, FREE)
+
+    with pytest.raises(errors.AwsError):
+        run(KEY, aws_region="us-east-1")
+    assert scripted.sent("DELETE") == []
+
+
+def test_ec2_that_stops_to_answer_fails_what_is_left(run, scripted, ec2):
+    """What was done before is still told."""
+    ec2(ATTACHED, errors.AwsError("throttled"))
+    scripted.reply("GET", PATH, 200, FREE)
+
+    assert run(KEY, aws_region="us-east-1", wait_s=10) == [("failed", "throttled", "")]
+
+
+def test_cancelled_run_sends_nothing_more(run, scripted):
+    """Not even what is free."""
+    cancelled = threading.Event()
+    cancelled.set()
+    scripted.reply("GET", PATH, 200, FREE)
+
+    assert run(KEY, cancelled=cancelled) == [("failed", "cancelled before it was deregistered", "")]
+    assert scripted.sent("DELETE") == []
+
+
+def test_outcome_as_data():
+    """What is empty is there too."""
+    outcome = deregistration.deregistration_outcome.DeregistrationOutcome(
+        namespace="prod", volume_id="mysql", status="gone"
+    )
+
+    assert outcome.as_json() == {
+        "namespace": "prod",
+        "volume_id": "mysql",
+        "status": "gone",
+        "reason": "",
+        "storage": "",
+    }
+    assert [dataclasses.replace(outcome, status=status).is_done for status in ("gone", "unknown", "claimed")] == [
+        True,
+        False,
+        False,
+    ]

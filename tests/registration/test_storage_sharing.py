@@ -1,0 +1,208 @@
+"""Volumes of a cluster under two ids: refused for one node, and for several unless the spec says so."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.plan import registration
+from nomad_csi.registration import batch_register
+from nomad_csi.resources import volume_registration
+from nomad_csi.resources.frame import resource
+
+VOLUME = volume_registration.VolumeRegistrationResource()
+DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
+SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
+OTHER = "/v1/volume/csi/first"
+SERVERS = {"Members": [{"Name": "server-1", "Status": "alive", "Tags": {"role": "nomad", "build": "2.0.6"}}]}
+
+
+def inputs(external_id, mode, *, shared=False):
+    """Return the inputs of the volume ``second``."""
+    return VOLUME.check(
+        {
+            "volumeId": "second",
+            "namespace": "prod",
+            "externalId": external_id,
+            "pluginId": "csi0",
+            "capabilities": [{"accessMode": mode, "attachmentMode": "file-system"}],
+            "storage": {"shared": shared},
+        }
+    )[0]
+
+
+def document(external_id, mode, volume_id="second", *, shared=False):
+    """Return the registration of a volume."""
+    return registration.VolumeRegistration(
+        volume_id=volume_id,
+        namespace="prod",
+        name=volume_id,
+        external_id=external_id,
+        plugin_id="csi0",
+        capabilities=(registration.Capability(access_mode=mode, attachment_mode="file-system"),),
+        shares_storage=shared,
+    )
+
+
+@pytest.fixture
+def cluster(scripted):
+    """A Nomad that holds ``bank/first``: ``cluster(DISK, SINGLE)``; it takes what it is sent."""
+
+    def hold(external_id, mode, plugin_id="csi0"):
+        row = {"ID": "first", "Namespace": "bank", "ExternalID": external_id, "PluginID": plugin_id}
+        held = row | {"RequestedCapabilities": [{"AccessMode": mode, "AttachmentMode": "file-system"}]}
+        scripted.replies[("GET", "/v1/volumes")] = [(200, [row])]
+        scripted.replies[("GET", OTHER)] = [(200, held)]
+        return scripted
+
+    scripted.reply("GET", "/v1/volume/csi/second", 404, "volume not found")
+    scripted.reply("GET", "/v1/agent/members", 200, SERVERS)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "csi0"}])
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
+    for path in ("/v1/volumes", "/v1/volume/csi/second"):
+        scripted.reply("PUT", path, 200, {})
+    return hold
+
+
+def sent(scripted):
+    """Return every registration that was sent."""
+    return [path for path, _ in scripted.sent("PUT") if path.startswith("/v1/volume")]
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "shared", "reason"),
+    [
+        ((DISK, SINGLE), (DISK, SINGLE), False, f"prod/second is {SINGLE}, and by two ids two jobs would mount it"),
+        ((SYSTEM, SINGLE), (SYSTEM, MULTI), True, f"bank/first is {SINGLE}, and by two ids two jobs would mount it"),
+        ((SYSTEM, MULTI), (SYSTEM, SINGLE), False, f"prod/second is {SINGLE}, and by two ids two jobs would mount it"),
+        ((SYSTEM, MULTI), (SYSTEM, MULTI), False, "set shares_storage: true on it, if both are meant to be the same"),
+        ((SYSTEM, MULTI), (SYSTEM.replace("::", ":/a:"), MULTI), False, "set shares_storage: true on it"),
+    ],
+)
+def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, cluster, held, wanted, shared, reason):
+    """By `up`, by its preview and by the command line, with the name of the volume that has it, in any namespace."""
+    scripted = cluster(*held)
+    refused = f"{wanted[0]} is registered as bank/first already: {reason}"
+
+    with pytest.raises(errors.RefusedError) as up:
+        VOLUME.create(context, inputs(*wanted, shared=shared))
+    with pytest.raises(errors.RefusedError) as preview:
+        VOLUME.preflight(context, {}, inputs(*wanted, shared=shared))
+    [outcome] = batch_register.register(context.connect(), [document(*wanted, shared=shared)])
+
+    assert refused in str(up.value)
+    assert refused in str(preview.value)
+    assert (outcome.status, refused in outcome.reason) == ("refused", True)
+    assert sent(scripted) == []
+
+
+def test_file_system_for_several_nodes_is_shared_where_the_spec_says_so(context, cluster):
+    """Both may be claimed by several clients anyway."""
+    scripted = cluster(SYSTEM, MULTI)
+
+    [outcome] = batch_register.register(context.connect(), [document(SYSTEM, MULTI, shared=True)])
+
+    assert outcome.status == "registered"
+    assert len(sent(scripted)) == 1
+
+
+def test_volume_that_is_gone_by_now_keeps_nothing(context, cluster):
+    """The list is a moment old: what it shows is read again before it counts."""
+    scripted = cluster(DISK, SINGLE)
+    [listing] = scripted.replies[("GET", "/v1/volumes")]
+    scripted.replies[("GET", "/v1/volumes")] = [listing, (200, [])]
+
+    [outcome] = batch_register.register(context.connect(), [document(DISK, SINGLE)])
+
+    assert outcome.status == "registered"
+
+
+def test_same_text_of_another_driver_is_other_storage(context, cluster):
+    """An external id is its driver's; two plugins of one driver mean the same by it."""
+    scripted = cluster("data", SINGLE, "nfs0")
+    for plugin_id, provider in (("csi0", "a.example"), ("nfs0", "b.example")):
+        found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
+        scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
+
+    [outcome] = batch_register.register(context.connect(), [document("data", SINGLE)])
+
+    assert outcome.status == "registered"
+
+
+def test_two_volumes_of_one_run_see_each_other(context, cluster):
+    """Neither is registered yet; the one that comes first has the storage."""
+    cluster("vol-0fedcba9876543210", SINGLE)
+    scripted = cluster("other", SINGLE)
+    scripted.reply("GET", "/v1/volume/csi/third", 404, "volume not found")
+
+    done = batch_register.register(
+        context.connect(), [document(DISK, SINGLE), dataclasses.replace(document(DISK, SINGLE, "third"))]
+    )
+
+    assert [outcome.status for outcome in done] == ["registered", "refused"]
+    assert f"{DISK} is registered as prod/second already" in done[1].reason
+
+
+def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):
+    """It is registered all the same: the right to register does not need the list."""
+    scripted = cluster(DISK, SINGLE)
+    scripted.replies[("GET", "/v1/volumes")] = [(403, "Permission denied")]
+    told = []
+
+    batch_register.register(context.connect(), [document(DISK, SINGLE)], tell=told.append)
+    VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
+
+    line = (
+        "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace "
+        "prod"
+    )
+    assert line in told
+    assert line in heard["warn"]
+
+
+def test_storage_that_is_not_known_yet_is_not_looked_for(context, cluster):
+    """A preview of what is made first."""
+    scripted = cluster(DISK, SINGLE)
+
+    VOLUME.preflight(context, {}, inputs(resource.UNKNOWN, SINGLE))
+
+    assert ("/v1/volumes" in {path.partition("?")[0] for path, _ in scripted.sent("GET")}) is False
+
+
+OWNED = inputs(SYSTEM, MULTI) | {"storage": {"owned": True}}
+FOLDER = "fs-0123456789abcdef0:/uploads"
+
+
+@pytest.mark.parametrize("other", [{"externalId": FOLDER}, {"externalId": "fs-0123456789abcdef0"}])
+def test_owner_of_a_file_system_is_not_removed_before_its_guests(context, scripted, other):
+    """The program still declares a volume in it; the registration, which goes first, stays with the storage."""
+    guest = inputs(FOLDER, MULTI) | {"volumeId": "uploads"} | other
+    context.operation.declare(VOLUME.token, "urn-of-uploads", guest)
+
+    with pytest.raises(errors.RefusedError) as refused:
+        VOLUME.delete(context, "prod/second", OWNED)
+
+    assert str(refused.value) == (
+        "volume prod/second is not removed: fs-0123456789abcdef0 goes with it, and prod/uploads would lose their data in "
+        "it; keep prod/second, or move that data first; nothing was changed"
+    )
+    assert scripted.sent("DELETE") == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "declared"),
+    [
+        (OWNED, {"externalId": "fs-0fedcba9876543210:/uploads"}),
+        (OWNED | {"storage": {}}, {"externalId": FOLDER}),
+        (OWNED, {"externalId": SYSTEM, "storage": {"owned": True}}),
+        (OWNED, None),
+    ],
+    ids=["elsewhere", "not owned", "its own under another id", "nothing declared, as in destroy"],
+)
+def test_volume_without_guests_is_removed(context, scripted, recorded, declared):
+    """Its storage has nobody else in it, or stays."""
+    scripted.reply("GET", "/v1/volume/csi/second", 404, "volume not found")
+    if declared:
+        context.operation.declare(VOLUME.token, "urn-of-uploads", inputs(FOLDER, MULTI) | {"volumeId": "u"} | declared)
+
+    VOLUME.delete(context, "prod/second", recorded)

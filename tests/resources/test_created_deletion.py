@@ -1,0 +1,179 @@
+"""What the word that storage goes with its volume means: in a check, in a preview, and where it must not be followed."""
+
+import threading
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deletion import deletion_outcome
+from nomad_csi.resources import created_deletion, created_volume
+from nomad_csi.resources.frame import resource
+
+VOLUME = created_volume.CreatedVolumeResource()
+IDENTITY = "prod/scratch"
+ENDPOINT = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
+GIVEN = {
+    "volumeId": "scratch",
+    "namespace": "prod",
+    "pluginId": "hostpath",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+}
+WORD = {"onDestroy": "delete", "deletion": {"endpoint": ENDPOINT, "acceptUnguarded": True}}
+KEEPING = VOLUME.check(GIVEN)[0]
+DELETING = VOLUME.check(GIVEN | WORD)[0]
+ANSWERED = {"externalId": "h-1", "capacityBytes": 0, "context": {}, "topologies": []}
+MADE = {"madeStorage": "h-1"}
+
+
+def differ(old, news, proof=MADE):
+    """Return what separates a recorded volume from what is wanted."""
+    return VOLUME.diff(IDENTITY, old, old | ANSWERED | proof, news)
+
+
+def test_nothing_and_keep_are_one():
+    """So a program that says what holds anyway changes nothing."""
+    assert VOLUME.check(GIVEN | {"onDestroy": "keep"}) == (KEEPING, ())
+    assert not differ(KEEPING, KEEPING).any
+
+
+@pytest.mark.parametrize(
+    ("given", "failure"),
+    [
+        ({"onDestroy": "drop"}, "onDestroy: expected one of keep, delete, got 'drop'"),
+        ({"onDestroy": "delete"}, "deletion: expected endpoint or awsRegion with onDestroy: delete, got neither: "),
+        (WORD | {"deletion": {"acceptUnguarded": True}}, "deletion: expected endpoint or awsRegion"),
+        (WORD | {"deletion": {"endpoint": "csi.sock"}}, "deletion.endpoint: expected unix:///run/csi.sock"),
+        (WORD | {"deletion": {"endpoint": "ssh://client-1"}}, "deletion.endpoint: expected ssh://USER@HOST"),
+        (WORD | {"deletion": {"awsRegion": "us-east-1a"}}, "deletion.awsRegion: expected an AWS region"),
+    ],
+)
+def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
+    """Before anything is made whose storage could not be deleted."""
+    _, failures = VOLUME.check(GIVEN | given)
+
+    assert any(f"{item.path}: {item.reason}".startswith(failure) for item in failures), failures
+
+
+def test_check_accepts_places_that_nomad_fills_in_and_what_is_not_known_yet():
+    """The id of an allocation changes with each change of the plugin's job."""
+    assert VOLUME.check(GIVEN | WORD)[1] == ()
+    assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": resource.UNKNOWN})[1] == ()
+    assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": {"awsRegion": "us-east-1"}})[1] == ()
+
+
+def test_the_word_is_an_update_in_place_and_told():
+    """State learns it; preview says what it means."""
+    found = differ(KEEPING, DELETING)
+
+    assert (found.updates, found.replaces) == (("deletion", "onDestroy"), ())
+    assert found.notice == "from now on, removing or replacing prod/scratch deletes its storage h-1 with all data"
+
+
+def test_the_word_is_taken_back_in_place_and_told():
+    """The other way round."""
+    found = differ(DELETING, KEEPING)
+
+    assert (found.updates, found.replaces) == (("deletion", "onDestroy"), ())
+    assert found.notice == "from now on, removing or replacing prod/scratch keeps its storage h-1"
+
+
+def test_the_word_for_storage_of_others_is_told_to_be_in_vain():
+    """In preview already."""
+    found = differ(KEEPING, DELETING, proof={})
+
+    assert "its storage h-1 was there before: what this stack did not have made is not deleted" in found.notice
+
+
+def test_replacement_that_deletes_data_says_so():
+    """In place of where the data stays."""
+    found = differ(DELETING, DELETING | {"parameters": {"tier": "fast"}})
+
+    assert found.replaces == ("parameters",)
+    assert found.notice == (
+        "deregisters prod/scratch first; refused while it is claimed; deletes its storage h-1 then, with all data, as "
+        "on_destroy says; the new volume has none of it"
+    )
+
+
+def test_replacement_of_a_recorded_keep_keeps():
+    """What is recorded counts, and that is the safe side."""
+    found = differ(KEEPING, DELETING | {"volumeId": "other"})
+
+    assert "its storage h-1 stays, with its data" in found.notice
+
+
+def test_rejects_a_replacement_that_takes_the_word_back():
+    """The engine would delete by what is recorded, and the word would come too late."""
+    with pytest.raises(errors.RefusedError, match="set on_destroy: keep alone, run `up`, and change the rest then"):
+        differ(DELETING, KEEPING | {"volumeId": "other"})
+
+
+def test_volume_that_is_left_of_a_deletion_is_to_be_registered_again():
+    """Where the program still has it."""
+    found = VOLUME.diff(IDENTITY, DELETING, DELETING | ANSWERED | MADE | {"deregistered": True}, DELETING)
+
+    assert (found.updates, found.replaces) == (("deregistered",), ())
+
+
+@pytest.mark.parametrize(
+    ("recorded", "words"),
+    [
+        (DELETING | ANSWERED | MADE, ""),
+        (KEEPING | ANSWERED, ""),
+        (DELETING | ANSWERED, "its storage h-1 was there before"),
+        (DELETING | ANSWERED | {"madeStorage": "h-0"}, "its storage h-1 is not h-0, which was made for it"),
+    ],
+)
+def test_only_what_was_made_for_it_is_deleted(recorded, words):
+    """Not what was taken over, and not what somebody put in its place."""
+    why = created_deletion.objection(IDENTITY, recorded)
+
+    assert (words in why, bool(why)) == (True, bool(words))
+
+
+def test_deletion_gets_what_is_recorded():
+    """Word, proof, secrets and manner; the operator's timeout is for the last snapshot."""
+    cancelled = threading.Event()
+    context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
+    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
+
+    order, manner = created_deletion.order(recorded), created_deletion.manner(context, recorded)
+
+    assert (order.key, order.word, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
+    assert (manner.made, manner.secrets) == ({IDENTITY: "h-1"}, {IDENTITY: {"key": "canary"}})
+    assert (manner.endpoint, manner.aws_region, manner.owner) == (ENDPOINT, "", "shop/prod")
+    assert (manner.accepts_unguarded, manner.with_snapshot, manner.snapshot_wait_s) == (True, True, 60)
+    assert manner.cancelled is cancelled
+
+
+def test_without_the_word_nothing_can_be_ordered():
+    """Not even by a mistake in the code around it."""
+    assert created_deletion.order(KEEPING | ANSWERED | MADE).word == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("deleted", "and its storage h-1 are deleted; its last snapshot is s-1 (listed); why"),
+        ("gone", "was gone already: why"),
+        (
+            "kept",
+            "is deregistered, and its storage h-1 is not deleted: why; its last snapshot is s-1 (listed); safe to re-run",
+        ),
+        ("unknown", "is deregistered; could not determine whether its storage h-1 is deleted: why"),
+        ("claimed", "and its storage h-1 are as they were (claimed): why"),
+    ],
+)
+def test_every_end_says_what_is_left(status, words):
+    """And where the data is."""
+    outcome = deletion_outcome.DeletionOutcome(
+        namespace="prod",
+        volume_id="scratch",
+        status=status,
+        external_id="h-1",
+        snapshot_id="s-1",
+        snapshot_evidence="listed",
+        reason="why",
+    )
+
+    assert f"volume {IDENTITY} {words}" in created_deletion.sentence(outcome)

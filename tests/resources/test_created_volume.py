@@ -1,0 +1,750 @@
+"""Volumes that a plugin makes are made once, grow in place, and lose their registration only, never their data."""
+
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.ownership import registration_marks
+from nomad_csi.resources import created_volume, registry, volume_comparison, volume_document
+from nomad_csi.resources.frame import resource
+
+VOLUME = created_volume.CreatedVolumeResource()
+PATH = "/v1/volume/csi/scratch"
+CREATE = f"{PATH}/create"
+IDENTITY = "prod/scratch"
+PASSWORD = "canary-41aa"
+GIB = 2**30
+ZONE_A = {"segments": {"topology.kubernetes.io/zone": "us-east-1a"}}
+ZONE_B = {"segments": {"topology.kubernetes.io/zone": "us-east-1b"}}
+GIVEN = {
+    "volumeId": "scratch",
+    "namespace": "prod",
+    "pluginId": "aws-ebs0",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4"},
+    "requiredTopologies": [ZONE_A, ZONE_B],
+    "preferredTopologies": [ZONE_B],
+    "parameters": {"type": "gp3"},
+    "capacityMinBytes": 5 * GIB,
+    "capacityMaxBytes": 8 * GIB,
+    "snapshotId": "snap-1",
+}
+NEWS = VOLUME.check(GIVEN)[0]
+ANSWERED = {
+    "externalId": "vol-1",
+    "capacityBytes": 5 * GIB,
+    "context": {"partition": "1"},
+    "topologies": [ZONE_B],
+}
+NONCE = "5e884898da28"
+NAME = f"scratch-{NONCE}"
+OUTPUTS = NEWS | ANSWERED
+TAKEN = OUTPUTS | {"nonce": NONCE}
+MADE = TAKEN | {"madeStorage": "vol-1", "createdName": NAME}
+HELD = {
+    "ID": "scratch",
+    "Namespace": "prod",
+    "Name": "scratch",
+    "ExternalID": "vol-1",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "MountOptions": {"FSType": "ext4", "MountFlags": None},
+    "RequestedTopologies": {
+        "Required": [{"Segments": ZONE_A["segments"]}, {"Segments": ZONE_B["segments"]}],
+        "Preferred": [{"Segments": ZONE_B["segments"]}],
+    },
+    "RequestedCapacityMin": 5 * GIB,
+    "RequestedCapacityMax": 8 * GIB,
+    "Capacity": 5 * GIB,
+    "SnapshotID": "snap-1",
+    "CloneID": "",
+    "Topologies": [None, {"Segments": ZONE_B["segments"]}],
+    "Context": {"partition": "1"},
+    "Parameters": {"type": "gp3"},
+    "Secrets": None,
+    "ReadAllocs": {},
+    "WriteAllocs": {},
+    "Allocations": [],
+}
+ABSENT = (404, "volume not found")
+
+
+def differ(news, old=None, outputs=None):
+    return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, news)
+
+
+def without(*names):
+    return {name: value for name, value in NEWS.items() if name not in names}
+
+
+@pytest.fixture(autouse=True)
+def _world(scripted, monkeypatch):
+    """Every nonce is known, and Nomad holds no volume beside this one."""
+    monkeypatch.setattr(registration_marks, "new_nonce", lambda: NONCE)
+    scripted.reply("GET", "/v1/volumes", 200, [])
+
+
+@pytest.fixture(autouse=True)
+def no_delete(scripted):
+    """Whatever a test does: nobody has a volume's storage deleted, and nobody forces a deregistration."""
+    yield
+    for method, path, _ in scripted.requests:
+        assert "/delete" not in path
+        assert method != "DELETE" or path == f"{PATH}?namespace=prod"
+
+
+def test_check_fills_in_namespace_and_name():
+    """Nomad's default namespace, and the id as the name, are what nothing means."""
+    values, failures = VOLUME.check({name: value for name, value in GIVEN.items() if name != "namespace"})
+
+    assert failures == ()
+    assert values == GIVEN | {"namespace": "default", "name": "scratch"}
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "reason"),
+    [
+        ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
+        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
+        (
+            {"capacityMinBytes": 2, "capacityMaxBytes": 1},
+            "capacityMaxBytes",
+            "expected capacityMinBytes or more, got 1 below 2",
+        ),
+        ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
+        ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
+    ],
+)
+def test_check_rejects_what_no_plugin_could_make(given, path, reason):
+    """Sizes that are none, an empty range, two sources, an id that the plugin gives."""
+    _, failures = VOLUME.check(GIVEN | given)
+
+    assert path in {failure.path for failure in failures}
+    assert reason in "; ".join(failure.reason for failure in failures)
+
+
+def test_order_of_required_places_means_nothing(context, scripted):
+    """Not in the program, not in Nomad; what is sent keeps Nomad's order, which is fixed."""
+    turned = HELD["RequestedTopologies"] | {"Required": HELD["RequestedTopologies"]["Required"][::-1]}
+    held = HELD | {"RequestedTopologies": turned}
+    scripted.reply("GET", PATH, 200, held)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    news, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
+    inputs, _ = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 6 * GIB})
+
+    assert news == inputs == NEWS
+    assert not differ(news).any
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == turned
+
+
+RENAMED = {
+    "requiredTopologies": [{"segments": {"zone": "us-east-1a"}}, {"segments": {"zone": "us-east-1b"}}],
+    "preferredTopologies": [{"segments": {"zone": "us-east-1b"}}],
+}
+"""The places of `GIVEN`, under the key that another version of the driver has."""
+
+
+def test_places_under_another_key_change_nothing(context, scripted):
+    """Not the plan, and not what Nomad is sent with another change: it refuses other places."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    found = differ(NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+
+    assert (found.updates, found.replaces) == (("capacityMinBytes",), ())
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == HELD["RequestedTopologies"]
+
+
+def test_volume_under_another_key_is_taken_over(context, scripted):
+    """A state that was lost is made again by another version of the driver's description."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    VOLUME.create(context, NEWS | RENAMED)
+
+    assert scripted.sent("PUT") == []
+
+
+def test_check_accepts_what_is_not_known_yet():
+    """A size that comes from another resource is looked at when it is there."""
+    _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})
+
+    assert failures == ()
+
+
+def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
+    """What uses the external id waits for it."""
+    identity, outputs = VOLUME.preview(NEWS | {"adopt": True})
+
+    assert identity == IDENTITY
+    assert outputs == NEWS | dict.fromkeys((*ANSWERED, "createdName", "nonce", "stack"), resource.UNKNOWN)
+
+
+def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context, scripted):
+    """One request, and then a look."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+
+    identity, outputs = VOLUME.create(context, NEWS | {"adopt": True, "secrets": {"key": PASSWORD}})
+
+    assert identity == IDENTITY
+    assert outputs == MADE | {"secrets": {"key": PASSWORD}}
+    [(path, body)] = scripted.sent("PUT")
+    [sent] = body["Volumes"]
+    assert path == f"{CREATE}?namespace=prod"
+    assert (sent["RequestedCapacityMin"], sent["RequestedCapacityMax"]) == (5 * GIB, 8 * GIB)
+    assert (sent["SnapshotID"], sent["Secrets"]) == ("snap-1", {"key": PASSWORD})
+    assert len(sent["RequestedTopologies"]["Required"]) == 2
+    assert sent["RequestedTopologies"]["Preferred"] == [{"Segments": ZONE_B["segments"]}]
+    assert (sent["Name"], "ExternalID" in sent) == (NAME, False)
+
+
+def test_create_tells_what_nomad_warns_of(context, scripted, heard):
+    """A warning stays visible."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": "large"})
+
+    VOLUME.create(context, NEWS)
+
+    assert heard["warn"] == ["Nomad warns: large"]
+    assert heard["status"] == ["plugin aws-ebs0 makes prod/scratch"]
+
+
+def test_create_whose_answer_was_lost_is_read_back_and_not_sent_again(context, scripted):
+    """The volume is there and as wanted: it is the one that was ordered."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 0)
+
+    _, outputs = VOLUME.create(context, NEWS)
+
+    assert outputs == MADE
+    assert len(scripted.sent("PUT")) == 1
+
+
+@pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
+def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(context, scripted, answer):
+    """The operator reads that running again finds it, by its name."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, *answer)
+
+    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert f"by the name {NAME} when this runs again" in str(caught.value)
+    assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
+
+
+def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
+    """A Nomad that went away in between leaves the same doubt."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+    scripted.reply("PUT", CREATE, 0)
+
+    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same"):
+        VOLUME.create(context, NEWS)
+
+
+def test_refused_create_is_told_in_nomads_words(context, scripted):
+    """A refusal is no doubt: nothing is looked for."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, 500, "plugin does not support creating volumes")
+
+    with pytest.raises(errors.NomadApiError, match="does not support creating volumes; make the storage elsewhere"):
+        VOLUME.create(context, NEWS)
+
+    assert [target for target, _ in scripted.sent("GET") if target.startswith(PATH)] == [f"{PATH}?namespace=prod"]
+
+
+def test_create_that_is_not_seen_afterwards_keeps_id_and_storage(context, scripted):
+    """The next run goes on from what the plugin answered."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+
+    with pytest.raises(resource.InitFailedError, match="made, but not seen afterwards") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert (caught.value.identity, caught.value.outputs) == (IDENTITY, MADE)
+
+
+def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
+    """After an interrupted run the volume is there, and nothing is sent."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN)
+    assert scripted.sent("PUT") == []
+
+
+def test_create_takes_over_an_equal_volume_with_secrets_by_registering_it(context, scripted):
+    """Nomad does not show secrets, so they are sent, for the storage that is there; nothing is made."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    VOLUME.create(context, NEWS | {"secrets": {"key": PASSWORD}})
+
+    [(_, body)] = scripted.sent("PUT")
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["Secrets"]) == ("vol-1", {"key": PASSWORD})
+
+
+def test_create_refuses_a_volume_that_differs(context, scripted):
+    """Another stack's volume of that id is left alone, and the difference told."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": 1, "Parameters": {"type": "gp2"}})
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert 'parameters: Nomad has {"type": "gp2"}, wanted {"type": "gp3"}' in str(caught.value)
+    assert "capacityMinBytes: Nomad has 1, wanted 5368709120" in str(caught.value)
+    assert scripted.sent("PUT") == []
+
+
+def test_create_adopts_what_nomad_can_change(context, scripted):
+    """With `adopt`, a smaller volume grows."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": GIB, "Capacity": GIB})
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    _, outputs = VOLUME.create(context, NEWS | {"adopt": True})
+
+    [(_, body)] = scripted.sent("PUT")
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 5 * GIB)
+    assert outputs == TAKEN
+
+
+@pytest.mark.parametrize(
+    ("held", "named"), [({"SnapshotID": "snap-2"}, "snapshotId"), ({"Parameters": None}, "parameters")]
+)
+def test_create_adopts_nothing_that_was_made_otherwise(context, scripted, held, named):
+    """What storage was made by never changes."""
+    scripted.reply("GET", PATH, 200, HELD | held)
+
+    with pytest.raises(errors.RefusedError, match=f"Nomad never changes {named}"):
+        VOLUME.create(context, NEWS | {"adopt": True})
+    assert scripted.sent("PUT") == []
+
+
+def test_read_returns_the_shape_of_check(context, scripted):
+    """Nothing changed, so nothing differs, whatever nulls are in Nomad's answer."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+
+    assert (inputs, outputs) == (NEWS, OUTPUTS)
+    assert VOLUME.check(inputs) == (NEWS, ())
+    assert not differ(NEWS, inputs).any
+
+
+def test_read_of_an_import_shows_everything_there_is(context, scripted, heard):
+    """Sizes and source as well; of flags, that there are some."""
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, {}, {})
+
+    assert (inputs, outputs) == (NEWS, OUTPUTS)
+    assert "does not show the mount flags of prod/scratch" in heard["warn"][0]
+
+
+def test_read_keeps_secrets_and_flags_as_recorded(context, scripted):
+    """Redacted parts cannot be compared."""
+    hidden = {"secrets": {"key": PASSWORD}, "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]}}
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
+
+    inputs, _ = VOLUME.read(context, IDENTITY, NEWS | hidden, OUTPUTS)
+
+    assert inputs == NEWS | hidden
+
+
+def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
+    """Nomad never forgets a size that was asked for once; the program may."""
+    recorded = without("capacityMinBytes", "capacityMaxBytes")
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, _ = VOLUME.read(context, IDENTITY, recorded, OUTPUTS)
+
+    assert inputs == recorded
+
+
+def test_read_tells_of_other_storage_under_the_id(context, scripted, heard):
+    """Somebody registered it anew: the old storage may still be there."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    _, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+
+    assert outputs["externalId"] == "vol-9"
+    assert "stands for vol-9 now, not for vol-1 as recorded" in heard["warn"][0]
+
+
+def test_read_of_a_volume_that_is_gone_says_so(context, scripted):
+    """The next update makes, or finds, it."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) is None
+
+
+def test_read_keeps_what_is_recorded_while_nomad_is_away(context, scripted, heard):
+    """A cluster that is down is no drift."""
+    scripted.reply("GET", PATH, 500, "No cluster leader")
+
+    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS)
+    assert "was not compared" in heard["warn"][0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "paths"),
+    [
+        ({"capacityMinBytes": 7 * GIB}, ("capacityMinBytes",)),
+        ({"capacityMinBytes": GIB}, ("capacityMinBytes",)),
+        ({"secrets": {"key": PASSWORD}}, ("secrets",)),
+        (
+            {"capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}]},
+            ("capabilities[0].accessMode",),
+        ),
+        ({"mountOptions": {"fsType": "xfs"}}, ("mountOptions.fsType",)),
+        ({"adopt": True}, ()),
+    ],
+)
+def test_diff_of_what_changes_in_place(changed, paths):
+    """Growing is no replacement; nor are modes, options and secrets."""
+    found = differ(NEWS | changed)
+
+    assert (found.updates, found.replaces, found.notice) == (paths, (), "")
+
+
+@pytest.mark.parametrize(
+    ("name", "news"),
+    [
+        ("parameters", without("parameters")),
+        ("requiredTopologies", without("requiredTopologies")),
+        ("preferredTopologies", NEWS | {"preferredTopologies": [ZONE_A]}),
+        ("snapshotId", without("snapshotId")),
+    ],
+)
+def test_diff_of_what_storage_was_made_by_replaces_and_says_why(name, news):
+    """The old storage stays with its data, and the new volume has none of it."""
+    found = differ(news)
+
+    content = "which is empty" if name == "snapshotId" else "from snapshotId snap-1"
+    assert [path.partition("[")[0] for path in found.replaces] == [name]
+    assert found.notice == (
+        "deregisters prod/scratch first; refused while it is claimed; its storage vol-1 stays, with its data, in no "
+        f"volume any more (`existing: {{external_id: vol-1}}`); the plugin makes new storage for it, {content}"
+    )
+
+
+def test_diff_of_places_that_are_preferred_no_more_changes_nothing():
+    """They counted when the storage was made."""
+    assert not differ(without("preferredTopologies")).any
+
+
+def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
+    """The plugin chose one of two: to ask for that one alone moves nothing."""
+    made = OUTPUTS | {"topologies": [ZONE_B]}
+
+    assert not VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_B]}).any
+    assert VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_A]}).replaces
+
+
+def test_properties_that_replace_are_those_that_the_comparison_replaces():
+    """What the schema declares, and what Nomad and the plugin do."""
+    declared = {name for name, item in VOLUME.inputs.items() if item.replaces}
+    others = {
+        "pluginId": "other",
+        "parameters": {"type": "st1"},
+        "requiredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "preferredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "snapshotId": "snap-2",
+        "cloneId": "vol-2",
+        "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "block-device"}],
+        "mountOptions": {"fsType": "xfs"},
+        "capacityMinBytes": 6 * GIB,
+        "capacityMaxBytes": 9 * GIB,
+        "context": {"a": "b"},
+        "name": "other",
+    }
+    compared = volume_comparison.compare_inputs(NEWS, NEWS | others, OUTPUTS)
+    replaced = [item for item in compared.differences if item.effect == "replaced"]
+
+    assert set(volume_comparison.property_names(replaced)) == declared - {"volumeId", "namespace"}
+
+
+def test_diff_of_the_name_changes_nothing():
+    """The storage keeps the name that it was made by."""
+    assert not differ(NEWS | {"name": "scratch-2"}).any
+
+
+def test_diff_of_the_id_alone_makes_new_storage():
+    """What the old id had stays in no volume."""
+    found = differ(NEWS | {"volumeId": "scratch-2"})
+
+    assert found.replaces == ("volumeId",)
+    assert "its storage vol-1 stays, with its data, in no volume any more" in found.notice
+
+
+def test_diff_says_early_that_shrinking_will_be_refused():
+    """The preview warns; the update refuses."""
+    found = differ(NEWS | {"capacityMinBytes": GIB, "capacityMaxBytes": 4 * GIB})
+
+    assert found.updates == ("capacityMaxBytes", "capacityMinBytes")
+    assert found.notice == (
+        "will be refused: capacityMaxBytes: expected 5368709120 or more, which volume prod/scratch has, got 4294967296; "
+        "a volume never shrinks: make a smaller one under another id, and copy the data"
+    )
+
+
+def test_diff_of_foreign_flags_updates():
+    """Flags that somebody else set are to go."""
+    assert differ(NEWS, outputs=OUTPUTS | {"foreignMountFlags": True}).updates == ("mountOptions.mountFlags",)
+
+
+def test_update_grows_the_volume_and_never_makes_one(context, scripted, heard):
+    """It is registered with its storage and the new size; Nomad has the plugin grow it."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB})
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+
+    [(path, body)] = scripted.sent("PUT")
+    assert path == f"{PATH}?namespace=prod"
+    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 7 * GIB)
+    assert (outputs["capacityBytes"], outputs["capacityMinBytes"]) == (7 * GIB, 7 * GIB)
+    assert heard["status"] == ["plugin aws-ebs0 grows prod/scratch to 7516192768 bytes"]
+
+
+def test_update_refuses_to_shrink_before_anything_is_sent(context, scripted):
+    """What the volume has now counts, not what was recorded."""
+    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 20 * GIB})
+
+    with pytest.raises(errors.RefusedError, match="expected 21474836480 or more, which volume prod/scratch has"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_of_a_volume_that_is_gone_makes_none(context, scripted):
+    """An empty one in its place would look like lost data."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    with pytest.raises(errors.RefusedError, match="nothing was made in its place: run `pulumi refresh`"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_of_other_storage_is_refused(context, scripted):
+    """What somebody registered anew is not ours to change."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
+    assert scripted.sent("PUT") == []
+
+
+def test_update_whose_answer_was_lost_is_read_back(context, scripted):
+    """It is in force when the read shows it."""
+    grown = {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB}
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | grown)
+    scripted.reply("PUT", PATH, 0)
+
+    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+
+    assert outputs["capacityBytes"] == 7 * GIB
+    assert len(scripted.sent("PUT")) == 1
+
+
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):
+    """Nothing is sent again unseen."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+    assert len(scripted.sent("PUT")) == 1
+
+
+def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted):
+    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"secrets": {"key": PASSWORD}})
+
+    assert (failed.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
+
+
+OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
+WELL = {"AllocID": "x", "Healthy": True}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "expected"),
+    [
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'; did you mean"),
+        (
+            (200, {"ID": "aws-ebs1", "Nodes": {"a": WELL}}),
+            "expected a plugin with a controller, got 'aws-ebs1': it has",
+        ),
+    ],
+)
+def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scripted, plugin, expected):
+    """In the preview, and before the deregistration that the engine orders first."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", *plugin)
+    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+
+    with pytest.raises(errors.RefusedError) as previewed:
+        VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
+    with pytest.raises(errors.RefusedError) as deleted:
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert expected in str(previewed.value)
+    assert expected in str(deleted.value)
+    assert scripted.sent("DELETE") == []
+
+
+def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
+    """Its controller is asked when it makes the volume."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, {"ID": "aws-ebs1", "Controllers": {"a": WELL}})
+    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+
+    VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert len(scripted.sent("DELETE")) == 1
+
+
+@pytest.mark.parametrize(
+    "news", [NEWS, NEWS | {"capacityMinBytes": 6 * GIB}, OTHER_PLUGIN | {"volumeId": resource.UNKNOWN}]
+)
+def test_a_preview_of_a_change_in_place_asks_nothing(context, scripted, news):
+    """Nothing is taken away."""
+    VOLUME.preflight(context, OUTPUTS, news)
+
+    assert scripted.requests == []
+
+
+def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
+    """A warning: its job may be made in the same run."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+
+    VOLUME.preflight(context, {}, OTHER_PLUGIN)
+
+    [line] = heard["warn"]
+    assert line.startswith("pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'")
+
+
+def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
+    """The engine deletes what was pending after its successor was created under the same id."""
+    context.operation.create(VOLUME.token, IDENTITY)
+
+    VOLUME.delete(context, IDENTITY, MADE | {"onDestroy": "delete"})
+
+    assert scripted.requests == []
+    assert heard["warn"] == [
+        "volume prod/scratch stays registered: a newer resource of this stack holds it (moved, or replaced)"
+    ]
+
+
+def test_delete_deregisters_and_says_where_the_storage_is(context, scripted, heard):
+    """The data stays, and the operator reads where."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert heard["warn"] == [
+        "volume prod/scratch is deregistered; its storage vol-1 of plugin aws-ebs0 stays, with its data: "
+        "delete it in the storage system when nobody wants it any more"
+    ]
+
+
+def test_delete_of_what_is_gone_says_where_the_storage_is_too(context, scripted, heard):
+    """Whoever deregistered it may not have said so."""
+    scripted.reply("GET", PATH, *ABSENT)
+
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert "its storage vol-1 of plugin aws-ebs0 stays" in heard["warn"][0]
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_refuses_a_claimed_volume(context, scripted):
+    """A volume in use stays registered."""
+    claimed = {
+        "WriteAllocs": {"a-1": None},
+        "Allocations": [{"ID": "a-1", "JobID": "db", "Namespace": "prod", "NodeID": "n", "ClientStatus": "running"}],
+    }
+    scripted.reply("GET", PATH, 200, HELD | claimed)
+
+    with pytest.raises(errors.RefusedError, match="prod/db"):
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_secrets_are_secret():
+    """They are marked in state, and their names known to the provider."""
+    assert VOLUME.secret_properties == {"secrets"}
+
+
+def test_document_and_inputs_are_one_to_one():
+    """What is sent for inputs reads back as the same inputs."""
+    document = volume_document.from_inputs(NEWS)
+
+    assert document.preferred_topologies == (ZONE_B["segments"],)
+    assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)
+    assert (document.snapshot_id, document.clone_id) == ("snap-1", "")
+
+
+def test_resource_is_registered():
+    """The provider knows it, and every value of it is JSON."""
+    assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolumeResource)
+    assert json.loads(json.dumps(OUTPUTS)) == OUTPUTS
+
+
+def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
+    """And it is not there where the volume was taken over."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    read = VOLUME.read(context, IDENTITY, NEWS, MADE)[1]
+    updated = VOLUME.update(context, IDENTITY, MADE, NEWS | {"mountOptions": {"fsType": "xfs"}})
+    taken = VOLUME.create(context, NEWS)[1]
+
+    assert (read["madeStorage"], updated["madeStorage"]) == ("vol-1", "vol-1")
+    assert "madeStorage" not in taken
+    assert "madeStorage" not in VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)[1]
+
+
+def test_create_refuses_an_unknown_namespace_before_anything_is_sent(context, scripted):
+    """Nomad would notice when the plugin has made the storage, and forget about it."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", "/v1/namespace/prod", 404, "Namespace not found")
+
+    with pytest.raises(
+        errors.RefusedError, match=r"^there is no namespace prod in http://.*; nothing was made: make it"
+    ):
+        VOLUME.create(context, NEWS)
+
+    assert scripted.sent("PUT") == []
+
+
+def test_create_goes_on_where_the_namespace_may_not_be_seen(context, scripted):
+    """What follows will tell."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/namespace/prod", 403, "Permission denied")
+    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD], "Warnings": ""})
+
+    assert VOLUME.create(context, NEWS)[1] == MADE

@@ -1,0 +1,285 @@
+"""The gate opens for a plugin that is proven healthy, says how far it is, and tells why it stays closed."""
+
+import dataclasses
+import itertools
+import socket
+import threading
+import time
+import types
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.resources import gate
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized to perform: ec2:DescribeX"
+
+
+def wait(context, expectation, cluster):
+    """Wait at the gate."""
+    return gate.wait(context, context.connect(), expectation, cluster.job_ids)
+
+
+def test_opens_at_once_for_a_healthy_plugin(context, heard, plugin_cluster, expectation):
+    """What is healthy and steady already needs one look and no line."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    verdict = wait(context, expectation, plugin_cluster)
+
+    assert (verdict.verdict, verdict.counts, verdict.proven_by) == ("healthy", "1/1 nodes", "nomad")
+    assert heard == {"warn": [], "status": []}
+    assert len(plugin_cluster.scripted.sent("GET")) == 5
+
+
+def test_waits_with_lines_on_change_only(context, heard, plugin_cluster, expectation):
+    """The number comes first, the reason behind it, and an unchanged line is not repeated."""
+    for _ in range(3):
+        plugin_cluster.plugin(instances=0)
+    plugin_cluster.plugin()
+    for _ in range(2):
+        plugin_cluster.allocation()
+    plugin_cluster.allocation(events=[("Plugin became unhealthy", DENIED)])
+    plugin_cluster.allocation()
+
+    wait(context, expectation, plugin_cluster)
+
+    assert heard["status"] == [
+        "0/1 nodes: a: it runs, and has given no healthy answer yet",
+        f"0/1 nodes: a: Plugin became unhealthy: {DENIED}",
+    ]
+
+
+def test_says_that_it_watches_a_healthy_plugin(context, heard, plugin_cluster, expectation):
+    """A window of stability is announced, once."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    wait(context, dataclasses.replace(expectation, stable_s=0.05), plugin_cluster)
+
+    assert heard["status"] == ["1/1 nodes, watched for 0.05 s"]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Let the gate's clock go on by a hundredth of a second whenever it is read, however slow the machine."""
+    ticks = itertools.count(0, 0.01)
+    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
+
+
+@pytest.mark.usefixtures("clock")
+def test_restart_within_the_window_is_not_healthy(context, plugin_cluster, expectation):
+    """Nomad calls a task healthy that restarts again and again; the gate stays closed and says so."""
+    plugin_cluster.plugin()
+    for restarts in range(500):
+        plugin_cluster.allocation(restarts=restarts, events=[("Terminated", "Exit Code: 137")])
+    wanted = dataclasses.replace(expectation, stable_s=100, timeout_s=1)
+
+    with pytest.raises(errors.NomadCsiError, match=r"instance-restarted: .* Terminated: Exit Code: 137"):
+        wait(context, wanted, plugin_cluster)
+
+
+def test_healthy_but_not_for_long_enough(context, plugin_cluster, expectation):
+    """A timeout shorter than the window says what to change."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    wanted = dataclasses.replace(expectation, stable_s=100, timeout_s=0.1)
+
+    with pytest.raises(errors.NomadCsiError, match="it is healthy, but was not seen so for 100 s: raise timeout_s"):
+        wait(context, wanted, plugin_cluster)
+
+
+def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expectation):
+    """AWS's own words are in Nomad's events, and so in the error; a secret is not."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(
+        events=[("Started", "x"), ("Plugin became unhealthy", f"{DENIED} token=abc"), ("Restarting", "in 15s")]
+    )
+    plugin_cluster.log("I1 starting\n\nE1 cannot start token=abc\n")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+
+    assert str(caught.value).splitlines() == [
+        "plugin aws-ebs0 is not proven healthy after 0.05 s: 0/1 nodes; nothing was registered",
+        "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy one, found Plugin became "
+        f"unhealthy: {DENIED} token=[secret]; look at its task events with `nomad alloc status`, then at "
+        "`nomad alloc logs -stderr`",
+        "  on a (allocation alloc-a): Restarting: in 15s",
+        "  log on a (allocation alloc-a): I1 starting",
+        "  log on a (allocation alloc-a): E1 cannot start token=[secret]",
+    ]
+
+
+def test_timeout_names_the_trap_that_the_words_of_aws_fit(context, plugin_cluster, expectation):
+    """Who reads the failed step learns what it is, with the source."""
+    denied = DENIED.replace("DescribeX", "DescribeAvailabilityZones")
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Started", "x"), ("Plugin became unhealthy", denied)])
+    plugin_cluster.log("")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, driver="aws-ebs", timeout_s=0.05), plugin_cluster)
+
+    [trap] = [line for line in str(caught.value).splitlines() if line.startswith("  trap ")]
+    assert trap == (
+        "  trap (aws-ebs-csi-driver, pkg/driver/identity.go): a role without ec2:DescribeAvailabilityZones never gets "
+        "a healthy controller (since v1.49.0)"
+    )
+
+
+def test_custom_timeout_goes_before_the_plans(context, plugin_cluster, expectation):
+    """Pulumi's customTimeouts decide where the operator gave one."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+
+    with pytest.raises(errors.NomadCsiError, match=r"after 0\.04 s"):
+        wait(dataclasses.replace(context, timeout_s=0.04), expectation, plugin_cluster)
+
+
+def test_capacity_is_refused_without_waiting(context, heard, plugin_cluster, expectation):
+    """Two controllers on one client will not become healthy in 30 s either."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    with pytest.raises(errors.NomadCsiError, match="controllers-exceed-nodes") as caught:
+        wait(context, dataclasses.replace(expectation, controllers=2), plugin_cluster)
+
+    assert str(caught.value).startswith("plugin aws-ebs0 cannot become healthy; nothing was registered\n")
+    assert heard["status"] == []
+
+
+def test_capacity_lost_on_the_way_is_waited_for(context, plugin_cluster, expectation):
+    """A client that is away for a moment, after it was there, may come back."""
+    plugin_cluster.nodes({"Status": "down"})
+    plugin_cluster.nodes({})
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    assert wait(context, expectation, plugin_cluster).verdict == "healthy"
+
+
+def test_short_outage_is_waited_out(context, heard, plugin_cluster, expectation):
+    """A cluster that changes its leader is asked again, in sight of the operator."""
+    plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    assert wait(context, expectation, plugin_cluster).verdict == "healthy"
+
+    [line] = heard["status"]
+    assert line.startswith(f"{plugin_cluster.scripted.address} is not reachable, asking again: ")
+
+
+def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster, expectation):
+    """Nobody saw what restarted meanwhile."""
+    path, scripted = "/v1/plugin/csi/aws-ebs0", plugin_cluster.scripted
+
+    def looks():
+        return sum(asked.startswith(path) for asked, _ in scripted.sent("GET"))
+
+    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=looks))
+    plugin_cluster.plugin()
+    scripted.reply("GET", path, 500, "No cluster leader")
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    wait(context, dataclasses.replace(expectation, stable_s=3, timeout_s=1000), plugin_cluster)
+
+    assert looks() == 6
+
+
+def test_long_outage_is_an_error(context, monkeypatch, plugin_cluster, expectation):
+    """A cluster that stays away is not waited for until the plugin's own timeout."""
+    monkeypatch.setattr(gate, "OUTAGE_S", -1.0)
+    plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
+    plugin_cluster.allocation()
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        wait(context, expectation, plugin_cluster)
+
+
+def test_refusal_is_an_error_at_once(context, plugin_cluster, expectation):
+    """A token that may not read will not be allowed by waiting."""
+    plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 403, "Permission denied")
+    plugin_cluster.allocation()
+
+    with pytest.raises(errors.NomadApiError, match="Permission denied"):
+        wait(context, expectation, plugin_cluster)
+
+
+def test_cancelled_between_looks(context, plugin_cluster, expectation):
+    """The operator's interrupt ends the wait and says what was not done."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    interrupted = dataclasses.replace(context, status=lambda _: context.cancelled.set())
+
+    with pytest.raises(errors.CancelledError) as caught:
+        wait(interrupted, expectation, plugin_cluster)
+
+    assert str(caught.value) == "cancelled while waiting for plugin aws-ebs0; nothing was registered"
+
+
+def test_cancelled_while_nomad_is_silent(context, expectation):
+    """A Nomad that never answers does not hold an interrupt up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with nomad.Nomad(nomad.Connection(address=address), timeout_s=60.0) as client:
+            threading.Timer(0.1, context.cancelled.set).start()
+            began = time.monotonic()
+
+            with pytest.raises(errors.CancelledError):
+                gate.wait(context, client, expectation, ())
+
+            assert time.monotonic() - began < 30  # far below Nomad's deadline, on however slow a machine
+
+
+def test_silent_nomad_is_left_at_the_timeout(context, monkeypatch, expectation):
+    """The gate keeps its own deadline, whatever a call's is."""
+    monkeypatch.setattr(gate, "LOOK_MIN_S", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with nomad.Nomad(nomad.Connection(address=address), timeout_s=60.0) as client:
+            wanted = dataclasses.replace(expectation, timeout_s=0.05)
+
+            with pytest.raises(errors.NomadCsiError, match="did not answer; nothing was registered"):
+                gate.wait(context, client, wanted, ())
+
+
+def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, expectation, monkeypatch):
+    """The failure is told soon after its time, and that logs were not read."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    release = threading.Event()
+    monkeypatch.setattr(gate, "EXPLAIN_S", 0.05)
+    monkeypatch.setattr(gate.explaining, "explain", lambda *_: release.wait(120) and ())
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+
+    is_left_behind = not release.is_set()
+    release.set()
+    assert str(caught.value).endswith("note (logs): not read within 0.05 s")
+    assert is_left_behind
+
+
+def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, monkeypatch):
+    """Ctrl-C waits for no log."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    release = threading.Event()
+
+    def explain(*_):
+        context.cancelled.set()
+        release.wait(120)
+        return ()
+
+    monkeypatch.setattr(gate.explaining, "explain", explain)
+
+    with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
+        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+
+    release.set()

@@ -1,0 +1,224 @@
+"""The health of a plugin as a resource: making it waits, reading it looks, deleting it changes nothing."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.resources import plugin_health, registry
+from nomad_csi.resources.frame import resource
+
+HEALTH = plugin_health.PluginHealthResource()
+JOBS = {"plugin-aws-ebs0-nodes": "41"}
+NEWS = {
+    "pluginId": "aws-ebs0",
+    "provider": "ebs.csi.aws.com",
+    "version": "v1.64.0",
+    "namespace": "default",
+    "controllers": 0,
+    "datacenters": ["*"],
+    "nodePool": "default",
+    "taskDriver": "docker",
+    "proof": "nomad",
+    "timeoutS": 0.05,
+    "stableS": 0,
+    "jobs": JOBS,
+}
+PROVEN = {
+    "healthyControllers": 0,
+    "healthyNodes": 1,
+    "expectedNodes": 1,
+    "provenBy": "nomad",
+    "verdict": "healthy",
+    "satisfied": True,
+}
+
+
+def test_is_registered_under_its_token():
+    """The provider serves it."""
+    assert isinstance(registry.RESOURCES["nomad-csi:index:PluginHealth"], plugin_health.PluginHealthResource)
+
+
+def test_check_fills_in_what_the_plan_would():
+    """An operator who writes the least gets the defaults of the spec."""
+    values, failures = HEALTH.check({"pluginId": "aws-ebs0", "provider": "ebs.csi.aws.com"})
+
+    assert failures == ()
+    assert values == {
+        "pluginId": "aws-ebs0",
+        "provider": "ebs.csi.aws.com",
+        "namespace": "default",
+        "controllers": 0,
+        "datacenters": ["*"],
+        "nodePool": "default",
+        "taskDriver": "docker",
+        "proof": "nomad",
+        "timeoutS": 300,
+        "stableS": 3,
+    }
+
+
+def test_check_keeps_one_shape_for_markers_of_jobs():
+    """A job's index arrives as a number, and is only ever compared."""
+    values, failures = HEALTH.check(NEWS | {"jobs": {"a": 41, "b": 1795248829.0, "c": "x", "d": resource.UNKNOWN}})
+
+    assert failures == ()
+    assert values["jobs"] == {"a": "41", "b": "1795248829", "c": "x", "d": resource.UNKNOWN}
+    assert HEALTH.check(values) == (values, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"pluginId": "a/b"}, "pluginId"),
+        ({"provider": None}, "provider"),
+        ({"proof": "hope"}, "proof"),
+        ({"jobs": {"a": True}}, "jobs.a"),
+        ({"jobs": ["a"]}, "jobs"),
+        ({"controller": 1}, "controller"),
+    ],
+)
+def test_check_refuses(change, path):
+    """What cannot be meant is refused where it stands."""
+    assert [failure.path for failure in HEALTH.check(NEWS | change)[1]] == [path]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"minHealthyPercent": 0}, "expected a whole number from 1 to 100, got 0"),
+        ({"minHealthyPercent": 101}, "expected a whole number from 1 to 100, got 101"),
+        ({"minHealthyPercent": 99.5}, "expected a whole number from 1 to 100, got 99.5"),
+        ({"minHealthyPerZone": 0}, "expected a whole number, at least 1, got 0"),
+    ],
+)
+def test_check_refuses_a_policy_that_cannot_be_meant(change, reason):
+    """None of nothing is no policy."""
+    assert [(failure.path, failure.reason) for failure in HEALTH.check(NEWS | change)[1]] == [
+        (next(iter(change)), reason)
+    ]
+
+
+def test_preview_knows_the_id():
+    """Volumes of the plugin see an unchanged plugin id, so that a preview shows no replacement."""
+    identity, outputs = HEALTH.preview(NEWS)
+
+    assert identity == "aws-ebs0"
+    assert outputs["pluginId"] == "aws-ebs0"
+    assert (outputs["verdict"], outputs["healthyNodes"]) == ("healthy", resource.UNKNOWN)
+
+
+def test_create_waits_and_records_the_proof(context, plugin_cluster):
+    """The outputs say what was proven and by what."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    assert HEALTH.create(context, NEWS) == ("aws-ebs0", NEWS | PROVEN)
+
+
+def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
+    """A verdict that was not reached is no object: a plain error, so that the next run waits again."""
+    plugin_cluster.plugin(healthy=False)
+    plugin_cluster.allocation()
+
+    with pytest.raises(errors.NomadCsiError, match="instance-unhealthy") as caught:
+        HEALTH.create(context, NEWS)
+
+    assert not isinstance(caught.value, resource.InitFailedError)
+
+
+def test_update_waits_again(context, plugin_cluster):
+    """A changed job is proven as it is now."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    outputs = HEALTH.update(context, "aws-ebs0", {}, NEWS)
+
+    assert outputs == NEWS | PROVEN
+
+
+@pytest.mark.parametrize(
+    ("change", "updates", "replaces"),
+    [
+        ({}, (), ()),
+        ({"timeoutS": 9, "stableS": 9}, (), ()),
+        ({"jobs": {"plugin-aws-ebs0-nodes": "42"}}, ('jobs["plugin-aws-ebs0-nodes"]',), ()),
+        ({"controllers": 2, "proof": "csi"}, ("controllers", "proof"), ()),
+        ({"pluginId": "other"}, (), ("pluginId",)),
+    ],
+)
+def test_diff_proves_again_what_changed(change, updates, replaces):
+    """A setting of the wait alone proves nothing new; a changed job does."""
+    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN, NEWS | change)
+
+    assert (difference.updates, difference.replaces) == (updates, replaces)
+
+
+def test_diff_proves_again_what_was_found_unhealthy():
+    """A refresh that found a sick plugin makes the next run wait for it."""
+    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN | {"verdict": "partial", "satisfied": False}, NEWS)
+
+    assert difference.updates == ("verdict",)
+
+
+def test_read_looks_once_and_warns(context, heard, plugin_cluster):
+    """The verdict of this moment is recorded, without waiting for a better one."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+
+    inputs, outputs = HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN)
+
+    assert inputs == NEWS
+    unproven = {"healthyNodes": 0, "provenBy": "-", "verdict": "starting", "satisfied": False}
+    assert outputs == NEWS | PROVEN | unproven
+    assert heard["warn"] == [
+        "plugin aws-ebs0 is not healthy now: instance-starting: node instance of plugin aws-ebs0 on a: expected a "
+        "healthy one, found it runs, and has given no healthy answer yet; wait; its task has not had any trouble yet"
+    ]
+
+
+def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
+    """Nothing changed, nothing said."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN) == (NEWS, NEWS | PROVEN)
+    assert heard == {"warn": [], "status": []}
+
+
+def test_read_keeps_what_is_recorded_when_nomad_is_away(context, heard, scripted):
+    """A cluster out of reach says nothing about the plugin."""
+    scripted.reply("GET", "/v1/job/plugin-aws-ebs0-nodes", 0)
+
+    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN) == (NEWS, NEWS | PROVEN)
+    assert heard["warn"] == [f"{scripted.address} is not reachable: the health of plugin aws-ebs0 was not compared"]
+
+
+def test_import_is_refused(context):
+    """A bare id says nothing of what to expect."""
+    with pytest.raises(errors.RefusedError, match="cannot be imported"):
+        HEALTH.read(context, "aws-ebs0", {}, {})
+
+
+def test_delete_asks_nobody(context, scripted):
+    """There is nothing to remove."""
+    HEALTH.delete(context, "aws-ebs0", NEWS | PROVEN)
+
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("nodes", -1, "expected a whole number, at least 1; omit it for one on every eligible client, got -1"),
+        ("nodes", 0, "expected a whole number, at least 1; omit it for one on every eligible client, got 0"),
+        ("nodes", 1.5, "expected a whole number, at least 1; omit it for one on every eligible client, got 1.5"),
+        ("controllers", -2, "expected a whole number, at least 0, got -2"),
+        ("controllers", float("inf"), "expected a whole number, at least 0, got inf"),
+        ("timeoutS", -1, "expected a number of seconds above 0, got -1"),
+        ("timeoutS", 0, "expected a number of seconds above 0, got 0"),
+        ("stableS", -0.5, "expected a number of seconds, at least 0, got -0.5"),
+        ("stableS", float("nan"), "expected a number of seconds, at least 0, got nan"),
+    ],
+)
+def test_rejects_numbers_that_cannot_be_meant(name, value, reason):
+    """By name, before anything is waited for."""
+    assert HEALTH.check(NEWS | {name: value})[1] == (resource.Failure(path=name, reason=reason),)

@@ -1,0 +1,659 @@
+"""Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.ownership import registration_marks
+from nomad_csi.resources import plugin_job
+from nomad_csi.resources.frame import resource
+
+JOB = plugin_job.PluginJobResource()
+IDENTITY = "storage/aws-ebs0-node"
+GET = "/v1/job/aws-ebs0-node"
+PLAN = "/v1/job/aws-ebs0-node/plan"
+PARSE = "/v1/jobs/parse"
+ALLOCATIONS = "/v1/job/aws-ebs0-node/allocations"
+NEWS = {
+    "jobId": "aws-ebs0-node",
+    "namespace": "storage",
+    "hcl": 'job "aws-ebs0-node" { namespace = "storage" }',
+    "owner": "infra/prod",
+}
+PARSED = {"ID": "aws-ebs0-node", "Namespace": "storage", "Type": "system", "TaskGroups": []}
+RUNNING = {
+    "ID": "aws-ebs0-node",
+    "Namespace": "storage",
+    "Type": "system",
+    "Status": "running",
+    "Stop": False,
+    "Version": 3,
+    "JobModifyIndex": 41,
+    "Meta": {"nomad-csi.owner": "infra/prod"},
+}
+STOPPED = RUNNING | {"Status": "dead", "Stop": True}
+FOREIGN = RUNNING | {"Meta": None}
+CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
+OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
+IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
+OWNER_RECORDS = f"/v1/var/{registration_marks.page_of('aws-ebs0-node', registration_marks.JOB_FOLDER)}"
+ALLOCATION = {
+    "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
+    "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
+    "NodeName": "client-1",
+    "JobID": "aws-ebs0-node",
+    "TaskGroup": "plugin",
+    "DesiredStatus": "stop",
+    "TaskStates": {},
+}
+
+
+def plan(kind, index=41, failed=None):
+    """Return the plan that a Nomad answers."""
+    return {
+        "Diff": {"Type": kind},
+        "JobModifyIndex": index,
+        "FailedTGAllocs": failed,
+        "Warnings": "",
+        "Annotations": None,
+    }
+
+
+def variable(identity):
+    """Return the variable that holds the *identity* of a cluster."""
+    return {"Path": "nomad-csi/cluster", "Items": {"id": identity}, "ModifyIndex": 7}
+
+
+@pytest.fixture
+def cluster(scripted):
+    """Return a Nomad that parses the job, registers whatever it is given, and holds no volume."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    scripted.reply("GET", "/v1/volumes", 200, [])
+    return scripted
+
+
+def answers(cluster, *, job, planned, register=(200, {"EvalID": "", "JobModifyIndex": 44, "Warnings": ""})):
+    """Let *cluster* hold *job* (``None``: absent), plan *planned*, and answer a registration with *register*."""
+    cluster.reply("GET", GET, *((200, job) if job else (404, "job not found")))
+    for method in ("PUT", "POST"):
+        cluster.reply(method, PLAN, 200, planned)
+        cluster.reply(method, "/v1/jobs", *register)
+        cluster.reply(method, GET, *register)
+
+
+def registered(cluster):
+    """Return the bodies of all registrations."""
+    return [
+        body
+        for verb, path, body in cluster.requests
+        if verb in ("PUT", "POST") and path.partition("?")[0] in ("/v1/jobs", GET)
+    ]
+
+
+def test_check_fills_in_the_namespace():
+    """Nomad's default namespace is what nothing means."""
+    assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
+
+
+def test_check_rejects_ids_that_read_differently_in_a_url():
+    """An id with a slash would name another address."""
+    assert [failure.path for failure in JOB.check({"jobId": "a/b", "hcl": "job"})[1]] == ["jobId"]
+
+
+def test_preview_knows_the_id():
+    """What uses the id is known before the job is registered."""
+    assert JOB.preview(NEWS | {"adopt": True}) == (
+        IDENTITY,
+        NEWS
+        | dict.fromkeys(("jobModifyIndex", "version", "cluster", "nonce", "stack"), resource.UNKNOWN)
+        | {"driftType": "None"},
+    )
+
+
+def test_create_registers_only_if_still_absent(context, cluster):
+    """A new job is registered on the condition that nobody registered it meanwhile, with its source."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    identity, outputs = JOB.create(context, NEWS)
+
+    [sent] = registered(cluster)
+    assert identity == IDENTITY
+    told = {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+    assert outputs == NEWS | told | {"nonce": outputs["nonce"]}
+    assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
+    assert sent["Job"] == PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}}
+    assert sent["Submission"]["Source"] == NEWS["hcl"]
+
+
+@pytest.mark.parametrize("held", [RUNNING, FOREIGN])
+def test_create_takes_over_an_equal_job_silently(context, cluster, heard, held):
+    """An equal job is the wanted one, whoever registered it."""
+    answers(cluster, job=held, planned=plan("None"))
+
+    assert JOB.create(context, NEWS)[0] == IDENTITY
+    assert registered(cluster) == []
+    assert heard == {"warn": [], "status": []}
+
+
+@pytest.mark.parametrize(
+    ("held", "planned", "news"),
+    [
+        (STOPPED | {"Meta": None}, plan("None"), NEWS),
+        (RUNNING, plan("Edited"), NEWS),
+        (FOREIGN, plan("Edited"), NEWS | {"adopt": True}),
+    ],
+    ids=["stopped", "ours", "adopted"],
+)
+def test_create_registers_over_what_it_may(context, cluster, held, planned, news):
+    """A stopped job, our own, and one to be adopted get the new version, if nobody changes them meanwhile."""
+    answers(cluster, job=held, planned=planned)
+
+    JOB.create(context, news)
+
+    assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
+
+
+@pytest.mark.parametrize("planned", ["None", "Edited"])
+def test_create_refuses_a_job_of_another_stack_by_its_name(context, cluster, planned):
+    """Also one that is equal: two stacks cannot have the same job."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan(planned))
+
+    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev; nothing was changed"):
+        JOB.create(context, NEWS)
+    assert registered(cluster) == []
+
+
+def test_create_that_adopts_puts_the_new_mark(context, cluster):
+    """Whose job it is can be read in Nomad, although its tasks restart for that."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("None"))
+
+    JOB.create(context, NEWS | {"adopt": True})
+
+    [sent] = registered(cluster)
+    assert sent["Job"]["Meta"] == {"nomad-csi.owner": "infra/prod"}
+
+
+def test_update_leaves_a_job_alone_that_lacks_only_the_mark(context, cluster):
+    """Nomad would restart its tasks; it is recorded as this stack's, and gets the mark with the next change."""
+    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("None"))
+
+    outputs = JOB.update(context, IDENTITY, {"hcl": NEWS["hcl"]}, NEWS)
+
+    assert registered(cluster) == []
+    assert outputs["owner"] == "infra/prod"
+
+
+@pytest.mark.parametrize("owner", [None, {}])
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
+    """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
+    changed = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}]}
+    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited") | {"Diff": changed})
+
+    with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*Priority: 50 -> 80.*adopt"):
+        JOB.create(context, NEWS)
+    assert registered(cluster) == []
+
+
+def test_create_without_an_owner_owns_nothing(context, cluster):
+    """An operator who names no owner cannot be taken for one."""
+    answers(cluster, job=FOREIGN | {"Meta": {"nomad-csi.owner": ""}}, planned=plan("Edited"))
+    news = {name: value for name, value in NEWS.items() if name != "owner"}
+
+    with pytest.raises(errors.RefusedError):
+        JOB.create(context, news)
+
+
+def test_create_knows_its_owner_from_the_text(context, scripted):
+    """Where no owner is given, the job's own text says whose it is."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}})
+    answers(scripted, job=RUNNING, planned=plan("Edited"))
+
+    JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert len(registered(scripted)) == 1
+
+
+def test_create_rejects_hcl_of_another_job(context, cluster):
+    """The server's parse must be the job that the inputs say; both problems are told."""
+    news = NEWS | {"jobId": "other", "namespace": "default"}
+
+    with pytest.raises(errors.SpecError) as rejected:
+        JOB.create(context, news)
+
+    assert [problem.path for problem in rejected.value.problems] == ["hcl: ID", "hcl: Namespace"]
+    assert registered(cluster) == []
+
+
+def test_create_warns_when_a_group_cannot_be_placed(context, cluster, heard):
+    """A job that fits no client is registered, and the operator reads why nothing will run."""
+    failed = {"plugin": {"NodesEvaluated": 1, "ConstraintFiltered": {"missing drivers": 1}}}
+    answers(cluster, job=None, planned=plan("Added", 0, failed))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.create(context, NEWS)
+
+    [line] = heard["warn"]
+    assert line.startswith("group plugin of job storage/aws-ebs0-node cannot be placed yet: ")
+    assert "missing drivers" in line
+
+
+def test_create_that_lost_a_race_is_refused(context, cluster):
+    """A job changed between plan and registration is left as it is."""
+    conflict = "Enforcing job modify index 0: job already exists"
+    answers(cluster, job=None, planned=plan("Added", 0), register=(500, conflict))
+
+    with pytest.raises(errors.RefusedError, match=f"changed by somebody else meanwhile.*{conflict}"):
+        JOB.create(context, NEWS)
+
+
+def test_create_goes_on_after_an_answer_that_was_lost(context, cluster):
+    """A registration whose answer was lost is read back, not sent again."""
+    cluster.reply("GET", GET, 404, "job not found")
+    answers(cluster, job=RUNNING, planned=plan("Added", 0), register=(0, None))
+    answers(cluster, job=RUNNING, planned=plan("None"), register=(0, None))
+
+    assert JOB.create(context, NEWS)[0] == IDENTITY
+    assert len(registered(cluster)) == 1
+
+
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cluster):
+    """The old version runs on: that is no success, and nothing is sent again unseen."""
+    answers(cluster, job=RUNNING, planned=plan("Edited"), register=(0, None))
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
+
+    assert failed.value.kind == "ambiguous"
+    assert len(registered(cluster)) == 1
+
+
+def test_create_seen_no_more_keeps_its_id(context, cluster):
+    """A failure after the registration must not lose the job."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+
+    with pytest.raises(resource.InitFailedError, match="gone again") as failed:
+        JOB.create(context, NEWS)
+
+    assert failed.value.identity == IDENTITY
+
+
+def test_diff_of_the_text_updates_and_of_the_id_replaces():
+    """A job changes in place; another id or namespace is another job, and what that means is said."""
+    assert JOB.diff(IDENTITY, NEWS, {}, NEWS | {"hcl": "x", "adopt": True}).updates == ("hcl",)
+    found = JOB.diff(IDENTITY, NEWS, {}, NEWS | {"jobId": "x", "namespace": "y"})
+    assert found.replaces == ("jobId", "namespace")
+    assert found.notice == (
+        "stops and purges job storage/aws-ebs0-node first, then runs y/x; its plugin cannot mount or detach volumes "
+        "meanwhile, and it is refused while a volume of the plugin is claimed"
+    )
+    assert found.delete_before_replace
+
+
+@pytest.mark.parametrize(("drift", "updates"), [("Edited", ("driftType",)), ("None", ()), (None, ())])
+def test_diff_repairs_drift(drift, updates):
+    """What somebody changed in Nomad is a difference although the inputs are equal."""
+    assert JOB.diff(IDENTITY, NEWS, {"driftType": drift}, NEWS).updates == updates
+
+
+@pytest.mark.parametrize(("held", "drift"), [(RUNNING, "Edited"), (STOPPED, "Stopped")], ids=["edited", "stopped"])
+def test_read_tells_how_the_job_differs(context, cluster, held, drift):
+    """Drift is the type of Nomad's plan, or that the job was stopped."""
+    answers(cluster, job=held, planned=plan("Edited"))
+
+    inputs, outputs = JOB.read(context, IDENTITY, NEWS, {})
+
+    assert inputs == NEWS
+    assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift, "cluster": CLUSTER}
+
+
+def test_read_of_a_purged_job_is_nothing(context, cluster):
+    """A job that somebody purged is registered again."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+
+    assert JOB.read(context, IDENTITY, NEWS, {}) is None
+
+
+def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
+    """A preview without Nomad says what it could not compare, and goes on."""
+    scripted.reply("GET", GET, 0)
+
+    assert JOB.read(context, IDENTITY, NEWS, NEWS | {"version": 3}) == (NEWS, NEWS | {"version": 3})
+    assert heard["warn"] == [f"{scripted.address} is not reachable: job {IDENTITY} was not compared"]
+
+
+def test_import_takes_the_source_that_was_submitted(context, cluster):
+    """An import knows the job's text from the server, and its owner from the job."""
+    answers(cluster, job=RUNNING, planned=plan("None"))
+    cluster.reply("GET", f"{GET}/submission", 200, {"Source": NEWS["hcl"], "Format": "hcl2"})
+
+    assert JOB.read(context, IDENTITY, {}, {})[0] == NEWS
+
+
+def test_import_without_a_source_says_what_to_do(context, cluster):
+    """A job that was registered without its text cannot be imported."""
+    answers(cluster, job=RUNNING, planned=plan("None"))
+    cluster.reply("GET", f"{GET}/submission", 404, "job source not found")
+
+    with pytest.raises(errors.RefusedError, match="adopt: true"):
+        JOB.read(context, IDENTITY, {}, {})
+
+
+def test_update_registers_with_the_planned_index(context, cluster):
+    """The new text replaces the version that was planned against, no other."""
+    answers(cluster, job=RUNNING, planned=plan("Edited", 57))
+
+    outputs = JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": "new"})
+
+    [sent] = registered(cluster)
+    assert (sent["JobModifyIndex"], sent["Submission"]["Source"]) == (57, "new")
+    assert outputs["driftType"] == "None"
+
+
+def test_update_refuses_a_job_of_another_stack(context, cluster):
+    """A job that another stack took over since is left to it."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+        JOB.update(context, IDENTITY, NEWS, NEWS)
+    assert registered(cluster) == []
+
+
+def test_delete_stops_waits_and_purges(context, cluster, heard):
+    """The purge comes after the tasks have ended, so that nothing runs on unseen."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "complete"}])
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    steps = [(verb, path.partition("?")[0]) for verb, path, _ in cluster.requests if path.startswith(GET)]
+    assert steps == [("GET", GET), ("DELETE", GET), ("GET", ALLOCATIONS), ("GET", ALLOCATIONS), ("DELETE", GET)]
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
+    assert heard["status"] == ["1 task is stopping"]
+
+
+def test_delete_waits_for_a_task_on_a_client_that_is_away(context, cluster):
+    """It may run on there, and a purge would leave it behind unseen."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "unknown"}])
+
+    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(unknown\)"):
+        JOB.delete(resource.Context(connect=context.connect, timeout_s=0.001), IDENTITY, NEWS)
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
+
+
+@pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])
+def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted, claims):
+    """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
+    task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+    scripted.reply("POST", PARSE, 200, PARSED | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
+    scripted.reply("GET", GET, 200, RUNNING)
+    free = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 0}
+    held = free | claims
+    volumes = [held | {"ID": "mysql"}, free | {"ID": "x"}, held | {"ID": "y", "PluginID": "other"}]
+    scripted.reply("GET", "/v1/volumes", 200, volumes)
+
+    with pytest.raises(errors.RefusedError, match="would stay mounted and attached without it: prod/mysql;"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_goes_on_with_a_stopped_job(context, cluster):
+    """A run after an interruption waits and purges, and does not stop twice."""
+    cluster.reply("GET", GET, 200, STOPPED)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [])
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [True]
+
+
+def test_delete_of_what_is_gone_is_done(context, cluster):
+    """Nothing is left to do for a job that is gone."""
+    cluster.reply("GET", GET, 404, "job not found")
+
+    JOB.delete(context, IDENTITY, NEWS)
+
+    assert cluster.sent("DELETE") == []
+
+
+def test_delete_refuses_a_job_of_another_stack(context, cluster):
+    """A job that another stack took over since runs on."""
+    cluster.reply("GET", GET, 200, RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}})
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert cluster.sent("DELETE") == []
+
+
+def test_delete_without_a_recorded_owner_goes_on(context, cluster):
+    """An operator who names no owner is not asked for one."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [])
+
+    JOB.delete(context, IDENTITY, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert len(cluster.sent("DELETE")) == 2
+
+
+def test_delete_can_be_interrupted(context, cluster):
+    """An interrupted delete ends at once and says how far it came."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    context.cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="is stopped, not purged"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert len(cluster.sent("DELETE")) == 1
+
+
+def test_delete_names_the_tasks_that_do_not_end(context, cluster):
+    """After its deadline a delete says where to look, and purges nothing."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    hurried = resource.Context(connect=context.connect, timeout_s=0.001)
+
+    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(running\)"):
+        JOB.delete(hurried, IDENTITY, NEWS)
+    assert len(cluster.sent("DELETE")) == 1
+
+
+def members(*versions):
+    """Return what a Nomad answers of its servers."""
+    return {
+        "ServerRegion": "global",
+        "Members": [
+            {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+            for number, version in enumerate(versions)
+        ],
+    }
+
+
+@pytest.mark.parametrize("step", ["create", "update"])
+def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step):
+    """Before the job is even parsed: the name of the server, its version, and what is wanted."""
+    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", "1.9.3"))
+    news = NEWS | {"minimumNomad": "1.9.4"}
+
+    with pytest.raises(errors.RefusedError) as caught:
+        JOB.create(context, news) if step == "create" else JOB.update(context, IDENTITY, {}, news)
+
+    assert str(caught.value) == (
+        "job storage/aws-ebs0-node wants Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
+        "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+    )
+    assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
+
+
+def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
+    """The version is neither recorded nor compared: another one changes nothing that runs."""
+    cluster.reply("GET", "/v1/agent/members", 200, members("2.0.5"))
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    news = NEWS | {"minimumNomad": "1.9.4"}
+
+    _identity, outputs = JOB.create(context, news)
+
+    assert "minimumNomad" not in outputs
+    assert heard["warn"] == []
+    assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.ResourceDiff()
+
+
+def test_token_that_may_not_see_the_servers_is_told(context, cluster, heard):
+    """The job is run all the same."""
+    cluster.reply("GET", "/v1/agent/members", 403, "Permission denied")
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.create(context, NEWS | {"minimumNomad": "1.9.4"})
+
+    [line] = heard["warn"]
+    assert "job storage/aws-ebs0-node wants Nomad 1.9.4 or later, and the servers' versions cannot be seen" in line
+
+
+def test_version_that_is_none_is_refused():
+    """The form is told."""
+    _inputs, failures = JOB.check(NEWS | {"minimumNomad": "newest"})
+
+    assert "minimumNomad" in str(failures)
+
+
+RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+STEPS = {
+    "read": lambda context: JOB.read(context, IDENTITY, NEWS, RECORDED),
+    "update": lambda context: JOB.update(context, IDENTITY, RECORDED, NEWS | {"adopt": True}),
+    "delete": lambda context: JOB.delete(context, IDENTITY, RECORDED),
+}
+
+
+def changes(script):
+    """Return method and path of every request that changes something."""
+    asks = {"GET"}
+    return [
+        (verb, path) for verb, path, _ in script.requests if verb not in asks and not path.startswith((PARSE, PLAN))
+    ]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unmarked", "marked"])
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held):
+    """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=held, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        STEPS[step](context)
+
+    assert str(caught.value) == (
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster {OTHER}; nothing was "
+        "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`"
+    )
+    assert changes(scripted) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_job_in_a_cluster_without_an_identity_is_not_taken_for_ours(context, scripted, step):
+    """The recorded cluster has an identity; where it was lost, the refusal says how to put it back."""
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=FOREIGN, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        STEPS[step](context)
+
+    assert f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {scripted.address} has no" in str(
+        caught.value
+    )
+    assert f"`nomad var put -namespace default nomad-csi/cluster id={CLUSTER}`" in str(caught.value)
+    assert changes(scripted) == []
+
+
+def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scripted, heard):
+    """It is gone from the stack, and what runs in the other cluster is told of."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("GET", GET, 404, "job not found")
+
+    assert JOB.read(context, IDENTITY, NEWS, RECORDED) is None
+
+    [line] = heard["warn"]
+    assert line.startswith(f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster")
+    assert line.endswith("which has no such job; what runs in the other is not in this stack any more")
+
+
+def test_delete_in_another_cluster_without_the_job_is_refused(context, scripted):
+    """It runs in the other one."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("GET", GET, 404, "job not found")
+
+    with pytest.raises(errors.RefusedError, match=f"recorded in cluster {CLUSTER}"):
+        JOB.delete(context, IDENTITY, RECORDED)
+
+
+def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
+    """Neither the job nor an identity is there."""
+    scripted.reply("GET", GET, 404, "job not found")
+
+    JOB.delete(context, IDENTITY, RECORDED)
+
+    assert changes(scripted) == []
+
+
+@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unmarked"])
+def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, held, taken_in):
+    """An older release recorded none: the cluster is recorded once a job with our mark is seen in it."""
+    answers(cluster, job=held, planned=plan("None"))
+    before = {name: value for name, value in RECORDED.items() if name != "cluster"}
+
+    _inputs, read = JOB.read(context, IDENTITY, NEWS, before)
+    updated = JOB.update(context, IDENTITY, before, NEWS)
+
+    expected = RECORDED if taken_in else before
+    assert (read, updated) == (expected, expected | {"nonce": updated["nonce"]})
+
+
+@pytest.mark.parametrize("recorded", [RECORDED, {}], ids=["recorded", "imported"])
+def test_token_that_may_not_read_the_identity_compares_nothing(context, scripted, recorded):
+    """What is recorded stays, and nothing is invented."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 403, "Permission denied")
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=RUNNING, planned=plan("None"))
+
+    _inputs, outputs = JOB.read(context, IDENTITY, NEWS, recorded)
+
+    assert outputs.get("cluster") == recorded.get("cluster")
+
+
+def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted):
+    """Where the mark of an owner is to be left; without an owner nothing but the job is made."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 404, "variable not found")
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=None, planned=plan("Added", 0))
+    scripted.reply("GET", GET, 200, RUNNING)
+
+    _identity, outputs = JOB.create(context, NEWS)
+
+    assert outputs["cluster"] == CLUSTER
+    made = [path.partition("?")[0] for _verb, path in changes(scripted)]
+    assert made == [IDENTITY_VARIABLE, OWNER_RECORDS, "/v1/jobs"]
+
+
+def test_create_without_an_owner_makes_no_identity(context, scripted):
+    """Nobody's job leaves no trace of ours."""
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=None, planned=plan("Added", 0))
+    scripted.reply("GET", GET, 200, FOREIGN)
+
+    _identity, outputs = JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert "cluster" not in outputs
+    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == ["/v1/jobs"]

@@ -1,0 +1,432 @@
+"""A volume is registered anew in one step: checked first, and put back where Nomad does not take its successor."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.nomad import volumes
+from nomad_csi.resources import plugin_health, registration_anew, volume_registration
+from nomad_csi.resources.frame import resource
+from tests.resources import test_volume_registration as samples
+
+VOLUME = volume_registration.VolumeRegistrationResource()
+PATH, PLUGIN = samples.PATH, "/v1/plugin/csi/aws-ebs0"
+IDENTITY, HELD, CLAIM = samples.IDENTITY, samples.HELD, samples.CLAIM
+PASSWORD = "canary-5f1c"
+OLD = samples.NEWS | {"secrets": {"password": PASSWORD}}
+OUTPUTS = OLD | {"controllerRequired": True}
+NEWS = OLD | {"externalId": "vol-2"}
+MOVED = HELD | {"ExternalID": "vol-2"}
+HEALTHY = {
+    "ID": "aws-ebs0",
+    "ControllerRequired": True,
+    "Controllers": {"id-a": {"AllocID": "alloc-c", "Healthy": True}},
+    "Nodes": {"id-a": {"AllocID": "alloc-n", "Healthy": True}},
+}
+REFUSAL = "controller validate volume: rpc error: code = NotFound desc = no vol-2"
+GONE = (404, "volume not found")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Let the way back not pause."""
+    monkeypatch.setattr(registration_anew, "PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def answers(scripted):
+    """Queue what Nomad answers of the volume: ``answers(reads, registrations, deregistration)``, pairs each."""
+
+    def queue(reads, registrations=(), deregistration=(200, "")):
+        scripted.reply("GET", PLUGIN, 200, HEALTHY)
+        for status, body in reads:
+            scripted.reply("GET", PATH, status, body)
+        for status, body in registrations:
+            scripted.reply("PUT", PATH, status, body)
+        scripted.reply("DELETE", PATH, *deregistration)
+
+    return queue
+
+
+@pytest.fixture
+def wrote(scripted):
+    """Return a function that gives what was changed, in order: deregistrations, and documents that were sent."""
+
+    def given():
+        return [
+            body["Volumes"][0]["ExternalID"] if body else verb
+            for verb, path, body in scripted.requests
+            if verb != "GET" and path.startswith(PATH)
+        ]
+
+    return given
+
+
+def update(context, news=NEWS, recorded=OUTPUTS):
+    return VOLUME.update(context, IDENTITY, recorded, news)
+
+
+def test_what_nomad_never_changes_is_registered_anew_in_one_update(context, answers, wrote, scripted):
+    """Asked first, deregistered without force, registered, and recorded as it is."""
+    answers([(200, HELD), (200, MOVED)], [(200, {})])
+
+    outputs = update(context)
+
+    assert wrote() == ["DELETE", "vol-2"]
+    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
+    asked = [(verb, path.partition("?")[0]) for verb, path, _ in scripted.requests]
+    assert asked.index(("GET", PLUGIN)) < asked.index(("DELETE", PATH))
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+@pytest.mark.parametrize(
+    ("news", "held"),
+    [
+        ({"pluginId": "aws-ebs0"}, {"PluginID": "aws-ebs1"}),
+        ({"name": "new"}, {}),
+        ({"parameters": {"a": "b"}}, {}),
+        ({"parameters": None}, {"Parameters": {"a": "b"}}),
+        ({"context": None}, {}),
+        ({"requiredTopologies": None}, {}),
+        ({}, {"Topologies": [], "RequestedTopologies": None}),
+    ],
+)
+def test_every_part_that_nomad_keeps_is_changed_so(context, answers, wrote, news, held):
+    """Also what it would accept and leave as it is, such as an emptied context."""
+    wanted = {name: value for name, value in (OLD | news).items() if value is not None}
+    shown = HELD | held
+    answers([(200, shown), (200, shown)], [(200, {})])
+    recorded = VOLUME.read(context, IDENTITY, OLD, OUTPUTS)[1]
+
+    update(context, wanted, recorded)
+
+    assert wrote() == ["DELETE", "vol-1"]
+
+
+def test_places_in_another_order_are_no_reason(context, answers, wrote):
+    """Nomad compares their order, and means none by it."""
+    places = [{"segments": {"zone": "a"}}, {"segments": {"zone": "b"}}]
+    held = [{"Segments": {"zone": "a"}}, {"Segments": {"zone": "b"}}]
+    shown = HELD | {"RequestedTopologies": {"Required": held}, "Topologies": held}
+    answers([(200, shown), (200, shown)], [(200, {})])
+    recorded = OUTPUTS | {"requiredTopologies": places}
+
+    update(context, OLD | {"requiredTopologies": places[::-1]}, recorded)
+
+    assert wrote() == ["vol-1"]
+
+
+def test_places_read_in_the_order_in_which_they_are_declared(context, answers):
+    """An update that Nomad has nothing to change for is not planned again."""
+    declared = [{"segments": {"zone": "b"}}, {"segments": {"zone": "a"}}]
+    held = [{"Segments": {"zone": "a"}}, {"Segments": {"zone": "b"}}]
+    answers([(200, HELD | {"RequestedTopologies": {"Required": held}, "Topologies": held})])
+    recorded = OLD | {"requiredTopologies": declared}
+
+    assert VOLUME.read(context, IDENTITY, recorded, recorded)[0]["requiredTopologies"] == declared
+
+
+def test_a_successor_that_is_refused_is_undone(context, answers, wrote, scripted):
+    """With secrets and mount flags, which Nomad shows nobody."""
+    answers([(200, HELD), (*GONE,), (200, HELD)], [(500, REFUSAL), (200, {})])
+
+    with pytest.raises(errors.NomadCsiError) as failed:
+        update(context)
+
+    assert wrote() == ["DELETE", "vol-2", "vol-1"]
+    [_, back] = [body["Volumes"][0] for _, body in scripted.sent("PUT")]
+    assert back["Secrets"] == {"password": PASSWORD}
+    assert back["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
+    assert back["RequestedTopologies"] == {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]}
+    assert back["Context"] == {"tier": "fast"}
+    assert str(failed.value).startswith(
+        "volume prod/mysql is registered for vol-1 as before: its successor failed, and the old registration was put "
+        "back: "
+    )
+    assert REFUSAL in str(failed.value)
+
+
+def test_what_could_not_be_put_back_is_said_with_what_mends_it(context, answers, wrote):
+    """Nobody is to find out by a job that does not start."""
+    answers([(200, HELD), GONE], [(500, REFUSAL), (500, "rpc error: Permission denied")])
+
+    with pytest.raises(errors.NomadCsiError) as failed:
+        update(context)
+
+    told = str(failed.value)
+    assert wrote() == ["DELETE", "vol-2", "vol-1"]
+    assert told.startswith("volume prod/mysql is NOT registered now: ")
+    assert REFUSAL in told
+    assert "putting back its registration for vol-1 failed, too: " in told
+    assert told.endswith(
+        "its storage was not touched; correct the cause and run `pulumi up`, which registers what the program declares"
+    )
+
+
+def test_an_outage_of_nomad_in_between_is_waited_out(context, answers, wrote, heard):
+    """A change of leader must not leave the volume unregistered."""
+    answers(
+        [(200, HELD), (0, None), (500, "No cluster leader"), GONE, GONE, (200, HELD)],
+        [(500, "No cluster leader"), (500, "No cluster leader"), (200, {})],
+    )
+
+    with pytest.raises(errors.NomadCsiError, match="is registered for vol-1 as before"):
+        update(context)
+
+    assert wrote() == ["DELETE", "vol-2", "vol-1", "vol-1"]
+    assert all(line.startswith("not registered, trying to put it back: ") for line in heard["status"])
+
+
+def test_an_outage_that_lasts_ends_with_the_truth(context, answers, monkeypatch):
+    """What cannot be read is not called registered."""
+    monkeypatch.setattr(registration_anew, "OUTAGE_S", 0.0)
+    answers([(200, HELD), (500, "No cluster leader")], [(500, "No cluster leader")])
+
+    with pytest.raises(errors.NomadCsiError, match="volume prod/mysql is NOT registered now: "):
+        update(context)
+
+
+def test_a_successor_whose_answer_was_lost_is_read_back(context, answers, wrote):
+    """It is there, so nothing is put back."""
+    answers([(200, HELD), (200, MOVED), (200, MOVED)], [(0, None)])
+
+    assert update(context)["externalId"] == "vol-2"
+    assert wrote() == ["DELETE", "vol-2"]
+
+
+def test_a_successor_that_arrives_late_is_found(context, answers, wrote):
+    """Nomad goes on without its caller: the old one is refused then, and the new one is what was wanted."""
+    late = "unable to update volume: 1 error occurred:\n\t* volume external ID cannot be updated\n\n"
+    answers([(200, HELD), GONE, GONE, (200, MOVED)], [(0, None), (500, late)])
+
+    assert update(context)["externalId"] == "vol-2"
+    assert wrote() == ["DELETE", "vol-2", "vol-1"]
+
+
+def test_another_registration_in_between_is_left_alone(context, answers, wrote):
+    """It is neither ours to change nor to hide."""
+    answers(
+        [(200, HELD), (200, HELD | {"ExternalID": "vol-9"})],
+        [(500, "unable to update volume: 1 error occurred:\n\t* volume external ID cannot be updated\n\n")],
+    )
+
+    with pytest.raises(errors.NomadCsiError, match="was registered for vol-9 by somebody else meanwhile"):
+        update(context)
+    assert wrote() == ["DELETE", "vol-2"]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "expected"),
+    [
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs1), got 'aws-ebs0'; did you mean"),
+        ((200, {"ID": "aws-ebs0"}), "expected a healthy plugin, got 'aws-ebs0': no instance is healthy; look at"),
+        (
+            (200, HEALTHY | {"Controllers": {"id-a": {"AllocID": "alloc-c", "Healthy": False}}}),
+            "expected a plugin with a healthy controller, got 'aws-ebs0': 0 of 1 are healthy; look at its jobs",
+        ),
+        (
+            (200, HEALTHY | {"Provider": "ebs.csi.aws.com"}),
+            "externalId: expected an EBS volume id such as vol-0123456789abcdef0, or local-ebs://dev/xvdbz, got "
+            "'vol-2'",
+        ),
+    ],
+)
+def test_a_successor_that_cannot_work_takes_nothing_away(context, scripted, wrote, plugin, expected):
+    """Neither in the preview nor in the update."""
+    scripted.reply("GET", PLUGIN, *plugin)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs1"}])
+    scripted.reply("GET", PATH, 200, HELD)
+
+    with pytest.raises(errors.RefusedError) as previewed:
+        VOLUME.preflight(context, OUTPUTS, NEWS)
+    with pytest.raises(errors.RefusedError) as updated:
+        update(context)
+
+    assert str(previewed.value) == str(updated.value)
+    assert str(updated.value).startswith("prod/mysql stays as it is, because what is to follow would not work: ")
+    assert expected in str(updated.value)
+    assert wrote() == []
+
+
+def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, scripted, wrote):
+    """The program waits for it before it registers; the update looks."""
+    scripted.reply("GET", "/v1/plugins", 200, [])
+    scripted.reply("GET", "/v1/plugin/csi/new", 404, "plugin not found")
+    scripted.reply("GET", PATH, 200, HELD)
+    context.operation.declare(plugin_health.PluginHealthResource.token, "urn:health", {"pluginId": "new"})
+
+    VOLUME.preflight(context, OUTPUTS, OLD | {"pluginId": "new"})
+    with pytest.raises(errors.RefusedError):
+        update(context, OLD | {"pluginId": "new"})
+
+    assert wrote() == []
+
+
+def test_claims_are_told_in_a_preview_and_refused_in_the_update(context, answers, wrote, heard):
+    """They may be gone by then."""
+    answers([(200, HELD | CLAIM)])
+
+    VOLUME.preflight(context, OUTPUTS, NEWS)
+    with pytest.raises(errors.RefusedError, match="is claimed and stays registered: "):
+        update(context)
+
+    [warning] = [line for line in heard["warn"] if "claimed" in line]
+    assert warning.startswith("volume prod/mysql is claimed now, and `up` refuses this change while it is: ")
+    assert "prod/db" in warning
+    assert wrote() == []
+
+
+def test_a_claim_in_the_last_moment_is_nomads_to_refuse(context, answers, wrote):
+    """Nothing is registered for another storage then."""
+    answers([(200, HELD), (200, HELD | CLAIM)], deregistration=(500, "volume in use: mysql"))
+
+    with pytest.raises(errors.RefusedError, match="prod/db"):
+        update(context)
+    assert wrote() == ["DELETE"]
+
+
+@pytest.mark.parametrize("ask", ["preview", "update"])
+def test_flags_that_nobody_knows_keep_the_registration(context, answers, wrote, ask):
+    """It could not be put back as it was."""
+    answers([(200, HELD)])
+    recorded = OUTPUTS | {"mountOptions": {"fsType": "ext4"}, "foreignMountFlags": True}
+
+    with pytest.raises(errors.RefusedError, match="mount flags of it that the state does not have"):
+        VOLUME.preflight(context, recorded, NEWS) if ask == "preview" else update(context, recorded=recorded)
+    assert wrote() == []
+
+
+@pytest.mark.parametrize("shown", [{"ExternalID": "vol-9"}, {"PluginID": "other"}, {"Parameters": {"a": "b"}}])
+def test_what_changed_since_it_was_read_is_not_taken_away(context, answers, wrote, shown):
+    """Somebody registered it anew; a refresh shows what."""
+    answers([(200, HELD | shown)])
+
+    with pytest.raises(errors.RefusedError, match="is not as recorded any more; nothing was changed: "):
+        update(context)
+    assert wrote() == []
+
+
+def test_an_interruption_before_the_deregistration_changes_nothing(context, answers, wrote):
+    """And is answered as one."""
+    answers([(200, HELD)])
+    context.cancelled.set()
+
+    with pytest.raises(
+        errors.CancelledError, match="cancelled before prod/mysql was deregistered; nothing was changed"
+    ):
+        update(context)
+    assert wrote() == []
+
+
+def test_an_interruption_after_the_deregistration_waits_for_the_registration(context, answers, wrote, monkeypatch):
+    """Between the two the volume is in nobody's cluster."""
+    answers([(200, HELD), (200, MOVED)], [(200, {})])
+    deregister = volumes.deregister
+    monkeypatch.setattr(volumes, "deregister", lambda *given: (deregister(*given), context.cancelled.set()))
+
+    assert update(context)["externalId"] == "vol-2"
+    assert wrote() == ["DELETE", "vol-2"]
+
+
+def test_a_killed_update_is_finished_by_the_next_run(context, scripted, wrote):
+    """Read finds nothing, so that the engine creates what the program declares."""
+    scripted.reply("GET", PATH, *GONE)
+    scripted.reply("GET", PATH, *GONE)
+    scripted.reply("GET", PATH, 200, MOVED)
+    scripted.reply("PUT", PATH, 200, {})
+
+    assert VOLUME.read(context, IDENTITY, OLD, OUTPUTS) is None
+    assert VOLUME.create(context, NEWS)[1]["externalId"] == "vol-2"
+    assert wrote() == ["vol-2"]
+
+
+def test_a_volume_that_is_gone_is_registered_by_the_update(context, answers, wrote):
+    """There is nothing to take away."""
+    answers([GONE, (200, MOVED)], [(200, {})])
+
+    update(context)
+
+    assert wrote() == ["vol-2"]
+
+
+def test_a_preview_without_nomad_says_what_was_not_compared(context, scripted, heard):
+    """In the words of a refresh, so that it is said once."""
+    scripted.reply("GET", PATH, 0)
+
+    VOLUME.preflight(context, OUTPUTS, NEWS)
+
+    assert heard["warn"] == [f"{scripted.address} is not reachable: volume prod/mysql was not compared"]
+
+
+def test_a_preview_goes_on_where_the_token_may_not_ask(context, scripted, heard):
+    """And says why nothing was checked."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PLUGIN, 403, "Permission denied")
+
+    VOLUME.preflight(context, OUTPUTS, NEWS)
+
+    [line] = heard["warn"]
+    assert line.startswith("volume prod/mysql was not checked: GET /v1/plugin/csi/aws-ebs0: status 403: ")
+
+
+@pytest.mark.parametrize(
+    "news",
+    [OLD, OLD | {"secrets": {"password": "new"}}, NEWS | {"volumeId": resource.UNKNOWN}],
+)
+def test_a_preview_asks_nothing_where_nothing_is_taken_away(context, scripted, news):
+    """A change in place is Nomad's to refuse."""
+    VOLUME.preflight(context, OUTPUTS, news)
+
+    assert scripted.requests == []
+
+
+def test_a_preview_leaves_out_what_is_not_known_yet(context, scripted, wrote, heard):
+    """Storage and plugin of this run."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    VOLUME.preflight(context, OUTPUTS, OLD | {"externalId": resource.UNKNOWN, "pluginId": resource.UNKNOWN})
+
+    assert not [path for path, _ in scripted.sent("GET") if "plugin" in path]
+    assert (wrote(), heard["warn"]) == ([], [])
+
+
+def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
+    """A warning: its job may be made in the same run, by what this package does not see. Nomad is asked once."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+
+    for plugin_id in ("aws-esb0", "aws-ebs0", resource.UNKNOWN):
+        VOLUME.preflight(context, {}, OLD | {"pluginId": plugin_id})
+
+    assert heard["warn"] == [
+        "pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-esb0'; did you mean aws-ebs0; `up` fails "
+        "unless this run starts it first"
+    ]
+    assert len([path for path, _ in scripted.sent("GET") if path.startswith("/v1/plugins")]) == 1
+
+
+def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, scripted, wrote):
+    """The engine deletes first: what the program declares for the same URN is what follows."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    scripted.reply("GET", "/v1/plugin/csi/gone", 404, "plugin not found")
+    scripted.reply("GET", "/v1/volume/csi/moved", 404, "volume not found")
+    moved = OLD | {"volumeId": "moved", "pluginId": "gone"}
+    context.operation.declare(VOLUME.token, "", moved)
+
+    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):
+        VOLUME.preflight(context, OUTPUTS, moved)
+    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+    assert wrote() == []
+
+
+def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
+    """The engine deletes what was pending after its successor was registered under the same id."""
+    context.operation.create(VOLUME.token, IDENTITY)
+
+    VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert scripted.requests == []
+    assert heard["warn"] == [
+        "volume prod/mysql stays registered: a newer resource of this stack holds it (moved, or replaced)"
+    ]

@@ -1,0 +1,223 @@
+"""Rendered files are written whole, stay below the root, and never take the place of somebody else's file."""
+
+import hashlib
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.render import disk
+from nomad_csi.resources import rendered_file
+from nomad_csi.resources.frame import resource
+
+OURS = disk.signed('id = "a"\n')
+NEW = disk.signed('id = "b"\n')
+FILE = rendered_file.RenderedFileResource()
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../a", "a/../b", "a//b", "./a", ".", "a/", "a\nb", "a\x00b"])
+def test_check_rejects_paths_that_are_not_below_the_root(path):
+    """A path is relative, has one spelling, and cannot lead out."""
+    _, failures = FILE.check({"path": path, "content": "x"})
+
+    assert [failure.path for failure in failures] == ["path"]
+
+
+def test_check_accepts_empty_and_unknown_content():
+    """A file may be empty, and its text may follow from resources that are not made yet."""
+    assert FILE.check({"path": "a.hcl", "content": ""}) == ({"path": "a.hcl", "content": ""}, ())
+    assert FILE.check({"path": resource.UNKNOWN, "content": resource.UNKNOWN})[1] == ()
+
+
+def test_create_writes_the_file_with_its_folders(context):
+    """The file has exactly the text, is readable for all, and its hash is an output."""
+    identity, outputs = FILE.create(context, {"path": "rendered/jobs/a.hcl", "content": 'id = "ä"\r\n'})
+
+    written = context.root / "rendered/jobs/a.hcl"
+    assert identity == "rendered/jobs/a.hcl"
+    assert written.read_bytes() == 'id = "ä"\r\n'.encode()
+    assert written.stat().st_mode & 0o777 == 0o644
+    assert outputs == {"path": identity, "content": 'id = "ä"\r\n', "sha256": sha256('id = "ä"\r\n')}
+    assert [item.name for item in written.parent.iterdir()] == ["a.hcl"]
+
+
+def test_create_twice_is_one_file(context):
+    """A run that goes on after an interruption finds its own file and is content."""
+    first = FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+    assert FILE.create(context, {"path": "a.hcl", "content": OURS}) == first
+
+
+def test_create_overwrites_a_file_that_is_ours(context):
+    """A rendered file of an earlier run gives way."""
+    (context.root / "a.hcl").write_text(OURS)
+
+    FILE.create(context, {"path": "a.hcl", "content": NEW})
+
+    assert (context.root / "a.hcl").read_text() == NEW
+
+
+def test_create_refuses_a_file_that_was_edited(context):
+    """What somebody wrote below our first line is not lost, and the advice is another one."""
+    (context.root / "a.hcl").write_text(OURS + "# mine\n")
+
+    with pytest.raises(errors.RefusedError, match=r"a\.hcl is not overwritten, because it was edited since"):
+        FILE.create(context, {"path": "a.hcl", "content": NEW})
+    assert (context.root / "a.hcl").read_text() == OURS + "# mine\n"
+
+
+def test_create_refuses_a_file_of_somebody_else(context):
+    """A file that nomad-csi did not write stays as it is."""
+    (context.root / "a.hcl").write_text("mine")
+
+    with pytest.raises(errors.RefusedError, match=r"a\.hcl is not overwritten, because nomad-csi did not write"):
+        FILE.create(context, {"path": "a.hcl", "content": OURS})
+    assert (context.root / "a.hcl").read_text() == "mine"
+
+
+def test_create_without_a_root_says_where_to_set_it(context):
+    """The plugin's working directory is never used in place of a root."""
+    without = resource.Context(connect=context.connect)
+
+    with pytest.raises(errors.SpecError, match="set root on the nomad-csi provider, or NOMAD_CSI_ROOT"):
+        FILE.create(without, {"path": "a.hcl", "content": OURS})
+
+
+@pytest.mark.parametrize("link", ["out", "out/deeper"])
+def test_create_refuses_a_link_out_of_the_root(context, tmp_path_factory, link):
+    """A symbolic link cannot lead a write out of the root."""
+    outside = tmp_path_factory.mktemp("outside")
+    (context.root / "out").symlink_to(outside)
+
+    with pytest.raises(errors.RefusedError, match="a symbolic link leads elsewhere"):
+        FILE.create(context, {"path": f"{link}/a.hcl", "content": OURS})
+    assert list(outside.iterdir()) == []
+
+
+def test_create_refuses_a_file_that_is_a_link(context):
+    """The file itself is no link."""
+    (context.root / "a.hcl").symlink_to(context.root / "b.hcl")
+
+    with pytest.raises(errors.RefusedError, match="remove the link"):
+        FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+
+def test_create_in_a_file_as_folder_is_an_error(context):
+    """What the disk refuses is told with the path."""
+    (context.root / "a").write_text("")
+
+    with pytest.raises(errors.NomadCsiError, match=r"a/b\.hcl: cannot be (read|written): Not a directory"):
+        FILE.create(context, {"path": "a/b.hcl", "content": OURS})
+
+
+def test_preview_computes_the_hash_when_it_can():
+    """What depends on the hash is known in a preview, unless the text is not."""
+    assert FILE.preview({"path": "a", "content": "x"}) == ("a", {"path": "a", "content": "x", "sha256": sha256("x")})
+    assert FILE.preview({"path": "a", "content": resource.UNKNOWN})[1]["sha256"] == resource.UNKNOWN
+
+
+def test_read_shows_an_edited_file_as_another_content(context):
+    """An edit by hand differs from the program; the hash stays that of what was written."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text("edited")
+
+    inputs, live = FILE.read(context, "a.hcl", {"path": "a.hcl", "content": OURS}, outputs)
+
+    assert inputs == {"path": "a.hcl", "content": "edited"}
+    assert live == inputs | {"sha256": sha256(OURS)}
+    assert FILE.diff("a.hcl", inputs, live, {"path": "a.hcl", "content": OURS}).updates == ("content",)
+
+
+def test_read_of_a_removed_file_is_nothing(context):
+    """A file removed by hand is made again."""
+    assert FILE.read(context, "a.hcl", {"path": "a.hcl", "content": "x"}, {}) is None
+
+
+def test_update_replaces_what_it_wrote(context):
+    """The file of the last run gives way to the new text."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
+
+    assert (context.root / "a.hcl").read_text() == NEW
+
+
+def test_update_repairs_a_file_whose_edit_was_shown(context):
+    """A refresh has seen the edit, so the operator saw the difference and went on: the spec decides."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+    _, seen = FILE.read(context, "a.hcl", {}, outputs)
+
+    FILE.update(context, "a.hcl", seen, {"path": "a.hcl", "content": OURS})
+
+    assert (context.root / "a.hcl").read_text() == OURS
+
+
+def test_update_refuses_a_file_whose_edit_nobody_has_seen(context):
+    """An edit that no refresh has shown is not thrown away."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+
+    with pytest.raises(errors.RefusedError, match="run `pulumi refresh` and look at the difference"):
+        FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
+    assert (context.root / "a.hcl").read_text() == OURS + "edited"
+
+
+def test_update_knows_a_file_without_our_line_by_its_hash(context):
+    """A text that cannot hold a comment is known by what was written."""
+    _, outputs = FILE.create(context, {"path": "policy.json", "content": "{}"})
+
+    FILE.update(context, "policy.json", outputs, {"path": "policy.json", "content": "[]"})
+
+    assert (context.root / "policy.json").read_text() == "[]"
+
+
+def test_update_refuses_a_file_put_in_its_place(context):
+    """Somebody else's file in our place stays, even when a refresh has seen it."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text("theirs")
+    _, seen = FILE.read(context, "a.hcl", {}, outputs)
+
+    with pytest.raises(errors.RefusedError, match="is not overwritten"):
+        FILE.update(context, "a.hcl", seen, {"path": "a.hcl", "content": OURS})
+
+
+def test_diff_of_the_path_is_a_new_file():
+    """A file at another path is another file."""
+    assert FILE.diff("a", {"path": "a", "content": "x"}, {}, {"path": "b", "content": "x"}).replaces == ("path",)
+
+
+def test_delete_removes_the_file_and_the_folders_it_leaves_empty(context):
+    """What the file needed goes with it; the root and folders with other files stay."""
+    _, outputs = FILE.create(context, {"path": "rendered/jobs/a.hcl", "content": OURS})
+    (context.root / "rendered/keep").write_text("")
+
+    FILE.delete(context, "rendered/jobs/a.hcl", outputs)
+    FILE.delete(context, "rendered/jobs/a.hcl", outputs)
+
+    assert [item.name for item in (context.root / "rendered").iterdir()] == ["keep"]
+
+
+def test_delete_leaves_an_edited_file_and_warns(context, heard):
+    """Work that somebody did by hand is not thrown away."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+
+    FILE.delete(context, "a.hcl", outputs)
+
+    assert (context.root / "a.hcl").read_text() == OURS + "edited"
+    assert heard["warn"] == ["a.hcl was edited after it was written, and stays"]
+
+
+def test_delete_leaves_an_edited_file_that_a_refresh_has_seen(context):
+    """The work is thrown away as little as before."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(OURS + "edited")
+    _, seen = FILE.read(context, "a.hcl", {}, outputs)
+
+    FILE.delete(context, "a.hcl", seen)
+
+    assert (context.root / "a.hcl").read_text() == OURS + "edited"

@@ -1,0 +1,826 @@
+"""Owner marks through the resources, on a stand-in agent: taken first, removed last, and kept apart by cluster."""
+
+import contextlib
+import dataclasses
+import threading
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.claims import claim_replacement, repair_steps
+from nomad_csi.nomad import volumes
+from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.registration import batch_coalesce, batch_register, batch_send, deregistration
+from nomad_csi.resources import created_volume, plugin_job, volume_document, volume_registration
+from nomad_csi.resources.frame import operations, resource
+from nomad_csi_sandbox.nomad import cluster, server, state
+from nomad_csi_sandbox.nomad.clients import nodes
+from tests import acl
+
+OWNED = "shop/prod"
+OTHER = "bank/prod"
+IDENTITY = "default/mysql"
+PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
+VOLUME = "/v1/volume/csi/mysql"
+RESOURCE = volume_registration.VolumeRegistrationResource()
+NEWS = {
+    "volumeId": "mysql",
+    "namespace": "default",
+    "name": "mysql",
+    "externalId": "fs-1",
+    "pluginId": "efs",
+    "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}],
+    "context": {"tier": "fast"},
+    "storage": {"shared": True},
+    "owner": OWNED,
+}
+OF_OTHER = NEWS | {"owner": OTHER}
+JOB = """job "plugin" {
+  datacenters = ["nowhere"]
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      config {
+        command = "true"
+      }
+    }
+  }
+}
+"""
+CLAIMANT = registration_ownership.Claimant(owner=OWNED)
+NOBODY = registration_ownership.ANYBODY
+TO_OTHER = registration_ownership.Claimant(owner=OTHER)
+
+
+@dataclasses.dataclass
+class Side:
+    """One caller of one cluster: its step context, and what it sent and was told."""
+
+    context: resource.Context
+    client: nomad.Nomad
+    sent: list
+    told: list
+
+    def wrote(self):
+        """Return what it changed, in order."""
+        return [(method, path) for method, path in self.sent if method != "GET"]
+
+    def owner(self, volume_id="mysql"):
+        """Return whose the volume is; null without a mark."""
+        return registration_ownership.of(self.client).labels([("default", volume_id)]).get(("default", volume_id))
+
+
+@pytest.fixture
+def clusters(tmp_path, monkeypatch):
+    """Start a cluster with a plugin: ``clusters("a")``; callers of it come from ``side``."""
+    monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
+    with contextlib.ExitStack() as stack:
+
+        def start(name, **settings):
+            node = nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")
+            made = cluster.Settings(data_dir=tmp_path / name, nodes=[node], environment={}, **settings)
+            serving = stack.enter_context(server.Server(cluster.Cluster(made)))
+            serving.cluster.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)
+            return serving
+
+        yield start
+
+
+@pytest.fixture
+def side():
+    """Return a caller of a cluster: ``side(cluster)``, with a client and so with knowledge of its own."""
+    with contextlib.ExitStack() as stack:
+
+        def make(serving, token=""):
+            sent, told = [], []
+            connection = nomad.Connection(address=serving.url, token=token)
+            client = nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path)))
+            stack.enter_context(client)
+            context = resource.Context(connect=lambda: client, warn=told.append, cancelled=threading.Event())
+            return Side(context=context, client=client, sent=sent, told=told)
+
+        yield make
+
+
+@pytest.fixture
+def ours(clusters, side):
+    """A caller of the one cluster."""
+    return side(clusters("a"))
+
+
+@pytest.fixture
+def held(ours):
+    """The volume, registered by the first stack; return what is recorded of it."""
+    _, outputs = RESOURCE.create(ours.context, NEWS)
+    ours.sent.clear()
+    return outputs
+
+
+def test_volume_is_marked_before_it_is_registered(ours):
+    """And what is recorded says so, and in which cluster."""
+    identity, outputs = RESOURCE.create(ours.context, NEWS)
+
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE), ("PUT", VOLUME)]
+    assert (identity, outputs["owner"], outputs["marked"]) == (IDENTITY, OWNED, True)
+    assert len(outputs["cluster"]) == 36
+    assert ours.owner() == OWNED
+
+
+@pytest.mark.usefixtures("held")
+def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
+    """With the owner's name, although both want the very same."""
+    with pytest.raises(errors.RefusedError) as caught:
+        RESOURCE.create(ours.context, OF_OTHER)
+
+    assert str(caught.value) == (
+        "volume default/mysql belongs to stack shop/prod; nothing was changed: set adopt: true to take it over, or "
+        "choose another id"
+    )
+    assert ours.wrote() == []
+
+
+def test_rejects_a_mark_without_its_volume_too(ours, held):
+    """Somebody deregistered it by hand: its stack will have it back."""
+    volumes.deregister(ours.client, "default", "mysql")
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(ours.context, OF_OTHER)
+
+    assert ours.wrote() == []
+    again = RESOURCE.create(ours.context, NEWS)[1]
+    assert again == held | {"nonce": again["nonce"]}
+
+
+def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
+    """Its updates and its deletion are refused with the name of the new owner."""
+    _, adopted = RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
+    ours.sent.clear()
+
+    for step in (
+        lambda: RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"context": {"tier": "slow"}}),
+        lambda: RESOURCE.delete(ours.context, IDENTITY, held),
+    ):
+        with pytest.raises(errors.RefusedError) as caught:
+            step()
+        assert str(caught.value) == (
+            "volume default/mysql belongs to stack bank/prod now; nothing was changed: set adopt: true to take it "
+            "back, or remove it from this stack with `pulumi state delete`"
+        )
+    assert (ours.wrote(), ours.owner(), adopted["marked"]) == ([], OTHER, True)
+
+
+def test_first_stack_takes_it_back(ours, held):
+    """By an update that adopts."""
+    RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
+
+    RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"adopt": True})
+
+    assert ours.owner() == OWNED
+
+
+def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
+    """Registered before there were marks: a mark and no registration."""
+    volumes.register(ours.client, [volume_document.from_inputs(NEWS)])
+    ours.sent.clear()
+
+    RESOURCE.create(ours.context, NEWS)
+
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE)]
+
+
+def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
+    """It is refused, and is not ours by that."""
+    volumes.register(ours.client, [volume_document.from_inputs(NEWS | {"context": {"tier": "slow"}})])
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
+        RESOURCE.create(ours.context, NEWS)
+
+    assert ours.owner() is None
+
+
+def test_refused_registration_leaves_no_mark(ours):
+    """The id is free for others again."""
+    with pytest.raises(errors.NomadApiError, match="no CSI plugin named"):
+        RESOURCE.create(ours.context, NEWS | {"pluginId": "ghost"})
+
+    assert ours.owner() is None
+    assert ours.wrote()[1:] == [("PUT", PAGE), ("PUT", VOLUME), ("DELETE", PAGE)]
+
+
+def test_mark_is_removed_last(ours, held):
+    """Whoever takes the id after that finds no volume."""
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert ours.wrote() == [("DELETE", VOLUME), ("DELETE", PAGE)]
+    assert RESOURCE.create(ours.context, OF_OTHER)[1]["owner"] == OTHER
+
+
+def test_interrupted_removal_is_finished(ours, held):
+    """The volume is gone, its mark is not."""
+    volumes.deregister(ours.client, "default", "mysql")
+
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert ours.owner() is None
+
+
+def test_renamed_stack_renames_its_mark(ours, held):
+    """An update with another owner is no theft."""
+    outputs = RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"owner": "shop/live"})
+
+    assert (outputs["owner"], outputs["marked"], ours.owner()) == ("shop/live", True, "shop/live")
+
+
+def test_owner_changes_in_place():
+    """A new name of the stack replaces nothing."""
+    found = RESOURCE.diff(IDENTITY, NEWS, NEWS | {"nonce": "5e884898da28"}, NEWS | {"owner": "shop/live"})
+
+    assert (found.updates, found.replaces) == (("owner",), ())
+
+
+def test_unchanged_volume_reads_as_it_was_recorded(ours, held):
+    """A refresh changes nothing, and sends no write."""
+    assert RESOURCE.read(ours.context, IDENTITY, NEWS, held) == (NEWS, held)
+    assert (ours.wrote(), ours.told) == ([], [])
+
+
+def test_lost_mark_is_drift(clusters, side):
+    """The owner is missing from the inputs, so that the next update sets it again."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    ours = side(serving)
+    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+
+    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
+
+    assert RESOURCE.diff(IDENTITY, inputs, held, NEWS).updates == ("owner",)
+    RESOURCE.update(ours.context, IDENTITY, held, NEWS)
+    assert ours.owner() == OWNED
+
+
+def test_mark_that_was_never_written_is_no_drift(ours):
+    """The token may not write marks: the owner would be set again and again."""
+    held = RESOURCE.create(ours.context, NEWS)[1]
+    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+    unmarked = {name: value for name, value in held.items() if name != "marked"}
+
+    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, unmarked)
+
+    assert RESOURCE.diff(IDENTITY, inputs, unmarked, NEWS).updates == ()
+
+
+def test_refresh_tells_of_another_owner(clusters, side):
+    """It was adopted meanwhile."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    RESOURCE.create(side(serving).context, OF_OTHER | {"adopt": True})
+    ours = side(serving)
+
+    RESOURCE.read(ours.context, IDENTITY, NEWS, held)
+
+    assert ours.told == ["volume default/mysql belongs to stack bank/prod now, not to shop/prod as recorded"]
+
+
+def test_imported_volume_has_the_owner_of_its_mark(clusters, side):
+    """As it is in the cluster."""
+    serving = clusters("a")
+    RESOURCE.create(side(serving).context, NEWS)
+
+    inputs, outputs = RESOURCE.read(side(serving).context, IDENTITY, {}, {})
+
+    shown = {name: value for name, value in NEWS.items() if name != "storage"}
+    assert (inputs, outputs["owner"], outputs["marked"]) == (shown, OWNED, True)
+
+
+def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
+    """However many there are."""
+    serving = clusters("a")
+    every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
+    batch_register.register(side(serving).client, map(volume_document.from_inputs, every), claimant=CLAIMANT)
+    ours = side(serving)
+
+    for news in every:
+        _, outputs = RESOURCE.read(ours.context, f"default/{news['volumeId']}", news, news)
+        assert outputs["marked"]
+
+    asked = [path for _, path in ours.sent if path.startswith("/v1/var/nomad-csi/volumes/")]
+    assert len(asked) == len(set(asked)) <= 16
+
+
+def test_one_stack_holds_one_id_in_two_clusters(clusters, side):
+    """Each with a mark and an identity of its own."""
+    here, there = side(clusters("a")), side(clusters("b"))
+
+    first = RESOURCE.create(here.context, NEWS)[1]
+    second = RESOURCE.create(there.context, NEWS)[1]
+
+    assert (here.owner(), there.owner()) == (OWNED, OWNED)
+    assert first["cluster"] != second["cluster"]
+
+
+def test_other_address_of_the_same_cluster_is_no_change(clusters, side):
+    """Address and token are no part of a volume's identity."""
+    serving = clusters("a")
+    held = RESOURCE.create(side(serving).context, NEWS)[1]
+    again = nomad.Connection(address=serving.url.replace("127.0.0.1", "localhost"))
+
+    with nomad.Nomad(again) as client:
+        found = RESOURCE.read(resource.Context(connect=lambda: client), IDENTITY, NEWS, held)
+
+    assert found == (NEWS, held)
+
+
+def test_rejects_the_volume_of_another_cluster(clusters, side):
+    """It has the same id, the same owner and the same content, and is another one."""
+    held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
+    there = side(clusters("b"))
+    RESOURCE.create(there.context, NEWS)
+    there.sent.clear()
+
+    for step in (
+        lambda: RESOURCE.read(there.context, IDENTITY, NEWS, held),
+        lambda: RESOURCE.update(there.context, IDENTITY, held, NEWS),
+        lambda: RESOURCE.delete(there.context, IDENTITY, held),
+    ):
+        with pytest.raises(errors.RefusedError, match=f"is recorded in cluster {held['cluster']}, and at http://"):
+            step()
+    assert there.wrote() == []
+
+
+def test_volume_that_another_cluster_lacks_is_gone_with_a_word(clusters, side):
+    """A cluster made anew is one, and a wrong address too."""
+    held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
+    there = side(clusters("b"))
+    RESOURCE.create(there.context, NEWS | {"volumeId": "other"})
+
+    assert RESOURCE.read(there.context, IDENTITY, NEWS, held) is None
+    [told] = there.told
+    assert "which has no such volume; what is left in the other is not in this stack any more" in told
+
+
+def test_token_without_variables_registers_without_a_mark(clusters, side):
+    """Said once, with what it costs; a later read is no drift."""
+    serving = clusters("a", token="right", tokens={"few": acl.writer()})
+    ours = side(serving, token="few")
+
+    held = [RESOURCE.create(ours.context, NEWS | {"volumeId": name, "name": name})[1] for name in ("a", "b")]
+
+    assert [(item["marked"], item["cluster"]) for item in held] == [(False, ""), (False, "")]
+    [told] = ours.told
+    assert told.endswith("nothing keeps another stack from taking them")
+    news = NEWS | {"volumeId": "a", "name": "a"}
+    assert RESOURCE.read(ours.context, "default/a", news, held[0]) == (news, held[0])
+
+
+def test_token_that_may_only_read_marks_still_respects_them(clusters, side):
+    """Another stack's volume is refused; one's own goes without a mark."""
+    serving = clusters("a", token="right", tokens={"reader": acl.writer("read")})
+    RESOURCE.create(side(serving, token="right").context, NEWS)
+    other = side(serving, token="reader")
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(other.context, OF_OTHER)
+    held = RESOURCE.create(other.context, OF_OTHER | {"volumeId": "own", "name": "own"})[1]
+
+    assert held["marked"] is False
+
+
+@pytest.mark.usefixtures("held")
+def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
+    """As resources of releases before this one are."""
+    nameless = {name: value for name, value in NEWS.items() if name != "owner"}
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        RESOURCE.create(ours.context, nameless)
+    _, outputs = RESOURCE.create(ours.context, nameless | {"volumeId": "free", "name": "free"})
+
+    assert ours.owner("free") is None
+    assert not {"owner", "cluster", "marked"} & outputs.keys()
+
+
+@pytest.mark.usefixtures("held")
+def test_created_volume_is_not_made_for_another(ours):
+    """Refused before the plugin is asked."""
+    kind = created_volume.CreatedVolumeResource()
+    news = {name: value for name, value in OF_OTHER.items() if name not in {"externalId", "context"}}
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
+        kind.create(ours.context, news)
+
+    assert ours.wrote() == []
+
+
+def without_storage(news):
+    """Return the inputs of a `CreatedVolume` like the registration *news*."""
+    return {name: value for name, value in news.items() if name not in {"externalId", "context", "storage"}}
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    ("kind", "news"),
+    [
+        (RESOURCE, OF_OTHER),
+        (RESOURCE, OF_OTHER | {"externalId": resource.UNKNOWN, "ownerId": resource.UNKNOWN}),
+        (created_volume.CreatedVolumeResource(), without_storage(OF_OTHER)),
+    ],
+    ids=["registration", "registration of storage to be made", "created volume"],
+)
+def test_preview_refuses_another_stacks_volume(ours, kind, news):
+    """Before `up` makes storage that it could not register; the program that says so takes it over."""
+    with pytest.raises(errors.RefusedError, match="volume default/mysql belongs to stack shop/prod; nothing was"):
+        kind.preflight(ours.context, {}, news)
+    RESOURCE.preflight(ours.context, {}, OF_OTHER | {"adopt": True})
+
+    assert ours.wrote() == []
+
+
+STACK_ID = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "kind", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registration", "created volume"]
+)
+def test_preview_refuses_a_second_resource_for_what_the_stack_holds(ours, kind):
+    """As `up` would; what is not known yet does not differ."""
+    RESOURCE.create(ours.context, NEWS | {"ownerId": STACK_ID})
+    wanted = (NEWS if kind is RESOURCE else without_storage(NEWS)) | {"ownerId": STACK_ID}
+
+    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack as it is now: "):
+        kind.preflight(ours.context, {}, wanted | {"pluginId": "other"})
+    kind.preflight(ours.context, {}, wanted | {"pluginId": resource.UNKNOWN})
+
+
+TO_BE_MADE = {"externalId": resource.UNKNOWN, "storage": {"owned": True}}
+NEW_STORAGE = (
+    "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "
+    "alias where the resource was renamed or moved in the program, or choose another id"
+)
+
+
+def test_preview_refuses_storage_to_be_made_for_what_the_stack_holds(ours):
+    """As where a resource was moved in the program without an alias: Nomad never changes the external id."""
+    held = NEWS | {"ownerId": STACK_ID}
+    RESOURCE.create(ours.context, held)
+
+    with pytest.raises(errors.RefusedError) as caught:
+        RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"adopt": True})
+    RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"storage": {}})
+
+    assert str(caught.value) == NEW_STORAGE
+
+
+@pytest.mark.parametrize("owner", [{}, {"owner": OWNED}], ids=["registered by hand", "of a state that was lost"])
+def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
+    """The file for ``pulumi import`` is made by a preview; it warns."""
+    RESOURCE.create(ours.context, {name: value for name, value in NEWS.items() if name != "owner"} | owner)
+
+    RESOURCE.preflight(ours.context, {}, NEWS | TO_BE_MADE | {"ownerId": STACK_ID})
+
+    assert f"{NEW_STORAGE}; `up` is refused, unless the volume is imported first" in ours.told
+
+
+@pytest.mark.parametrize("when", ["preview", "up"])
+@pytest.mark.parametrize(
+    "kind", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registration", "created volume"]
+)
+def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when):
+    """A replacement deregisters first: so the new id is looked at before that."""
+    moved = {"volumeId": "moved", "name": "moved"}
+    wanted = (OF_OTHER if kind is RESOURCE else without_storage(OF_OTHER)) | moved
+    RESOURCE.create(ours.context, NEWS | moved | {"externalId": "fs-2"})
+    recorded = held | {"owner": OTHER, "nonce": ""}
+    ours.context.operation.declare(kind.token, "", wanted)
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod; nothing was"):
+        kind.preflight(ours.context, recorded, wanted) if when == "preview" else kind.delete(
+            ours.context, IDENTITY, recorded
+        )
+
+    assert ours.wrote() == []
+
+
+def document(name, **fields):
+    """Return a registration."""
+    return volume_document.from_inputs(NEWS | {"volumeId": name, "name": name} | fields)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_refuses_others_volumes_and_registers_the_rest(ours):
+    """With the owner as data."""
+    outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], claimant=TO_OTHER)
+
+    assert [(item.status, item.reason, item.owner) for item in outcomes] == [
+        ("refused", "belongs to stack shop/prod; nothing was sent", OWNED),
+        ("registered", "", ""),
+    ]
+    assert (ours.owner(), ours.owner("new")) == (OWNED, OTHER)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
+    """A plain run is nobody in particular."""
+    outcomes = batch_register.register(ours.client, [document("mysql", context={"a": "b"}), document("new")])
+
+    assert [item.status for item in outcomes] == ["refused", "registered"]
+    assert (ours.owner(), ours.owner("new")) == (OWNED, None)
+
+
+@pytest.mark.usefixtures("held")
+def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
+    """Nothing would be sent, so that nobody minds whose it is; one with a name would have it."""
+    documents = [document("mysql")]
+
+    outcomes = [batch_register.register(ours.client, documents, claimant=who)[0] for who in (NOBODY, TO_OTHER)]
+
+    assert [item.status for item in outcomes] == ["unchanged", "refused"]
+
+
+@pytest.mark.usefixtures("held")
+def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
+    """Nobody's from then on."""
+    claimant = registration_ownership.Claimant(adopts=True)
+
+    [outcome] = batch_register.register(ours.client, [document("mysql", context={"a": "b"})], claimant=claimant)
+
+    assert (outcome.status, ours.owner()) == ("updated", None)
+
+
+def test_refused_volume_of_a_batch_leaves_no_mark(ours):
+    """The others have theirs."""
+    wanted = [document("good"), document("bad", pluginId="ghost")]
+
+    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+
+    assert [item.status for item in outcomes] == ["registered", "refused"]
+    assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
+
+
+def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
+    """A hundred volumes, sixteen pages."""
+    wanted = [document(f"v{number}") for number in range(100)]
+    batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+    ours.sent.clear()
+
+    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+
+    assert {item.status for item in outcomes} == {"unchanged"}
+    assert ours.wrote() == []
+    assert len({path for _, path in ours.sent if path.startswith("/v1/var/")}) == 16
+
+
+def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
+    """Not with one for each volume."""
+    batch_register.register(ours.client, [document(f"v{number}") for number in range(100)], claimant=CLAIMANT)
+
+    marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/")]
+    assert len(marked) == len(set(marked)) == 16
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    ("claimant", "status", "owner"),
+    [
+        (NOBODY, "refused", OWNED),
+        (TO_OTHER, "refused", OWNED),
+        (CLAIMANT, "deregistered", None),
+        (registration_ownership.Claimant(adopts=True), "deregistered", None),
+    ],
+    ids=["nobody", "other", "owner", "adopts"],
+)
+def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner):
+    """Or by one who says that it is his now."""
+    manner = deregistration.DeregistrationOptions(claimant=claimant)
+
+    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], manner)
+
+    assert (outcome.status, ours.owner()) == (status, owner)
+    assert outcome.reason == (
+        "belongs to stack shop/prod: remove it there, or act for that stack with --owner shop/prod" if owner else ""
+    )
+
+
+@pytest.mark.usefixtures("held")
+def test_repaired_volume_keeps_its_mark(ours):
+    """It is forgotten with its claims and registered again; whose it is does not change."""
+    order = repair_steps.RepairRequest(namespace="default", volume_id="mysql", document=document("mysql"))
+    replacement = claim_replacement.Replacement(ours.client, order)
+
+    replacement.forget()
+    replacement.register(document("mysql"))
+
+    assert ours.wrote() == [("DELETE", VOLUME), ("PUT", VOLUME)]
+    assert ours.owner() == OWNED
+
+
+@pytest.fixture
+def half_blind(clusters, side):
+    """A caller who may read the marks of ``default`` and not those of ``secret``; both have a volume of a stack."""
+    serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
+    first = side(serving, token="right")
+    first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
+    batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], claimant=CLAIMANT)
+    return side(serving, token="half")
+
+
+KEYS = [("default", "mine"), ("secret", "b")]
+UNREAD = (
+    "owner marks in namespace secret were not read: the token lacks variables { path "
+    '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
+    "not told apart"
+)
+
+
+def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
+    """What is not known is told apart from what is nobody's."""
+    told = []
+    marks = registration_ownership.of(half_blind.client)
+
+    seen = [marks.look([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
+
+    owned = registration_marks.OwnerRecord(label=OWNED)
+    assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
+    assert told == [UNREAD]
+    with pytest.raises(errors.RefusedError, match=r"^volume secret/b: whose it is was not read: the token lacks"):
+        marks.labels(KEYS)
+
+
+def test_marks_that_can_be_read_hold_where_others_cannot(half_blind):
+    """A volume of a stack stays registered; what that costs elsewhere is told."""
+    told = []
+
+    outcomes = deregistration.deregister(
+        half_blind.client, KEYS, deregistration.DeregistrationOptions(), tell=told.append
+    )
+
+    assert [(item.status, item.namespace) for item in outcomes] == [("refused", "default"), ("deregistered", "secret")]
+    assert volumes.get(half_blind.client, *KEYS[0]) is not None
+    assert told == [UNREAD]
+
+
+def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
+    """Also where Nomad itself would refuse it."""
+    told = []
+    others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
+
+    outcomes = batch_register.register(half_blind.client, others, claimant=TO_OTHER, tell=told.append)
+
+    assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
+    assert told == [UNREAD]
+
+
+def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, monkeypatch):
+    """It saw the mark of the first, and registered other storage before that could."""
+    serving = clusters("b")
+    first, second = side(serving), side(serving)
+    send, outcomes, told = batch_send.send, [], []
+
+    def send_second(client, *arguments, **options):
+        if client is first.client:
+            outcomes.extend(
+                batch_register.register(second.client, [document("v", externalId="fs-2")], claimant=CLAIMANT)
+            )
+        return send(client, *arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", send_second)
+    outcomes += batch_register.register(first.client, [document("v")], claimant=CLAIMANT, tell=told.append)
+
+    assert [item.status for item in outcomes] == ["registered", "refused"]
+    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner marks stay"])
+
+
+def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
+    """Between the deregistration and the end of it, by the same stack."""
+    give_up = mark_upkeep.release
+
+    def register_first(*arguments, **options):
+        volumes.register(ours.client, [document("mysql")])
+        give_up(*arguments, **options)
+
+    monkeypatch.setattr(mark_upkeep, "release", register_first)
+
+    RESOURCE.delete(ours.context, IDENTITY, held)
+
+    assert (ours.owner(), ours.told) == (OWNED, ["registered meanwhile: default/mysql; owner marks stay"])
+
+
+def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
+    """By another run, which saw the volume unregistered."""
+    send = batch_send.send
+
+    def remove_first(*arguments, **options):
+        registration_ownership.of(ours.client).give_up([("default", "v")], CLAIMANT)
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", remove_first)
+
+    [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+
+    assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
+
+
+def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts(ours, monkeypatch):
+    """To adopt was meant for the owner of before, not for one that came after it."""
+    send = batch_send.send
+
+    def steal(*arguments, **options):
+        registration_ownership.of(ours.client).take(
+            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+        )
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", steal)
+
+    [outcome] = batch_register.register(
+        ours.client, [document("v")], claimant=dataclasses.replace(CLAIMANT, adopts=True)
+    )
+
+    assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
+
+
+@pytest.mark.parametrize("way", ["resource", "batch"])
+def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, way):
+    """Its mark was gone for a moment, and somebody was there."""
+    send = batch_send.send
+
+    def steal(*arguments, **options):
+        registration_ownership.of(ours.client).take(
+            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+        )
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(batch_send, "send", steal)
+    reason = "volume default/v belongs to stack bank/prod by now, and was registered by this one: look which of them is"
+
+    if way == "batch":
+        [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+        assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
+    else:
+        with pytest.raises(errors.RefusedError, match=reason):
+            RESOURCE.create(ours.context, NEWS | {"volumeId": "v", "name": "v"})
+    assert ours.owner("v") == OTHER
+
+
+@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registered", "created"])
+def test_resource_that_is_declared_again_takes_the_volume_back(clusters, side, made):
+    """
+    A move that ended before the old resource was deleted, and was taken back: the next run has both in the state.
+
+    The one that the program declares differs, and its update takes the volume over; the other's delete leaves it alone.
+    """
+    ours = side(clusters("a"))
+    news = NEWS | {"ownerId": "0123456789abcdef"}
+    identity, outputs = RESOURCE.create(ours.context, news)
+    _, moved = RESOURCE.create(side_again(ours).context, news)
+
+    found = made.read(ours.context, identity, news, outputs)
+    differs = made.diff(identity, news, found[1], news)
+    taken_back = made.update(ours.context, identity, found[1], news)
+    ours.sent.clear()
+    RESOURCE.delete(ours.context, identity, moved)
+
+    assert (differs.updates, differs.replaces) == (("nonce",), ())
+    assert len({outputs["nonce"], moved["nonce"], taken_back["nonce"]}) == 3
+    assert ours.wrote() == []
+    assert made.read(ours.context, identity, news, taken_back)[1]["nonce"] == taken_back["nonce"]
+
+
+def side_again(caller):
+    """Return *caller* in an operation that knows nothing of what was done before."""
+    context = dataclasses.replace(caller.context, operation=operations.Operation())
+    return dataclasses.replace(caller, context=context)
+
+
+def test_delete_of_what_another_resource_holds_leaves_it_alone_after_a_refresh(clusters, side):
+    """The move goes on: the old resource was read, and is deleted."""
+    ours = side(clusters("a"))
+    identity, outputs = RESOURCE.create(ours.context, NEWS)
+    RESOURCE.create(side_again(ours).context, NEWS)
+    _, read = RESOURCE.read(ours.context, identity, NEWS, outputs)
+    ours.sent.clear()
+
+    RESOURCE.delete(side_again(ours).context, identity, read)
+
+    assert ours.wrote() == []
+    assert ours.told[-1] == (
+        "volume default/mysql stays registered: a newer resource of this stack holds it (moved, or replaced)"
+    )
+
+
+def test_job_that_is_declared_again_is_taken_back(clusters, side):
+    """As a volume: the update takes it over before the other resource is deleted."""
+    ours, job = side(clusters("a")), plugin_job.PluginJobResource()
+    news = {"jobId": "plugin", "namespace": "default", "hcl": JOB, "owner": OWNED, "ownerId": "0123456789abcdef"}
+    identity, outputs = job.create(ours.context, news)
+    _, moved = job.create(side_again(ours).context, news)
+
+    found = job.read(ours.context, identity, news, outputs)
+    differs = job.diff(identity, news, found[1], news)
+    taken_back = job.update(side_again(ours).context, identity, found[1], news)
+    ours.sent.clear()
+    job.delete(side_again(ours).context, identity, moved)
+
+    assert (differs.updates, differs.replaces) == (("nonce",), ())
+    assert taken_back["jobModifyIndex"] == outputs["jobModifyIndex"]
+    assert ours.wrote() == []

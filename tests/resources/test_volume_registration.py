@@ -1,0 +1,612 @@
+"""Registrations are made once, compared by what Nomad shows, and removed only when nobody holds them."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.resources import volume_document, volume_registration, volume_removal
+from nomad_csi.resources.frame import resource
+
+VOLUME = volume_registration.VolumeRegistrationResource()
+PATH = "/v1/volume/csi/mysql"
+PLURAL = "/v1/volumes"
+IDENTITY = "prod/mysql"
+PASSWORD = "canary-5f1c"
+GIVEN = {
+    "volumeId": "mysql",
+    "namespace": "prod",
+    "externalId": "vol-1",
+    "pluginId": "aws-ebs0",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
+    "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+    "context": {"tier": "fast"},
+}
+NEWS = VOLUME.check(GIVEN)[0]
+HELD = {
+    "ID": "mysql",
+    "Namespace": "prod",
+    "Name": "mysql",
+    "ExternalID": "vol-1",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]},
+    "RequestedTopologies": {
+        "Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+        "Preferred": None,
+    },
+    "Topologies": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+    "Context": {"tier": "fast"},
+    "Parameters": None,
+    "Secrets": None,
+    "ControllerRequired": True,
+    "Schedulable": True,
+    "ReadAllocs": {},
+    "WriteAllocs": {},
+    "Allocations": [],
+}
+CLAIM = {
+    "WriteAllocs": {"9d1b13f5-503d-3e7e-18c5-f969d58b9143": None},
+    "Allocations": [
+        {
+            "ID": "9d1b13f5-503d-3e7e-18c5-f969d58b9143",
+            "JobID": "db",
+            "Namespace": "prod",
+            "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
+            "NodeName": "client-1",
+            "ClientStatus": "running",
+            "DesiredStatus": "run",
+        }
+    ],
+}
+
+
+@pytest.fixture
+def writes(scripted):
+    """Return a function that gives path and body of what was registered."""
+    return lambda: [body["Volumes"][0] for _, body in scripted.sent("PUT")]
+
+
+def takes(scripted, status, body=None):
+    """Let the scripted Nomad answer a registration, by either of its routes."""
+    for method, path in (("PUT", PATH), ("PUT", PLURAL), ("POST", PLURAL)):
+        scripted.reply(method, path, status, body)
+
+
+def test_check_fills_in_namespace_and_name():
+    """Nomad's default namespace, and the id as the name, are what nothing means."""
+    values, failures = VOLUME.check({name: value for name, value in GIVEN.items() if name != "namespace"})
+
+    assert failures == ()
+    assert values == GIVEN | {"namespace": "default", "name": "mysql"}
+
+
+def test_check_rejects_what_nomad_could_never_serve():
+    """Ids and modes that Nomad takes and cannot use are refused here."""
+    _, failures = VOLUME.check(
+        GIVEN | {"volumeId": "a/b", "capabilities": [{"accessMode": "single-node-reader", "attachmentMode": "disk"}]}
+    )
+
+    assert [failure.path for failure in failures] == [
+        "volumeId",
+        "capabilities[0].accessMode",
+        "capabilities[0].attachmentMode",
+    ]
+
+
+def test_document_and_inputs_are_one_to_one():
+    """The document of the inputs gives the same inputs back."""
+    assert volume_document.to_inputs(volume_document.from_inputs(NEWS)) == NEWS
+
+
+def test_preview_knows_the_id():
+    """What uses the id is known before the volume is registered, unless its parts are not."""
+    assert VOLUME.preview(NEWS)[0] == IDENTITY
+    assert VOLUME.preview(NEWS | {"volumeId": resource.UNKNOWN})[0] == resource.UNKNOWN
+    unknown = dict.fromkeys(("controllerRequired", "nonce", "stack"), resource.UNKNOWN)
+    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | unknown
+
+
+def test_create_registers_what_is_absent(context, scripted, writes):
+    """An absent volume is registered, and what Nomad says of it is recorded."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 200, {})
+
+    identity, outputs = VOLUME.create(context, NEWS | {"adopt": True})
+
+    assert identity == IDENTITY
+    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
+    [sent] = writes()
+    assert (sent["ID"], sent["Namespace"], sent["ExternalID"]) == ("mysql", "prod", "vol-1")
+    assert sent["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
+
+
+def test_create_takes_over_an_equal_registration_silently(context, scripted, writes, heard):
+    """A run after an interruption finds its registration and sends nothing that Nomad shows already."""
+    news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": None}})
+
+    assert VOLUME.create(context, news)[0] == IDENTITY
+    assert writes() == []
+    assert heard == {"warn": [], "status": []}
+
+
+def test_create_sends_hidden_parts_again(context, scripted, writes):
+    """Secrets cannot be compared, so a registration that is taken over gets them again."""
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, NEWS | {"secrets": {"password": PASSWORD}})
+
+    [sent] = writes()
+    assert sent["Secrets"] == {"password": PASSWORD}
+
+
+def test_create_refuses_a_registration_that_differs(context, scripted, writes):
+    """Somebody else's registration stays; each difference is named with both values, secrets never."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-2", "MountOptions": None})
+
+    with pytest.raises(errors.RefusedError) as refused:
+        VOLUME.create(context, NEWS | {"secrets": {"password": PASSWORD}})
+
+    text = str(refused.value)
+    assert 'externalId: Nomad has "vol-2", wanted "vol-1"' in text
+    assert 'mountOptions.fsType: Nomad has nothing, wanted "ext4"' in text
+    assert 'mountOptions.mountFlags: Nomad has nothing, wanted "[redacted]"' in text
+    assert PASSWORD not in text
+    assert writes() == []
+
+
+def test_create_adopts_what_nomad_can_change(context, scripted, writes):
+    """With adopt, a registration that differs where Nomad can change it becomes ours."""
+    scripted.reply("GET", PATH, 200, HELD | {"Context": {"tier": "slow"}})
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, NEWS | {"adopt": True})
+
+    assert [sent["Context"] for sent in writes()] == [{"tier": "fast"}]
+
+
+@pytest.mark.parametrize(
+    ("held", "left_out", "fixed"),
+    [
+        ({"PluginID": "other"}, "adopt", "pluginId"),
+        ({"RequestedTopologies": None, "Topologies": []}, "adopt", "requiredTopologies"),
+        ({}, "context", "context"),
+    ],
+)
+def test_create_cannot_adopt_what_nomad_never_changes(context, scripted, held, left_out, fixed):
+    """A fixed difference needs a deregistration, which is the operator's to decide."""
+    scripted.reply("GET", PATH, 200, HELD | held)
+    wanted = {name: value for name, value in NEWS.items() if name != left_out}
+
+    with pytest.raises(errors.RefusedError, match=f"cannot be adopted, because Nomad never changes {fixed}: "):
+        VOLUME.create(context, wanted | {"adopt": True})
+    assert scripted.sent("PUT") == []
+
+
+def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted, writes):
+    """Its plugin placed it unasked. Nomad refuses a topology request in its registration, so none is sent."""
+    scripted.reply("GET", PATH, 200, HELD | {"RequestedTopologies": None, "Context": {"tier": "slow"}})
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, NEWS | {"adopt": True})
+
+    [sent] = writes()
+    assert "RequestedTopologies" not in sent
+    assert sent["Context"] == {"tier": "fast"}
+
+
+def test_create_goes_on_after_an_answer_that_was_lost(context, scripted, writes):
+    """A registration whose answer was lost is read back, not sent again."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 0)
+
+    assert VOLUME.create(context, NEWS)[0] == IDENTITY
+    assert len(writes()) == 1
+
+
+def test_create_that_did_not_arrive_is_an_error(context, scripted, writes):
+    """What is not there after a lost answer is told, and not sent again unseen."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    takes(scripted, 0)
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        VOLUME.create(context, NEWS)
+
+    assert failed.value.kind == "ambiguous"
+    assert len(writes()) == 1
+
+
+def test_create_seen_no_more_keeps_its_id(context, scripted):
+    """A failure after the registration must not lose the object."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PATH, 500, "rpc error: Permission denied")
+    takes(scripted, 200, {})
+
+    with pytest.raises(resource.InitFailedError) as failed:
+        VOLUME.create(context, NEWS)
+
+    assert failed.value.identity == IDENTITY
+    nonce = failed.value.outputs["nonce"]
+    assert failed.value.outputs == NEWS | {"controllerRequired": False, "nonce": nonce}
+
+
+@pytest.mark.parametrize(("name", "value"), [("namespace", "other"), ("volumeId", "other")])
+def test_diff_replaces_for_another_id(name, value):
+    """Another id is another volume: the old one is deregistered first, and the preview says so."""
+    found = VOLUME.diff(IDENTITY, NEWS, {}, NEWS | {name: value})
+
+    assert (found.replaces, found.delete_before_replace) == ((name,), True)
+    assert found.notice == (
+        "prod/mysql is deregistered first, which is refused while it is claimed; this step leaves vol-1 and its data "
+        "as they are"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "notice"),
+    [
+        ("externalId", "vol-2", "prod/mysql is re-pointed from vol-1 to vol-2: deregistered and registered again, "),
+        ("name", "x", "prod/mysql is deregistered and registered again (Nomad never changes name in place), "),
+        ("pluginId", "x", "prod/mysql is deregistered and registered again (Nomad never changes pluginId in place), "),
+        ("parameters", {"a": "b"}, "prod/mysql is deregistered and registered again (Nomad never changes parameters "),
+        ("context", {}, "prod/mysql is deregistered and registered again (Nomad never changes context in place), "),
+    ],
+)
+def test_diff_updates_what_nomad_never_changes(name, value, notice):
+    """A fixed property registers the volume anew in one update, and the preview says so."""
+    news = VOLUME.check(NEWS | {name: value})[0]
+
+    found = VOLUME.diff(IDENTITY, NEWS, {}, news)
+
+    assert ([path.partition(".")[0] for path in found.updates], found.replaces) == ([name], ())
+    assert found.notice.startswith(notice)
+
+
+def test_diff_updates_the_rest():
+    """Capabilities, mount options, context and secrets change in place."""
+    news = NEWS | {
+        "capabilities": [{"accessMode": "single-node-reader-only", "attachmentMode": "file-system"}],
+        "mountOptions": {"fsType": "xfs", "mountFlags": ["noatime"]},
+        "context": {"tier": "slow"},
+        "secrets": {"password": PASSWORD},
+        "adopt": True,
+    }
+
+    found = VOLUME.diff(IDENTITY, NEWS, {}, news)
+
+    assert found.updates == ("capabilities[0].accessMode", "context.tier", "mountOptions.fsType", "secrets")
+    assert found.replaces == ()
+
+
+def test_read_returns_what_check_makes(context, scripted):
+    """An unchanged volume reads exactly as the program wants it, hidden parts as recorded."""
+    recorded = NEWS | {"secrets": {"password": PASSWORD}, "adopt": True}
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, recorded, {})
+
+    assert inputs == recorded
+    assert VOLUME.check(inputs) == (inputs, ())
+    assert "adopt" not in outputs
+    assert VOLUME.diff(IDENTITY, inputs, outputs, recorded) == resource.ResourceDiff()
+
+
+def test_read_without_inputs_leaves_hidden_parts_out(context, scripted):
+    """An import has no flags and no secrets; what stands in their place is never taken for a value."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, _ = VOLUME.read(context, IDENTITY, {}, {})
+
+    assert inputs == NEWS | {"mountOptions": {"fsType": "ext4"}}
+
+
+def test_read_shows_drift(context, scripted):
+    """What somebody changed in Nomad differs from the program afterwards."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9", "MountOptions": {"FSType": "ext4"}})
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, {})
+
+    found = VOLUME.diff(IDENTITY, inputs, outputs, NEWS)
+    assert found.updates == ("externalId", "mountOptions.mountFlags")
+
+
+def test_read_sees_flags_that_nobody_here_set(context, scripted):
+    """Mount flags are redacted, so that there are some is all that can be compared."""
+    news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
+    scripted.reply("GET", PATH, 200, HELD)
+
+    inputs, outputs = VOLUME.read(context, IDENTITY, news, {})
+
+    assert inputs == news
+    assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions.mountFlags",)
+
+
+def test_read_of_a_dropped_registration_is_nothing(context, scripted):
+    """A registration that somebody dropped is made again."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+
+    assert VOLUME.read(context, IDENTITY, NEWS, {}) is None
+
+
+def test_read_of_an_unschedulable_volume_is_no_drift(context, scripted):
+    """Whether a plugin is healthy at this moment is not in the state, where it would be wrong the next moment."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"Schedulable": False})
+
+    before = VOLUME.read(context, IDENTITY, NEWS, NEWS)
+
+    assert VOLUME.read(context, IDENTITY, NEWS, NEWS) == before
+
+
+def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
+    """A preview without Nomad says what it could not compare, and goes on."""
+    scripted.reply("GET", PATH, 0)
+    outputs = NEWS | {"controllerRequired": True}
+
+    assert VOLUME.read(context, IDENTITY, NEWS, outputs) == (NEWS, outputs)
+    assert heard["warn"] == [f"{scripted.address} is not reachable: volume prod/mysql was not compared"]
+
+
+def test_import_warns_of_flags_that_nomad_does_not_show(context, scripted, heard):
+    """Who takes such a registration in must write them, or loses them; a refresh of it says nothing."""
+    scripted.reply("GET", PATH, 200, HELD)
+    VOLUME.read(context, IDENTITY, {}, {})
+    told = list(heard["warn"])
+    scripted.reply("GET", PATH, 200, HELD)
+    VOLUME.read(context, IDENTITY, NEWS, NEWS)
+
+    assert told == heard["warn"]
+    assert told == [
+        "Nomad does not show the mount flags of prod/mysql, nor whether it has secrets: "
+        "write them into the program, or the next update drops them"
+    ]
+
+
+def test_import_fails_when_nomad_is_silent(context, scripted):
+    """What is not recorded cannot be kept."""
+    scripted.reply("GET", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError):
+        VOLUME.read(context, IDENTITY, {}, {})
+
+
+def test_read_refused_by_nomad_is_an_error(context, scripted):
+    """A token without rights is no reason to believe the record."""
+    scripted.reply("GET", PATH, 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="Permission denied"):
+        VOLUME.read(context, IDENTITY, NEWS, NEWS)
+
+
+@pytest.mark.parametrize("identity", ["mysql", "/mysql", "prod/", "a/b/c"])
+def test_read_rejects_an_id_of_another_form(context, identity):
+    """A mistyped import names the form that is expected."""
+    with pytest.raises(errors.SpecError, match="id: expected namespace/volume_id"):
+        VOLUME.read(context, identity, {}, {})
+
+
+def test_update_sends_the_whole_registration(context, scripted, writes):
+    """Nomad erases what is left out, so everything is sent, secrets too."""
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 200, {})
+
+    outputs = VOLUME.update(context, IDENTITY, {}, NEWS | {"secrets": {"password": PASSWORD}})
+
+    [sent] = writes()
+    assert sent["Secrets"] == {"password": PASSWORD}
+    assert sent["MountOptions"]["MountFlags"] == ["noatime"]
+    assert outputs["controllerRequired"] is True
+
+
+def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted, writes):
+    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 0)
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        VOLUME.update(context, IDENTITY, {}, NEWS | {"secrets": {"password": PASSWORD}})
+
+    assert failed.value.kind == "ambiguous"
+    assert len(writes()) == 1
+
+
+def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
+    """Other flags than those that Nomad hides are its own to refuse: its sentence is shown, with advice."""
+    scripted.reply("GET", PATH, 200, HELD | CLAIM)
+    takes(
+        scripted,
+        500,
+        "unable to update volume: 1 error occurred:\n\t* can not update mount options while volume is in use\n\n",
+    )
+
+    with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use") as refused:
+        VOLUME.update(context, IDENTITY, {}, NEWS)
+    assert refused.value.advice
+
+
+def test_update_that_nomad_would_refuse_is_refused_before_it_is_sent(context, scripted, writes):
+    """With the volume's name and both values, which Nomad's sentence lacks."""
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"MountOptions": {"FSType": "xfs", "MountFlags": ["[REDACTED]"]}})
+
+    with pytest.raises(errors.RefusedError) as refused:
+        VOLUME.update(context, IDENTITY, {}, NEWS)
+
+    assert str(refused.value).startswith("volume prod/mysql cannot be changed: ")
+    assert "the volume is in use; stop the jobs that claim it first" in str(refused.value)
+    assert writes() == []
+
+
+def test_delete_deregisters(context, scripted):
+    """A free volume is deregistered, without force."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    [(path, body)] = scripted.sent("DELETE")
+    assert path == f"{PATH}?namespace=prod"
+    assert body is None
+
+
+def test_delete_of_what_is_gone_is_done(context, scripted):
+    """Nothing is left to do for a registration that is gone."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted):
+    """A claimed volume stays registered; the operator reads who holds it."""
+    scripted.reply("GET", PATH, 200, HELD | CLAIM)
+
+    with pytest.raises(errors.RefusedError) as refused:
+        VOLUME.delete(context, IDENTITY, NEWS)
+
+    for holder in ("prod/db", "9d1b13f5-503d-3e7e-18c5-f969d58b9143", "running", "client-1"):
+        assert holder in str(refused.value)
+    assert scripted.sent("DELETE") == []
+
+
+@pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}, {"DesiredStatus": "evict"}])
+def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, monkeypatch, state):
+    """A job that was stopped a moment ago needs a moment."""
+    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
+    [allocation] = CLAIM["Allocations"]
+    for _ in range(3):
+        scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | state]})
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("DELETE", PATH, 200, "")
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    assert heard["status"] == ["waiting for allocations that end to let go"]
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripted, monkeypatch):
+    """Somebody else's storage stands under the id when the claims are gone."""
+    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
+    [allocation] = CLAIM["Allocations"]
+    for _ in range(3):
+        scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"DesiredStatus": "stop"}]})
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):
+    """And names them, as if it had not waited."""
+    monkeypatch.setattr(volume_removal, "ENDING_WAIT_S", 0.01)
+    [allocation] = CLAIM["Allocations"]
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
+
+    with pytest.raises(errors.RefusedError, match="complete on node client-1"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_that_waits_can_be_cancelled(context, scripted):
+    """Nothing is deregistered."""
+    [allocation] = CLAIM["Allocations"]
+    scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
+    context.cancelled.set()
+
+    with pytest.raises(errors.CancelledError, match="cancelled while prod/mysql was claimed; nothing was deregistered"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_refuses_a_volume_claimed_meanwhile(context, scripted):
+    """A claim between look and deregistration is Nomad's refusal, told as ours."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | CLAIM)
+    scripted.reply("DELETE", PATH, 500, "volume in use: mysql")
+
+    with pytest.raises(errors.RefusedError, match="prod/db"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+
+
+def test_delete_refuses_what_stands_for_other_storage_by_now(context, scripted):
+    """A registration that somebody made anew is not ours to drop."""
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
+
+    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+        VOLUME.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+
+
+def test_delete_whose_answer_was_lost_is_read_back(context, scripted):
+    """A deregistration whose answer was lost is done when the volume is gone."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("DELETE", PATH, 0)
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    assert len(scripted.sent("DELETE")) == 1
+
+
+PROTECTED = NEWS | {"protect": True, "storage": {"location": "fs-1:/a", "owned": True}}
+
+
+def test_what_the_program_knows_of_the_storage_is_no_change_of_the_volume():
+    """A state of an older release has none of it: the first run afterwards changes nothing in Nomad."""
+    assert not VOLUME.diff(IDENTITY, NEWS, {}, PROTECTED).any
+    assert not VOLUME.diff(IDENTITY, PROTECTED, {}, NEWS).any
+
+
+def test_other_data_is_refused_to_a_protected_volume(context, scripted):
+    """In the preview and in an update without one, before Nomad is asked anything."""
+    news = PROTECTED | {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
+
+    for ask in (
+        lambda: VOLUME.preflight(context, PROTECTED, news),
+        lambda: VOLUME.update(context, IDENTITY, PROTECTED, news),
+    ):
+        with pytest.raises(
+            errors.RefusedError, match="volume prod/mysql is protected, and would be re-pointed from fs-1:/a"
+        ):
+            ask()
+
+    assert scripted.requests == []
+
+
+def test_diff_names_other_data_and_refuses_nothing():
+    """A refresh asks for the difference, too, and must be able to record what somebody did by hand."""
+    news = PROTECTED | {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
+
+    found = VOLUME.diff(IDENTITY, PROTECTED, {}, news)
+
+    assert found.updates == ("externalId",)
+    assert found.notice.endswith("the data stays in fs-1:/a and is not copied")
+
+
+def test_read_keeps_what_the_program_knows_of_the_storage(context, scripted):
+    """Nomad has nothing of it; which data it is, is known only of the external id that it was said of."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-2"})
+
+    same, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
+    other, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
+
+    assert same == PROTECTED
+    assert other == PROTECTED | {"externalId": "vol-2", "storage": {"owned": True}}
+
+
+def test_what_the_program_knows_of_the_storage_is_not_sent(context, scripted, writes):
+    """It is for the diff alone."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PATH, 200, HELD)
+    takes(scripted, 200, {})
+
+    VOLUME.create(context, PROTECTED)
+
+    [sent] = writes()
+    assert not {"protect", "storage", "Protect", "Storage"} & sent.keys()

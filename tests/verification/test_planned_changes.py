@@ -1,0 +1,228 @@
+"""What would change, also for a token that may only read, and for volumes that a plugin makes."""
+
+import pytest
+
+from nomad_csi.ownership import job_ownership, registration_marks
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi.verification import planned_changes
+
+PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
+MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
+EQUAL = {"JobModifyIndex": 7, "Diff": {"Type": "None"}}
+FORBIDDEN = (403, "Permission denied")
+MODE = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+HELD = {
+    "ID": "scratch",
+    "Namespace": "default",
+    "Name": "scratch",
+    "ExternalID": "vol-made",
+    "PluginID": "hostpath",
+    "RequestedCapabilities": MODE,
+    "MountOptions": {"FSType": "", "MountFlags": None},
+    "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]},
+    "Topologies": [None, {"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+    "Context": {"made": "here"},
+    "Capacity": 2 * 2**30,
+    "RequestedCapacityMin": 2 * 2**30,
+}
+
+
+@pytest.fixture
+def plan():
+    """A plan of one plugin with its jobs, and one volume that it makes."""
+    return storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})
+
+
+@pytest.fixture
+def cluster(scripted, plan):
+    """A Nomad that has the jobs and the volume as planned; return the id of the first job."""
+    for job in plan.plugins[0].jobs:
+        path = f"/v1/job/{job.job_id}"
+        scripted.reply("GET", path, 200, {"ID": job.job_id, "Namespace": "default", "Version": 3})
+        scripted.reply("POST", f"{path}/plan", 200, EQUAL)
+        scripted.reply("POST", "/v1/jobs/parse", 200, {"ID": job.job_id, "Namespace": "default"})
+    scripted.reply("GET", "/v1/volume/csi/scratch", 200, HELD)
+    return f"/v1/job/{plan.plugins[0].jobs[0].job_id}"
+
+
+@pytest.fixture
+def draw(context, plan):
+    """Return kind, state and remarks of each item."""
+
+    def look(**options):
+        drawn = planned_changes.draw(context.connect(), options.pop("plan", plan), {}, **options)
+        return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
+
+    return look
+
+
+def ask(scripted, path, *replies):
+    """Let a path answer otherwise."""
+    scripted.replies[path] = list(replies)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_everything_as_planned(draw, plan):
+    """The plugin's own answers (external id, context) are no difference."""
+    drawn, items = draw()
+
+    assert items == [("job", "equal", ())] * len(plan.plugins[0].jobs) + [("volume", "equal", ())]
+    assert (drawn.changes, drawn.not_compared) == ((), ())
+
+
+def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripted):
+    """Jobs and volumes; the remark says what is there, and what to do."""
+    lost = storage.plan_document(
+        {"plugins": [PLUGIN | {"namespace": "storag"}], "volumes": [MADE | {"namespace": "prod"}]}
+    )
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "default"}, {"Name": "storage"}])
+    for job in lost.plugins[0].jobs:
+        scripted.reply("GET", f"/v1/job/{job.job_id}", 404, "job not found")
+    for name in ("storag", "prod"):
+        scripted.reply("GET", f"/v1/namespace/{name}", 404, "Namespace not found")
+    scripted.reply("GET", "/v1/volume/csi/scratch", 404, "volume not found")
+
+    _, items = draw(plan=lost)
+
+    of_job = (
+        "there is no namespace storag (there are: default, storage); "
+        "did you mean storage; or make it first with `nomad namespace apply storag`"
+    )
+    of_volume = (
+        "there is no namespace prod (there are: default, storage); "
+        "name another, or another cluster; or make it first with `nomad namespace apply prod`"
+    )
+    assert items == [
+        *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
+        ("volume", "refused", (of_volume, "its plugin makes it")),
+    ]
+
+
+def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
+    """Pulumi sets it, and it is in no file."""
+    job_id = cluster.rpartition("/")[2]
+    meta = {job_ownership.OWNER_META: "shop/prod"}
+    ask(scripted, ("GET", cluster), (200, {"ID": job_id, "Namespace": "default", "Meta": meta}))
+
+    draw()
+
+    planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
+    assert planned[0]["Meta"] == meta
+
+
+def mark(scripted, volume_id, owner):
+    """Let a volume have a mark."""
+    page = registration_marks.page_of(volume_id)
+    scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": {owner: volume_id}})
+
+
+@pytest.mark.usefixtures("cluster")
+def test_volume_of_another_stack_is_refused_to_who_has_a_name(draw, scripted):
+    """And to its own stack it is not, nor to one that adopts."""
+    mark(scripted, "scratch", "shop/prod")
+    adopting = storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE | {"adopt": True}]})
+
+    seen = [
+        draw(owner=owner, plan=plan)[1][-1]
+        for owner, plan in (
+            ("bank/prod", storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})),
+            ("shop/prod", adopting),
+            ("bank/prod", adopting),
+        )
+    ]
+
+    assert seen == [
+        ("volume", "refused", ("belongs to stack shop/prod",)),
+        ("volume", "equal", ()),
+        ("volume", "equal", ()),
+    ]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_owner_is_told_where_something_would_change(draw, scripted):
+    """To one without a name; an equal volume is nobody's concern."""
+    mark(scripted, "scratch", "shop/prod")
+
+    assert draw()[1][-1] == ("volume", "equal", ())
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", "its plugin makes it"))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, scripted):
+    """Not allowed to know is not the same as nobody's."""
+    page = registration_marks.page_of("scratch")
+    scripted.reply("GET", f"/v1/var/{page}", 403, "Permission denied")
+    unknown = (
+        'whose it is was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
+        '"destroy"] } } in namespace default'
+    )
+
+    assert draw()[1][-1] == ("volume", "equal", ())
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+    assert draw()[1][-1] == ("volume", "new", (unknown, "its plugin makes it"))
+
+
+def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
+    """By the mark in its meta."""
+    meta = {job_ownership.OWNER_META: "shop/prod"}
+    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
+
+    assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to stack shop/prod",))
+    assert draw(owner="shop/prod")[1][0] == ("job", "equal", ())
+
+
+def test_stopped_job_would_run_again(draw, scripted, cluster):
+    """Nomad's plan calls it equal."""
+    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Stop": True}))
+
+    assert draw()[1][0] == ("job", "stopped", ("it would run again",))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
+    """Not by a registration."""
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+
+    assert draw()[1][-1] == ("volume", "new", ("its plugin makes it",))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_size_of_a_made_volume_is_compared(draw, scripted):
+    """It would grow."""
+    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (200, HELD | {"RequestedCapacityMin": 2**30, "Capacity": 2**30}))
+
+    [_, _, (_, state, remarks)] = draw()[1]
+    assert state == "changes"
+    assert remarks == ("capacity_min: Nomad has 1073741824, wanted 2147483648",)
+
+
+@pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])
+def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan, edit, state):
+    """A job's HCL is for all to see who may read it; the remark says that it is no plan, and what a plan needs."""
+    source = documents.job_file(plan.plugins[0].jobs[0]) + edit
+    ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
+    scripted.reply("GET", f"{cluster}/submission", 200, {"Source": source, "Format": "hcl2"})
+
+    drawn, items = draw()
+
+    assert items[0][:2] == ("job", state)
+    assert items[0][2] == (
+        "compared by the source it was registered with, not by Nomad's plan: "
+        "no token was given: set NOMAD_TOKEN to one that has submit-job in namespace default",
+    )
+    assert drawn.not_compared == ()
+
+
+def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
+    """And nobody is told that it is equal."""
+    ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
+    scripted.reply("GET", f"{cluster}/submission", 404, "job source not found")
+
+    drawn, items = draw()
+
+    assert items[0][1] == "not compared"
+    assert "submit-job in namespace default" in items[0][2][0]
+    assert drawn.as_json()["not_compared"] == 1
+    assert drawn.as_table().endswith("0 of 3 would change, 1 not compared")

@@ -1,0 +1,148 @@
+"""A report says the same as data and as a table."""
+
+import json
+
+import pytest
+
+from nomad_csi.health import plugins
+from nomad_csi.plan import registration
+from nomad_csi.verification import report, volumes
+
+WANTED = registration.VolumeRegistration(
+    volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
+)
+
+
+@pytest.fixture
+def mixed(expected, node, instance, seen, ran):
+    """Return a report with a healthy controller, a missing node instance and a missing volume."""
+    there = seen(
+        instance("controller", "a"),
+        instance("node", "a"),
+        ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
+    )
+    verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
+    return report.VerificationReport(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
+
+
+def test_empty_report_is_ok():
+    """A plan without plugins and volumes has nothing that could be wrong."""
+    empty = report.VerificationReport(plugins=(), volumes=())
+
+    assert empty.ok
+    assert empty.as_table() == "nothing to verify\n"
+    assert empty.as_json() == {"ok": True, "plugins": [], "volumes": [], "findings": []}
+
+
+def test_warnings_leave_a_report_ok(expected, node, instance, seen):
+    """Only errors fail a verification."""
+    there = seen(instance("node", "a"), instance("node", "gone"))
+    noted = report.VerificationReport(
+        plugins=(plugins.compare_plugin(expected(controllers=0), there, (node("a"),)),), volumes=()
+    )
+
+    assert noted.ok
+    assert [finding.severity for finding in noted.findings] == ["warning"]
+
+
+def test_json_has_the_documented_keys(mixed):
+    """Scripts read these names; they survive a round trip through JSON."""
+    data = mixed.as_json()
+
+    assert json.loads(json.dumps(data)) == data
+    assert data["ok"] is False
+    assert data["plugins"][0] == {
+        "plugin_id": "aws-ebs0",
+        "verdict": "partial",
+        "ok": False,
+        "policy": "all",
+        "proven_by": "nomad",
+        "provider": "ebs.csi.aws.com",
+        "version": "v1.64.0",
+        "controllers": {"healthy": 1, "expected": 1},
+        "nodes": {"healthy": 1, "expected": 2},
+        "causes": [],
+        "instances": data["plugins"][0]["instances"],
+    }
+    assert data["plugins"][0]["instances"][2] == {
+        "role": "node",
+        "node_id": "id-b",
+        "node_name": "b",
+        "zone": "",
+        "alloc_id": "node-b",
+        "verdict": "unhealthy",
+        "proven_by": "-",
+        "detail": "Driver Failure: no image",
+        "extra": False,
+        "nomad": "none",
+        "socket": "-",
+        "socket_detail": "",
+    }
+    assert data["volumes"] == [
+        {
+            "namespace": "default",
+            "volume_id": "mysql",
+            "plugin_id": "aws-ebs0",
+            "external_id": "vol-1",
+            "verdict": "missing",
+            "proven_by": "-",
+            "detail": "",
+        }
+    ]
+    assert [finding["code"] for finding in data["findings"]] == ["instance-unhealthy", "volume-missing"]
+
+
+def test_table_shows_counts_instances_volumes_and_proof(mixed):
+    """A person sees what is there, by what it was proven, and what to do."""
+    assert mixed.as_table(100) == (
+        "plugin    verdict  controllers  nodes  proven by  answers as\n"
+        "aws-ebs0  partial  1/1          1/2    nomad      ebs.csi.aws.com v1.64.0\n"
+        "\n"
+        "instance of  role        client  zone        verdict    proven by  detail\n"
+        "aws-ebs0     controller  a       -           healthy    nomad\n"
+        "aws-ebs0     node        a       us-east-1a  healthy    nomad\n"
+        "aws-ebs0     node        b       -           unhealthy  -          Driver Failure: no image\n"
+        "\n"
+        "volume         verdict  plugin    external id  proven by\n"
+        "default/mysql  missing  aws-ebs0  vol-1        -\n"
+        "\n"
+        "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
+        "  expected  a healthy one\n"
+        "  found     Driver Failure: no image\n"
+        "  advice    look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`\n"
+        "error  volume-missing  volume default/mysql\n"
+        "  expected  registered\n"
+        "  found     no such volume\n"
+        "  advice    run `pulumi up`, or `nomad-csi register` with the spec or the rendered file\n"
+    )
+
+
+def test_table_and_json_say_what_was_not_compared():
+    """In a column that is there for that alone."""
+    held = volumes.VolumeVerdict(
+        namespace="default",
+        volume_id="mysql",
+        plugin_id="aws-ebs0",
+        external_id="vol-1",
+        verdict="ok",
+        findings=(),
+        detail=volumes.NOT_COMPARED,
+    )
+    found = report.VerificationReport(plugins=(), volumes=(held,))
+
+    assert found.as_table() == (
+        "volume         verdict  plugin    external id  proven by  detail\n"
+        "default/mysql  ok       aws-ebs0  vol-1        nomad      external id not compared (--stack-output)\n"
+    )
+    assert found.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
+
+
+def test_table_is_painted_only_when_asked(mixed):
+    """Colour adds codes and changes no column."""
+    plain = mixed.as_table()
+    painted = mixed.as_table(colour=True)
+
+    assert "\x1b" not in plain
+    assert [painted.count(f"\x1b[31m{word}\x1b[0m") for word in ("missing", "unhealthy")] == [1, 1]
+    bare = painted.replace("\x1b[0m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[33m", "")
+    assert bare == plain

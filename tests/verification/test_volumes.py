@@ -1,0 +1,220 @@
+"""A volume is as planned when Nomad holds what was to be registered and would place an allocation on it."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi.health import plugins
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+from nomad_csi.verification import volumes as verdicts
+
+ZONE = "topology.ebs.csi.aws.com/zone"
+WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+WANTED = registration.VolumeRegistration(
+    volume_id="e1",
+    name="e1",
+    external_id="vol-f830b031821ee95ad",
+    plugin_id="aws-ebs",
+    capabilities=(WRITER,),
+    mount_options=registration.MountOptions(fs_type="ext4"),
+    required_topologies=({ZONE: "eu-west-1a"},),
+)
+
+
+@pytest.fixture
+def held(recorded):
+    """Return the volume of a real agent with the EBS driver."""
+    return dataclasses.replace(volumes.get(recorded("07-ebs-volume"), "default", "e1"), schedulable=True)
+
+
+def lines(verdict):
+    """Return code, expectation and finding of each."""
+    return [(finding.code, finding.expected, finding.found) for finding in verdict.findings]
+
+
+def test_recorded_volume_is_as_planned(held):
+    """What a real agent holds after our registration equals it."""
+    verdict = verdicts.judge_volume(WANTED, held)
+
+    assert (verdict.verdict, verdict.findings, verdict.key) == ("ok", (), "default/e1")
+    assert verdict.proven_by == "nomad"
+
+
+def test_external_id_that_nobody_named_is_told_not_compared(held):
+    """The volume is ok as far as it was looked at, and the verdict says how far that is."""
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+
+    assert (verdict.verdict, verdict.detail) == ("ok", "external id not compared (--stack-output)")
+    assert verdicts.judge_volume(WANTED, held).detail == ""
+
+
+def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
+    """Registered is not enough: Nomad would place nothing on it."""
+    verdict = verdicts.judge_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
+
+    assert verdict.verdict == "unschedulable"
+    assert [finding.code for finding in verdict.findings] == ["volume-unschedulable"]
+
+
+def test_missing_volume():
+    """A volume that nobody registered is a finding, with the planned id."""
+    verdict = verdicts.judge_volume(WANTED, None)
+
+    assert (verdict.verdict, verdict.external_id) == ("missing", "vol-f830b031821ee95ad")
+    assert verdict.proven_by == "-"
+    assert [finding.code for finding in verdict.findings] == ["volume-missing"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"external_id": "vol-0"},
+            ("external-id-differs", "external id vol-f830b031821ee95ad", "vol-0"),
+        ),
+        ({"plugin_id": "x"}, ("plugin-id-differs", "plugin id aws-ebs", "x")),
+        ({"name": "x"}, ("name-differs", "name e1", "x")),
+        (
+            {"capabilities": ()},
+            ("capabilities-differs", "capabilities single-node-writer file-system", "none"),
+        ),
+        (
+            {"topologies": ()},
+            ("topologies-differs", f"topologies {ZONE}=eu-west-1a", "anywhere"),
+        ),
+        ({"fs_type": ""}, ("fs-type-differs", "fs type ext4", "none")),
+        ({"has_mount_flags": True}, ("mount-flags-differs", "mount flags none", "[redacted]")),
+        ({"context": {"share": "/x"}}, ("context-differs", "context as planned", "share added")),
+        ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as planned", "type added")),
+    ],
+)
+def test_each_difference_is_a_finding(held, changes, line):
+    """Every compared field has a code, and shows both sides."""
+    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, **changes))
+
+    assert lines(verdict) == [line]
+    assert verdict.verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    ("held_changes", "wanted", "advice"),
+    [
+        ({"fs_type": "xfs"}, {}, "`pulumi up` or `nomad-csi register` changes it in place"),
+        (
+            {"name": "x"},
+            {},
+            "Nomad never changes it: deregister it and register it again, when nothing uses it; the data is not touched",
+        ),
+        (
+            {"context": {"a": "1"}},
+            {"context": {}},
+            "Nomad keeps what it has where none is sent: deregister it and register it again, when nothing uses it; the "
+            "data is not touched",
+        ),
+    ],
+)
+def test_advice_says_what_nomad_does_with_a_difference(held, held_changes, wanted, advice):
+    """In place, or by another registration only."""
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes))
+
+    assert [finding.advice for finding in verdict.findings] == [advice]
+
+
+def test_context_values_are_not_shown(held):
+    """A driver's context may hold what nobody should read; its keys tell enough."""
+    wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
+
+    verdict = verdicts.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+
+    assert lines(verdict) == [("context-differs", "context as planned", "b changed, c absent, d added")]
+
+
+def test_order_of_capabilities_and_places_does_not_count(held):
+    """Nomad keeps sets; so do we compare."""
+    block = registration.Capability(access_mode="single-node-writer", attachment_mode="block-device")
+    places = ({ZONE: "eu-west-1b"}, {ZONE: "eu-west-1a"})
+    wanted = dataclasses.replace(WANTED, capabilities=(WRITER, block), required_topologies=places)
+
+    turned = dataclasses.replace(held, capabilities=(block, WRITER), requested_topologies=places[::-1])
+
+    assert verdicts.judge_volume(wanted, turned).verdict == "ok"
+
+
+def test_unknown_external_id_is_not_compared(held):
+    """Storage that Pulumi makes has no id in the plan."""
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+
+    assert (verdict.verdict, verdict.external_id) == ("ok", "vol-f830b031821ee95ad")
+
+
+def test_volume_in_a_zone_without_a_healthy_instance_is_a_warning(held, expected, node, instance, seen):
+    """Nomad calls it schedulable, and no client there could mount it."""
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
+
+    verdict = verdicts.judge_volume(WANTED, held, served_by)
+
+    assert lines(verdict) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
+    assert verdict.verdict == "ok"
+
+
+def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, node, instance, seen):
+    """A node may report more segments than the volume asks for."""
+    near = instance("node", "a", segments={ZONE: "eu-west-1a", "kubernetes.io/os": "linux"})
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
+
+    assert verdicts.judge_volume(WANTED, held, served_by).findings == ()
+
+
+def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
+    """Neither was planned, and both are the plugin's answer."""
+    wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
+    made = dataclasses.replace(held, context={"path": "/x"}, requested_topologies=(), capacity_min_bytes=2**30)
+
+    verdict = verdicts.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
+
+    assert (verdict.verdict, verdict.findings) == ("ok", ())
+
+
+def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
+    """Another version of the driver says the same zone under another key."""
+    made = dataclasses.replace(held, requested_topologies=({"zone": "eu-west-1a"},), capacity_min_bytes=2**30)
+
+    wanted = dataclasses.replace(WANTED, capacity_min_bytes=2**30)
+
+    assert verdicts.judge_volume(wanted, made, made_by_plugin=True).findings == ()
+
+
+def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
+    """What Nomad once asked the plugin for is compared with what is asked for now."""
+    there = ({ZONE: "eu-west-1b"},)
+    made = dataclasses.replace(held, topologies=there, requested_topologies=there, capacity_min_bytes=2**30)
+
+    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
+
+    assert lines(verdict) == [
+        ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
+        ("capacity-differs", "capacity min 2147483648", "1073741824"),
+    ]
+
+
+def test_unschedulable_volume_that_differs_differs(held):
+    """A healthy plugin would not make it the one that is planned."""
+    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, schedulable=False, fs_type="xfs"))
+
+    assert verdict.verdict == "differs"
+    assert [finding.code for finding in verdict.findings] == ["fs-type-differs", "volume-unschedulable"]
+
+
+def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expected, node, instance, seen):
+    """A place is all its segments together."""
+    place = {ZONE: "eu-west-1a", "rack": "1"}
+    near = instance("node", "a", segments=place | {"rack": "2"})
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
+    wanted = dataclasses.replace(WANTED, required_topologies=(place,))
+
+    verdict = verdicts.judge_volume(
+        wanted, dataclasses.replace(held, topologies=(place,), requested_topologies=(place,)), served_by
+    )
+
+    assert [finding.code for finding in verdict.findings] == ["volume-out-of-reach"]
