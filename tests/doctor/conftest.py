@@ -9,6 +9,7 @@ from nomad_csi.aws import ebs_volumes, file_systems, instances, keys, policies
 from nomad_csi.doctor import model
 from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens
 from nomad_csi.plan import iam
+from tests.scripted import context, heard, scripted  # noqa: F401
 
 REGION = "us-east-1"
 ZONE_KEY = "topology.ebs.csi.aws.com/zone"

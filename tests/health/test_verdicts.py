@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.health import explaining, history
-from tests.deploy import live
+from tests import live
 
 
 @pytest.fixture(scope="module")

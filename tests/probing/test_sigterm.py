@@ -10,7 +10,7 @@ import pytest
 
 from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad.tasks import task_templates
-from tests.deploy import live
+from tests import live
 
 CLI = (sys.executable, "-m", "nomad_csi.cli")
 SAID = {

@@ -7,7 +7,7 @@ import yaml
 
 from nomad_csi import cli, errors
 from nomad_csi.resources import gate
-from tests.deploy import live
+from tests import live
 
 SECRET = "hunter2-and-more"
 LOG = f'mount failed: -o user=me,pass={SECRET},uid=0; config {{"password": "{SECRET}"}}; https://me:{SECRET}@nas/x'

@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke
-from tests.deploy import live
+from tests import live
 
 MARK = "nomad:stand-in"
 MOUNTS = "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"

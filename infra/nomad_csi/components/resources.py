@@ -1,5 +1,5 @@
 """
-The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.deploy`.
+The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.resources`.
 
 Property names inside are those on the wire, or as Python writes them: ``accessMode`` or ``access_mode``. The keys of
 maps are the operator's, and stay.

@@ -26,7 +26,7 @@ _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 
 class Servicer(server.ProviderServicer):
     """
-    Serves the engine: each call is translated, done in a thread by a class of `deploy`, and translated back.
+    Serves the engine: each call is translated, done in a thread by a class of `resources`, and translated back.
 
     An expected failure becomes one clean line, anything else "bug in nomad-csi" with a place and no values.
     """

@@ -11,7 +11,7 @@ from nomad_csi import nomad
 from nomad_csi.plan import model
 from nomad_csi.resources import gate
 from nomad_csi.resources.frame import resource
-from tests.deploy import live
+from tests import live
 
 
 @dataclass

@@ -13,7 +13,7 @@ from nomad_csi.health import found
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
 
-RECORDINGS = Path(__file__).parents[1] / "nomad" / "recordings"
+RECORDINGS = Path(__file__).parent / "nomad" / "recordings"
 
 EXPECTATION = model.PluginExpectation(
     plugin_id="aws-ebs0",

@@ -1,0 +1,3 @@
+"""Fixtures that several folders share."""
+
+from tests.scripted import scripted  # noqa: F401
