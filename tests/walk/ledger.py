@@ -43,7 +43,7 @@ class Ledger:
 
     written: dict = field(default_factory=dict)
     given_up: set = field(default_factory=set)
-    """Storage of which the loss was confirmed, and that is gone."""
+    """Storage of which the loss was confirmed, and that is gone, or has lost its access point."""
 
     def judge(self, before, after, allowed=frozenset()):
         """
@@ -51,7 +51,10 @@ class Ledger:
 
         What becomes of data in *allowed* was confirmed. Then everybody writes to what there is.
         """
-        self.given_up |= {storage for storage in map(storage_of, allowed) if storage not in after.storage}
+        standing = set(after.volumes.values())
+        self.given_up |= {
+            storage for storage in map(storage_of, allowed) if storage not in after.storage or f"{storage}:" in standing
+        }
         wrong = [*self._deleted(after, allowed), *self._shared(after), *self._exchanged(before, after, allowed)]
         for volume, data in after.volumes.items():
             if storage_of(data) in after.storage:
@@ -67,7 +70,7 @@ class Ledger:
                 yield f"{data} is deleted, with what {named(volume)} wrote"
         for volume, data in after.volumes.items():
             if storage_of(data) in self.given_up:
-                continue  # left by a run that was killed before it recorded what it had registered
+                continue  # left by a run that was killed before it recorded it, or by a state that had forgotten it
             if storage_of(data) not in after.storage or data.endswith(":"):
                 yield f"{named(volume)} stands for {data}, which is not there"
 

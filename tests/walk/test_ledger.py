@@ -58,6 +58,16 @@ def test_ledger_accepts_what_was_confirmed(after):
     assert book.judge(BEFORE, after, {"vol-1"}) == []
 
 
+def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
+    """The state had forgotten the registration, so that nothing deregistered the volume; its folder is still there."""
+    book, before = ledger.Ledger(), facts({"fs-1"}, {ONE: "fs-1:/data"})
+    book.judge(facts({"fs-1"}, {}), before)
+
+    after = facts({"fs-1"}, {ONE: "fs-1:"})
+    assert book.judge(before, after, {"fs-1:/data"}) == []
+    assert book.judge(after, after) == []
+
+
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
     monkeypatch.setattr(volume_ownership, "is_moved", lambda *_: False)
