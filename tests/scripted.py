@@ -37,6 +37,7 @@ class ScriptedNomad:
     def _take(self, method, path):
         is_variable = path.startswith("/v1/var/")
         absent = "variable not found" if is_variable else f"nothing scripted for {method} {path}"
+        absent = "plugin not found" if path.startswith("/v1/plugin/csi/") else absent
         default = (200, {}) if is_variable and method == "PUT" else (404, absent)
         if (method, path) == ("GET", "/v1/volumes"):
             default = (200, [])

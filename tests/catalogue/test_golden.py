@@ -178,7 +178,7 @@ def test_no_secret_of_a_spec_is_in_a_file(folder, plan):
         ("gce-pd", "gce-pd0-node", ['"--run-controller-service=false",', '"/run/udev:/run/udev",', "privileged = true"]),
         ("digitalocean", "do0-controller", ['"--token=${DIGITALOCEAN_ACCESS_TOKEN}",', "DIGITALOCEAN_ACCESS_TOKEN={{ .Data.data.token | toJSON }}"]),
         ("digitalocean", "do0-node", ['"--volume-limit=10",', "privileged = true"]),
-        ("portworx", "portworx-monolith", ['mount_dir              = "/var/lib/csi"', 'stage_publish_base_dir = "/var/lib/portworx"', 'health_timeout         = "30m"', 'kill_timeout = "2m"', 'ipc_mode     = "host"', 'healthy_deadline  = "31m"', "count = 4"]),
+        ("portworx", "portworx-monolith", ['mount_dir              = "/var/lib/csi"', 'stage_publish_base_dir = "/var/lib/portworx"', 'health_timeout         = "30m"', 'kill_timeout = "2m"', 'ipc_mode     = "host"', 'type        = "system"']),
         ("own-ceph-rbd", "ceph-rbd-node", ['"--nodeserver=true",', '"--instanceid=ceph-rbd",', '"--nodeid=${node.unique.name}",']),
     ],
 )  # fmt: skip

@@ -113,11 +113,15 @@ HOSTPATH = """
 plugins:
   - id: hostpath0
     driver: csi-hostpath
-    monolith: {count: 1, resources: {cpu_mhz: 50, memory_mib: 32, memory_max_mib: 64}}
+    monolith: {resources: {cpu_mhz: 50, memory_mib: 32, memory_max_mib: 64}}
 volumes:
   - id: made
     plugin_id: hostpath0
     create: {capacity_min_gib: 10, on_destroy: delete, deletion: {endpoint: /run/csi.sock, accept_unguarded: true}}
+"""
+SERVICE = """
+plugins:
+  - {id: px, driver: portworx, config: {cluster_id: px}, monolith: {job_type: service, count: 3}}
 """
 DEMOCRATIC = """
 plugins:
@@ -194,7 +198,8 @@ CHANGES = {
     "plugins[].node.resources.cpu_mhz": (EBS, 51),
     "plugins[].node.resources.memory_mib": (EBS, 33),
     "plugins[].node.resources.memory_max_mib": (EBS, 65),
-    "plugins[].monolith.count": (None, "a system job has none, and a driver whose job has one takes a single instance"),
+    "plugins[].monolith.job_type": (HOSTPATH, "service"),
+    "plugins[].monolith.count": (SERVICE, 4),
     "plugins[].monolith.resources.cpu_mhz": (HOSTPATH, 51),
     "plugins[].monolith.resources.memory_mib": (HOSTPATH, 33),
     "plugins[].monolith.resources.memory_max_mib": (HOSTPATH, 65),

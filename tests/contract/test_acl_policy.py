@@ -211,6 +211,15 @@ def _register(world):
     return f"register {world.spec('other')} --owner a/b"
 
 
+def _plan(world):
+    """Plan a job that runs, and one whose id is another than that of the job that runs its plugin: an other job then."""
+    _register(world)
+    changed = world.folder / "other-id.yaml"
+    text = world.spec("other", more=BROKEN).read_text()
+    changed.write_text(text.replace("  - id: hp\n", "  - id: hp\n    job_ids: {monolith: hp2}\n"))
+    return f"plan {changed} --owner a/b"
+
+
 def _with_other(words):
     def prepare(world):
         world.register("other")
@@ -257,7 +266,7 @@ def _smoke(world):
 
 RUNS = {
     "register": _register,
-    "plan": lambda world: f"plan {_register(world).partition(' ')[2]}",
+    "plan": _plan,
     "deregister": _deregister,
     "delete": _delete,
     "snapshot create": lambda _: f"snapshot create default/free --name s{time.time_ns()}",

@@ -60,6 +60,24 @@ def test_registration_against_another_index_is_refused(agent, registered, fresh,
     assert agent.refused("POST", "/v1/jobs", body) == (500, text.format(index=current))
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_type_of_a_job_is_planned_and_not_changed(agent, client, registered, waiting, is_stopped):
+    """Not of a stopped one either; only a purge makes room for another type."""
+    job_id = registered[0]["ID"]
+    other = jobs.parse(client, waiting(job_id, kind="system"))
+    if is_stopped:
+        jobs.stop(client, "default", job_id, purge=False)
+
+    planned = jobs.plan(client, other)
+
+    assert planned.diff_type == "Edited"
+    assert "Type: service -> system" in planned.changes
+    refusal = (500, 'cannot update job from type "service" to "system"')
+    assert agent.refused("POST", "/v1/jobs", {"Job": other}) == refusal
+    jobs.stop(client, "default", job_id, purge=True)
+    assert "EvalID" in agent.call("POST", "/v1/jobs", {"Job": other})[1]
+
+
 def test_registration_against_the_planned_index_is_taken(client, registered):
     """What the product does to update a job."""
     document, source = registered

@@ -168,7 +168,7 @@ def test_state_folder_that_docker_would_misread_is_refused(state_dir):
 
 def test_second_instance_of_the_hostpath_driver_is_refused():
     """It would not know the volumes of the first."""
-    [problem] = refused("csi-hostpath", monolith={"count": 2})
+    [problem] = refused("csi-hostpath", monolith={"job_type": "service", "count": 2})
 
     assert problem.startswith("plugins[0].monolith.count: expected at most 1 for csi-hostpath: each instance has")
 

@@ -11,7 +11,8 @@ MADE = {"id": "scratch", "plugin_id": "hostpath0", "create": {"capacity_min_gib"
 def storage(sandbox, alone):
     """The plugin with a volume that it makes."""
     state_dir = str(sandbox.data_dir / "hostpath")
-    alone({"id": "hostpath0", "driver": "csi-hostpath", "config": {"state_dir": state_dir}}, [MADE])
+    one = [{"attribute": "${node.unique.name}", "value": "client-1"}]
+    alone({"id": "hostpath0", "driver": "csi-hostpath", "constraints": one, "config": {"state_dir": state_dir}}, [MADE])
     return sandbox
 
 

@@ -16,7 +16,8 @@ RESOURCE = "nomad-csi:index:CreatedVolume scratch"
 def storage(sandbox, alone):
     """The plugin with a volume that it makes and is to keep, up."""
     state_dir = str(sandbox.data_dir / "hostpath")
-    alone({"id": "hostpath0", "driver": "csi-hostpath", "config": {"state_dir": state_dir}}, [MADE])
+    one = [{"attribute": "${node.unique.name}", "value": "client-1"}]
+    alone({"id": "hostpath0", "driver": "csi-hostpath", "constraints": one, "config": {"state_dir": state_dir}}, [MADE])
     sandbox.up(check=True)
     return sandbox
 

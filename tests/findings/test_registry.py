@@ -26,6 +26,7 @@ COMMANDS = {
     "verification/": {"verify"},
     "health/": {"verify"},
     "claims/": {"claims"},
+    "health/other_job_findings.py": {"plan", "verify"},
     "probing/probed_needs.py": {"probe", "verify"},
     "probing/volume_answers.py": {"probe", "verify"},
     "probing/probe_deep.py": {"probe"},

@@ -159,6 +159,27 @@ def test_a_second_job_of_one_part_is_left_out(adopted, said):
     assert ("left out", "job k: job j runs the node of aws-ebs0 already") in found
 
 
+PORTWORX = 'image = "docker.io/portworx/oci-monitor:2.13.1"'
+
+
+@pytest.mark.parametrize(
+    ("job", "group", "expected"),
+    [
+        ('type = "system"', "", None),
+        ('type = "service"', "count = 4", {"job_type": "service", "count": 4}),
+        ("", "count = 3", {"job_type": "service"}),
+    ],
+)
+def test_type_of_a_monolith_is_kept(adopted, said, job, group, expected):
+    """A job's type does not change in Nomad, so the spec has the one that runs."""
+    text = JOB.format(**BLANK | {"id": "px", "type": "monolith", "config": PORTWORX, "job": job, "group": group})
+
+    adoption = adopted({"j": text})
+
+    assert plugin_of(adoption).get("monolith") == expected
+    assert [told for _, told in said(adoption) if told.startswith(("type:", "count"))] == []
+
+
 def test_the_usual_job_ids_stand_nowhere(adopted):
     """Of two jobs the spec names the one whose id is not the usual one."""
     texts = {"c": ebs("controller").replace('job "j"', 'job "plugin-aws-ebs0-controller"'), "n": ebs()}

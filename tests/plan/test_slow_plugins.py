@@ -15,7 +15,7 @@ def planned(plugin):
 
 def test_deployment_of_a_slow_service_outlasts_its_health_timeout():
     """Nomad's own deadline of five minutes would call it a failure long before."""
-    [job] = planned(PORTWORX).jobs
+    [job] = planned(PORTWORX | {"monolith": {"job_type": "service"}}).jobs
 
     assert (job.health_timeout_s, job.update.healthy_deadline_s) == (1800, 1860)
     assert (job.update.max_parallel, job.update.min_healthy_time_s, job.update.auto_revert) == (1, 10, False)

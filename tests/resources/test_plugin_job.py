@@ -657,3 +657,169 @@ def test_create_without_an_owner_makes_no_identity(context, scripted):
 
     assert "cluster" not in outputs
     assert [path.partition("?")[0] for _verb, path in changes(scripted)] == ["/v1/jobs"]
+
+
+# --- the type of a job
+
+
+SERVICE = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n}\n'}
+SYSTEM = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n  type = "system"\n}\n'}
+OF_ANOTHER_TYPE = (
+    "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: where the plugin "
+    "is both, keep the type with monolith.job_type: service, or have the stack that owns it replace it with "
+    "monolith.job_type: system; else stop it while no volume of the plugin is claimed, and purge it when its tasks have "
+    "ended (`nomad job stop -namespace storage aws-ebs0-node`, then the same with -purge)"
+)
+
+
+WISHED = SYSTEM | {"replaceForType": True}
+
+
+def test_diff_of_the_type_replaces_where_that_is_wished():
+    """Nomad changes it in no job, so the old one goes first; else, and where it is not known, the update is refused."""
+    found = JOB.diff(IDENTITY, SERVICE, {}, WISHED)
+
+    assert (found.replaces, found.updates, found.delete_before_replace) == (("hcl",), (), True)
+    assert found.notice == (
+        "stops and purges job storage/aws-ebs0-node first, then runs it as a system job, as Nomad changes no job's type; "
+        "its plugin cannot mount or detach volumes meanwhile, and it is refused while a volume of the plugin is claimed"
+    )
+    assert JOB.diff(IDENTITY, SERVICE, {}, SYSTEM).updates == ("hcl",)
+    assert JOB.diff(IDENTITY, SYSTEM, {}, WISHED | {"hcl": SYSTEM["hcl"] + "\n"}).updates == ("hcl",)
+    assert JOB.diff(IDENTITY, SERVICE | {"hcl": "job {"}, {}, WISHED).updates == ("hcl",)
+
+
+@pytest.mark.parametrize("held", [RUNNING, STOPPED], ids=["running", "stopped"])
+@pytest.mark.parametrize("way", ["create", "update", "preview"])
+def test_job_of_another_type_is_not_sent(context, cluster, held, way):
+    """Nomad would refuse it after the owner was recorded; also one that is to be adopted."""
+    answers(cluster, job=held | {"Type": "service"}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as refused:
+        made_in(way, context, SYSTEM | {"adopt": True})
+
+    assert str(refused.value) == OF_ANOTHER_TYPE
+    assert registered(cluster) == []
+    assert cluster.sent("PUT") == []
+
+
+def test_preview_of_a_stack_with_the_other_type_is_refused(context, cluster):
+    """As an earlier release left it: nothing is stopped unless the program says so."""
+    answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match=r"monolith\.job_type: service, or have the stack"):
+        JOB.preflight(context, SERVICE, SYSTEM)
+
+
+def test_preview_of_a_replacement_for_the_type_is_not_refused(context, cluster):
+    """What is recorded is stopped before."""
+    answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
+
+    JOB.preflight(context, SERVICE, WISHED)
+
+    assert [path.partition("?")[0] for path, _ in cluster.sent("GET")] == []
+
+
+# --- other jobs that run the plugin
+
+
+OTHER = "/v1/job/plugin-aws-ebs-nodes"
+NODE_TASK = {"Driver": "docker", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+CLIENT = {"ID": "id-a", "Name": "a", "Datacenter": "dc1", "NodePool": "default", "Status": "down", "Drain": True}
+
+
+def runs_beside(cluster, *, kind="node", owner=None, job_ids=("plugin-aws-ebs-nodes",)):
+    """Let *cluster* parse a job of the plugin, and run another job of it on a client that is drained and away."""
+    cluster.replies["POST", PARSE] = [(200, PARSED | {"TaskGroups": [{"Tasks": [NODE_TASK]}]})]
+    record = {"ID": "aws-ebs0", "NodeJobs": {"storage": {job_id: {} for job_id in job_ids}}}
+    cluster.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
+    block = {"ID": "aws-ebs0", "Type": kind}
+    other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage", "Meta": owner}
+    cluster.reply("GET", OTHER, 200, other | {"TaskGroups": [{"Tasks": [{"CSIPluginConfig": block}]}]})
+    running = {"ID": "x", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "running", "DesiredStatus": "run"}
+    cluster.reply("GET", f"{OTHER}/allocations", 200, [running])
+    cluster.reply("GET", "/v1/nodes", 200, [CLIENT])
+
+
+def made_in(way, context, news=NEWS):
+    """Have the job made, changed or previewed."""
+    if way == "update":
+        JOB.update(context, IDENTITY, news, news | {"hcl": NEWS["hcl"] + " "})
+    elif way == "preview":
+        JOB.preflight(context, {}, news)
+    else:
+        JOB.create(context, news)
+
+
+@pytest.mark.parametrize("way", ["create", "update", "preview"])
+def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, way):
+    """Neither registered nor recorded; the refusal names the job, its owner and both ways out."""
+    answers(cluster, job=RUNNING if way == "update" else None, planned=plan("Added", 0))
+    runs_beside(cluster, owner={"nomad-csi.owner": "shop/prod"})
+
+    with pytest.raises(errors.RefusedError) as refused:
+        made_in(way, context)
+
+    assert str(refused.value) == (
+        "nothing was started; job-duplicate: plugin aws-ebs0: expected job storage/plugin-aws-ebs-nodes not beside "
+        "storage/aws-ebs0-node, found it runs the plugin on a, and belongs to stack shop/prod; take it over (job_ids: "
+        "{node: plugin-aws-ebs-nodes} and adopt: true at the plugin), or stop it while none of the plugin's volumes is "
+        "claimed (`nomad job stop -namespace storage plugin-aws-ebs-nodes`)"
+    )
+    assert registered(cluster) == []
+    assert cluster.sent("PUT") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "news"),
+    [
+        ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
+        ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
+        ({"job_ids": ["aws-ebs0-node"]}, NEWS),
+    ],
+    ids=["other part of this stack", "of the same plugin", "itself"],
+)
+def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, changes, news):
+    """What this run has not come to yet may run on."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    runs_beside(cluster, **changes)
+
+    JOB.create(context, news)
+
+    assert len(registered(cluster)) == 1
+
+
+def test_another_part_of_nobodys_job_is_refused_before_the_first_one_starts(context, cluster):
+    """Or the controller would run when the node job is refused."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    runs_beside(cluster, kind="controller")
+
+    with pytest.raises(errors.RefusedError, match=r"job_ids: \{controller: plugin-aws-ebs-nodes\}"):
+        JOB.create(context, NEWS)
+
+
+def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):
+    """It is stopped before the one of the new id is started."""
+    runs_beside(cluster)
+
+    cluster.reply("GET", GET, 404, "job not found")
+
+    JOB.preflight(context, NEWS | {"jobId": "plugin-aws-ebs-nodes"}, NEWS)
+
+    assert [path.partition("?")[0] for path, _ in cluster.sent("GET")] == ["/v1/plugin/csi/aws-ebs0", GET]
+
+
+@pytest.mark.parametrize("path", ["/v1/plugin/csi/aws-ebs0", "/v1/nodes", OTHER])
+def test_other_jobs_that_the_token_may_not_see_are_a_warning(context, cluster, heard, path):
+    """The run goes on, and says what was not checked."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    runs_beside(cluster)
+    cluster.replies["GET", path] = [(403, "Permission denied")]
+
+    JOB.create(context, NEWS)
+
+    [line] = heard["warn"]
+    assert f"GET {path}: status 403: Permission denied" in line
+    assert len(registered(cluster)) == 1

@@ -226,3 +226,64 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
     assert "submit-job in namespace default" in items[0][2][0]
     assert drawn.as_json()["not_compared"] == 1
     assert drawn.as_table().endswith("0 of 3 would change, 1 not compared")
+
+
+def with_other_job(scripted, kind="node"):
+    """Let another job run the plugin on a client."""
+    record = {"ID": "hostpath", "NodeJobs": {"default": {"plugin-old": {}, "plugin-hostpath-nodes": {}}}}
+    scripted.reply("GET", "/v1/plugin/csi/hostpath", 200, record)
+    tasks = [{"CSIPluginConfig": {"ID": "hostpath", "Type": kind}}]
+    scripted.reply("GET", "/v1/job/plugin-old", 200, {"ID": "plugin-old", "TaskGroups": [{"Tasks": tasks}]})
+    running = {"ID": "x", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "running", "DesiredStatus": "run"}
+    scripted.reply("GET", "/v1/job/plugin-old/allocations", 200, [running])
+    scripted.reply("GET", "/v1/nodes", 200, [{"ID": "id-a", "Name": "a", "Datacenter": "dc1", "NodePool": "default"}])
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_job_that_would_run_beside_another_is_refused(draw, scripted, is_there):
+    """Whether it runs already or is new; the controller beside it is as it is."""
+    with_other_job(scripted)
+    if not is_there:
+        ask(scripted, ("GET", "/v1/job/plugin-hostpath-nodes"), (404, "job not found"))
+
+    drawn, items = draw()
+
+    [controller, (kind, state, [remark, *_]), _] = items
+    assert controller == ("job", "equal", ())
+    assert (kind, state) == ("job", "refused")
+    assert remark.startswith(
+        "job-duplicate: plugin hostpath: expected job default/plugin-old not beside default/plugin-hostpath-nodes, found "
+        "it runs the plugin on a, and belongs to no stack; take it over (job_ids: {node: plugin-old} and adopt: true"
+    )
+    assert len(drawn.changes) == 1
+
+
+@pytest.mark.usefixtures("cluster")
+def test_other_jobs_that_may_not_be_looked_for_make_the_plan_incomplete(draw, scripted):
+    """The jobs may be as planned; whether others run beside them is not known."""
+    scripted.reply("GET", "/v1/plugin/csi/hostpath", *FORBIDDEN)
+
+    drawn, items = draw()
+
+    assert [state for kind, state, _ in items if kind == "job"] == ["not compared", "not compared"]
+    assert items[0][2][0].startswith("whether other jobs run plugin hostpath was not checked: GET /v1/plugin/csi/host")
+    assert drawn.changes == ()
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_job_of_another_type_is_refused_with_what_to_do(draw, scripted, is_stopped):
+    """Nomad plans the change, and refuses it when it is sent."""
+    path = "/v1/job/plugin-hostpath-nodes"
+    held = {"ID": "plugin-hostpath-nodes", "Namespace": "default", "Type": "service", "Stop": is_stopped}
+    ask(scripted, ("GET", path), (200, held))
+
+    _, items = draw()
+
+    [_, (kind, state, [remark]), _] = items
+    assert (kind, state) == ("job", "refused")
+    assert remark.startswith(
+        "it is a service job, and Nomad makes no system job of it: where the plugin is both, keep the type with"
+    )
+    assert "`nomad job stop -namespace default plugin-hostpath-nodes`" in remark

@@ -46,6 +46,8 @@ class CsiPlugin(pulumi.ComponentResource):
                 owner_id=identity.stack_id(self),
                 adopt=plan.adopt,
                 minimum_nomad=plan.minimum_nomad or None,
+                replace_for_type=job.says_type or None,
+                plugin_jobs=[each.job_id for each in plan.jobs],
                 opts=pulumi.ResourceOptions.merge(caller, child),
             )
             if render_to:

@@ -75,6 +75,8 @@ class Node(TypedDict):
 class Monolith(TypedDict):
     """The job of a driver that is controller and node in one, where it differs from the plugin."""
 
+    job_type: NotRequired[str]
+    """``system`` or ``service``. Default: the driver's usual, ``system`` for those of the catalogue."""
     count: NotRequired[int]
     """Instances of a service job. Default: the driver's usual number."""
     resources: NotRequired[PluginResources]

@@ -80,16 +80,21 @@ class PluginJob(pulumi.CustomResource):
         owner_id: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         minimum_nomad: pulumi.Input[str] | None = None,
+        plugin_jobs: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None,
+        replace_for_type: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """
         Run the job of *hcl* for the stack *owner* (``project/stack``), whose id is *owner_id*.
 
-        A job of that id that differs and is not this owner's is taken over only when *adopt* is true. Where a server of
-        Nomad is older than *minimum_nomad*, such as ``1.9.4``, it is refused.
+        A job of that id that differs and is not this owner's is taken over only when *adopt* is true. It is refused
+        where a server of Nomad is older than *minimum_nomad*, such as ``1.9.4``, and where another job than
+        *plugin_jobs*, the ids of all jobs of its plugin, runs that plugin where it would. Another type of the job,
+        which Nomad does not change in place, is refused unless *replace_for_type* is true.
         """
-        inputs = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
-        inputs |= {"ownerId": owner_id, "minimumNomad": minimum_nomad}
+        inputs: dict[str, Any] = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
+        inputs |= {"ownerId": owner_id, "minimumNomad": minimum_nomad, "pluginJobs": plugin_jobs}
+        inputs |= {"replaceForType": replace_for_type}
         outputs = {"jobModifyIndex": None, "version": None, "driftType": None, "cluster": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 

@@ -181,6 +181,7 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
     least = f"; at least {role.count_minimum}" if role.count_minimum > 1 else ""
     most = f"; at most {role.count_limit}" if role.count_limit else ""
     advice = f": {role.count_advice}" if role.count_advice else ""
+    where = "" if role.job_type == "service" else "as a service job: "
     found = (
         _fact("arguments", " ".join(role.arguments)),
         Fact(
@@ -190,7 +191,7 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
         Fact(label="from credentials", lines=tuple(_secrets(role))),
         Fact(
             label="instances",
-            lines=(f"{role.default_count}{least}{most}{advice}",) if role.job_type == "service" else (),
+            lines=(f"{where}{role.default_count}{least}{most}{advice}",) if advice or not where else (),
         ),
         _fact("privileges", "privileged: it mounts for the whole client" if role.privileged else "none"),
         _fact("network", role.network_mode or "Docker's default"),

@@ -14,7 +14,6 @@ from typing import get_args
 from nomad_csi import nomad
 from nomad_csi.health import eligibility, gather, zones
 from nomad_csi.nomad import node_values, nodes
-from nomad_csi.plan import model
 
 VALUES_MAX = 32
 """So many values of one key are looked for together; of the clients that are left each is asked."""
@@ -43,7 +42,7 @@ class ClientCache:
         self._values: dict[_Key, dict[_Version, str | None]] = {}
 
     def look(
-        self, expectations: Iterable[model.PluginExpectation], *, with_zones: bool = False
+        self, expectations: Iterable[eligibility.Placement], *, with_zones: bool = False
     ) -> tuple[nodes.Node, ...]:
         """
         Return all clients; of those that only constraints keep from running a plugin, or do not, what these ask for.
@@ -59,7 +58,7 @@ class ClientCache:
     def filled(
         self,
         listed: Sequence[nodes.Node],
-        wanted: Sequence[model.PluginExpectation],
+        wanted: Sequence[eligibility.Placement],
         *,
         in_zones: Iterable[nodes.Node],
     ) -> tuple[nodes.Node, ...]:
@@ -127,7 +126,7 @@ def _version(node: nodes.Node) -> _Version:
     return node.node_id, node.modify_index
 
 
-def _keys(expectation: model.PluginExpectation) -> Iterator[_Key]:
+def _keys(expectation: eligibility.Placement) -> Iterator[_Key]:
     """Yield the attributes and meta that constraints ask for; what else they ask for stands in the list."""
     for constraint in expectation.constraints:
         kind, _, name = constraint.attribute.removeprefix("${").removesuffix("}").partition(".")
@@ -137,9 +136,9 @@ def _keys(expectation: model.PluginExpectation) -> Iterator[_Key]:
             yield "meta", name
 
 
-def _any_needs(expectations: Iterable[model.PluginExpectation], node: nodes.Node) -> bool:
+def _any_needs(expectations: Iterable[eligibility.Placement], node: nodes.Node) -> bool:
     return any(eligibility.needs_description(item, node) for item in expectations)
 
 
-def _may_run_one(expectations: Iterable[model.PluginExpectation], node: nodes.Node) -> bool:
+def _may_run_one(expectations: Iterable[eligibility.Placement], node: nodes.Node) -> bool:
     return any(eligibility.may_run(item, node) for item in expectations)

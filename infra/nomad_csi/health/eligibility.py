@@ -8,6 +8,7 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
 from nomad_csi import findings
 from nomad_csi.health import constraints
@@ -32,6 +33,26 @@ NAMES_SHOWN = 5
 """Clients named in a finding; of a large cluster the rest is a number."""
 
 
+class Placement(Protocol):
+    """Where tasks may run: of a plugin that is expected, or of a task of a job."""
+
+    @property
+    def datacenters(self) -> tuple[str, ...]:
+        """Patterns of datacenters."""
+
+    @property
+    def node_pool(self) -> str:
+        """Name of the node pool."""
+
+    @property
+    def constraints(self) -> tuple[model.Constraint, ...]:
+        """What a client must be besides."""
+
+    @property
+    def task_driver(self) -> str:
+        """Which task driver it must have; empty: any."""
+
+
 def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
     return tuple(node for node in found if not why_not(expectation, node))
@@ -42,7 +63,7 @@ def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
     return len(eligible_nodes(expectation, found)) if expectation.nodes is None else expectation.nodes
 
 
-def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+def why_not(expectation: Placement, node: nodes.Node) -> str:
     """
     Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is.
 
@@ -52,28 +73,28 @@ def why_not(expectation: model.PluginExpectation, node: nodes.Node) -> str:
     return reason or (f"cannot be judged here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
 
 
-def unjudged(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+def unjudged(expectation: Placement, node: nodes.Node) -> str:
     """Return the constraint by which only Nomad can say whether *node* is to run the plugin; empty: there is none."""
     if any(_reasons(expectation, node)) or _unmet(expectation, node):
         return ""
     return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
 
 
-def needs_description(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+def needs_description(expectation: Placement, node: nodes.Node) -> bool:
     """Return whether only the attributes of *node* can tell if it is to run the plugin."""
     return bool(expectation.constraints) and not any(_reasons(expectation, node))
 
 
-def may_run(expectation: model.PluginExpectation, node: nodes.Node) -> bool:
+def may_run(expectation: Placement, node: nodes.Node) -> bool:
     """Return whether *node* is to run the plugin as far as the list of clients tells, without constraints."""
     return not any(_reasons(expectation, node))
 
 
-def _unmet(expectation: model.PluginExpectation, node: nodes.Node) -> str:
+def _unmet(expectation: Placement, node: nodes.Node) -> str:
     return next(filter(None, (constraints.unmet(item, node) for item in expectation.constraints)), "")
 
 
-def _reasons(expectation: model.PluginExpectation, node: nodes.Node) -> Iterator[str]:
+def _reasons(expectation: Placement, node: nodes.Node) -> Iterator[str]:
     if node.status != "ready":
         yield f"status {node.status}"
     if node.draining:

@@ -9,6 +9,13 @@ from nomad_csi.nomad.records import jobs, plugins
 
 Role = Literal["controller", "node"]
 
+ROLES: Mapping[str, frozenset[Role]] = {
+    "controller": frozenset({"controller"}),
+    "node": frozenset({"node"}),
+    "monolith": frozenset({"controller", "node"}),
+}
+"""Type of a ``csi_plugin`` block -> what it serves."""
+
 NO_ANSWER = "no-answer"
 """Of an instance whose client was to ask it, and gave no answer."""
 
@@ -65,6 +72,12 @@ class OtherJob:
     namespace: str
     job_id: str
     roles: frozenset[Role] = frozenset()
+    stands_for: str = ""
+    """``controller``, ``node`` or ``monolith`` where that is all that the job runs of CSI; empty: it runs more."""
+
+    owner: str = ""
+    """The stack that owns it; empty: none, or not asked."""
+
     allocations: tuple[jobs.Allocation, ...] = ()
     unread: str = ""
     """Why it could not be read, with what to do; empty: it was."""

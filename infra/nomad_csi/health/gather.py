@@ -45,7 +45,7 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         plugin=plugin,
         ran=tuple(ran),
         missing_jobs=tuple(missing),
-        others=other_jobs.of(client, expectation, own, plugin),
+        others=other_jobs.of(client, {(expectation.namespace, job_id) for job_id in own}, plugin),
         seen_ns=client.now_ns,
     )
 

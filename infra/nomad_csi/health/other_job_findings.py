@@ -1,10 +1,16 @@
 """What is wrong where a job that is none of the plan's runs the same plugin on the same clients."""
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import findings
 from nomad_csi.health import eligibility, found, instances
+from nomad_csi.nomad.records import jobs, nodes, plugin_tasks
 from nomad_csi.plan import model
+from nomad_csi.spec import names as spec_names
+
+_ON_A_CLIENT = frozenset({"pending", "running"})
 
 
 def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
@@ -19,6 +25,85 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
             yield _finding(expectation, other, "job-unread", other.unread)
         elif names := sorted(_shared(plugin_found, other)):
             yield _finding(expectation, other, "job-duplicate", f"it runs the plugin on {_named(names)} too")
+
+
+def check_before(
+    wanted: Sequence[plugin_tasks.PluginTask],
+    others: Iterable[found.OtherJob],
+    all_nodes: Iterable[nodes.Node],
+    *,
+    every_part: bool = False,
+) -> Iterator[findings.Finding]:
+    """
+    Yield an error for each of *others* that runs what a task of *wanted* would run beside it on the same client.
+
+    The tasks are those of one plugin; nothing of them need run yet. *every_part*: of jobs that run another part of the
+    plugin on such a client, too. A job that cannot be read is a warning.
+    """
+    there = tuple(all_nodes)
+    for other in others:
+        if other.unread:
+            yield _before(wanted, other, "job-unread", other.unread)
+        elif names := sorted(set(_met(wanted, other, there, every_part))):
+            owner = f"belongs to stack {other.owner}" if other.owner else "belongs to no stack"
+            yield _before(wanted, other, "job-duplicate", f"it runs the plugin on {_named(names)}, and {owner}")
+
+
+def _met(
+    wanted: Sequence[plugin_tasks.PluginTask],
+    other: found.OtherJob,
+    all_nodes: Sequence[nodes.Node],
+    every_part: bool,
+) -> Iterator[str]:
+    """Yield the names of clients with an instance of *other* where one of *wanted* would run as the same."""
+    rivals = [
+        dataclasses.replace(task, task_driver="")
+        for task in wanted
+        if every_part or found.ROLES.get(task.role, frozenset()) & other.roles
+    ]
+    by_id = {node.node_id: node for node in all_nodes}
+    for item in other.allocations:
+        node = by_id.get(item.node_id)
+        if node is not None and _is_there(item) and any(_would_use(task, node) for task in rivals):
+            yield item.node_name
+
+
+def _is_there(allocation: jobs.Allocation) -> bool:
+    """Return whether it runs or is about to; one that is to end runs until it has."""
+    is_ending = allocation.desired_status != "run"
+    return allocation.client_status == "running" or (allocation.client_status in _ON_A_CLIENT and not is_ending)
+
+
+def _would_use(task: plugin_tasks.PluginTask, node: nodes.Node) -> bool:
+    return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
+
+
+def _before(
+    wanted: Sequence[plugin_tasks.PluginTask], other: found.OtherJob, code: str, shown: str
+) -> findings.Finding:
+    task = wanted[0]
+    name = f"job {other.namespace}/{other.job_id}"
+    is_unread = code == "job-unread"
+    return findings.finding(
+        code,
+        f"plugin {task.plugin_id}",
+        severity="warning" if is_unread else "error",
+        expected=f"to see where {name} runs it" if is_unread else f"{name} not beside {task.namespace}/{task.job_id}",
+        found=shown,
+        advice="" if is_unread else _ways_out(wanted, other),
+    )
+
+
+def _ways_out(wanted: Sequence[plugin_tasks.PluginTask], other: found.OtherJob) -> str:
+    """Return how to have one instance: the job taken over, where the plugin of *wanted* has such a part, or stopped."""
+    parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
+    command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"
+    stop = f"stop it while none of the plugin's volumes is claimed (`{command}`)"
+    if other.stands_for not in parts or not spec_names.JOB_ID.fullmatch(other.job_id):
+        return stop
+    elsewhere = "" if other.namespace == wanted[0].namespace else f", namespace: {other.namespace}"
+    keys = f"job_ids: {{{other.stands_for}: {other.job_id}}}{elsewhere} and adopt: true"
+    return f"take it over ({keys} at the plugin), or {stop}"
 
 
 def _finding(expectation: model.PluginExpectation, other: found.OtherJob, code: str, shown: str) -> findings.Finding:

@@ -5,35 +5,28 @@ Of two instances of one plugin on a client Nomad asks and lists the one that cam
 (tried on Nomad 2.0.6-dev, 2026-11). Its record of the plugin has the jobs of both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.health import found
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.nomad.http import replies
-from nomad_csi.plan import model
 
-_ROLES: Mapping[str, frozenset[found.Role]] = {
-    "controller": frozenset({"controller"}),
-    "node": frozenset({"node"}),
-    "monolith": frozenset({"controller", "node"}),
-}
-"""Type of a ``csi_plugin`` block -> what it serves."""
+Key = tuple[str, str]
+"""Namespace and job id."""
 
 
-def of(
-    client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str], plugin: plugins.Plugin | None
-) -> tuple[found.OtherJob, ...]:
+def of(client: nomad.Nomad, own: Collection[Key], plugin: plugins.Plugin | None) -> tuple[found.OtherJob, ...]:
     """
-    Return the jobs in Nomad's record of *plugin* that are not *job_ids*; none where these are not known.
+    Return the jobs in Nomad's record of *plugin* that are not *own*; none where these are not known.
 
     Two calls for each. A right that the token lacks is a result; raises `errors.NomadApiError` for everything else.
     """
-    own = {(expectation.namespace, job_id) for job_id in job_ids}
     if not own or plugin is None:
         return ()
-    return tuple(job for pair in sorted(plugin.jobs - own) if (job := _read(client, expectation.plugin_id, *pair)))
+    others = sorted(plugin.jobs - frozenset(own))
+    return tuple(job for pair in others if (job := _read(client, plugin.plugin_id, *pair)))
 
 
 def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> found.OtherJob | None:
@@ -46,6 +39,12 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
         return found.OtherJob(namespace=namespace, job_id=job_id, unread=str(error))
     if document is None:
         return None
-    kinds = {replies.text(block, "Type") for block in jobs.csi_plugins(document) if block.get("ID") == plugin_id}
-    roles = frozenset(role for kind in kinds for role in _ROLES.get(kind, frozenset()))
-    return found.OtherJob(namespace=namespace, job_id=job_id, roles=roles, allocations=allocations)
+    blocks = tuple(jobs.csi_plugins(document))
+    kinds = [replies.text(block, "Type") for block in blocks if block.get("ID") == plugin_id]
+    return found.OtherJob(
+        namespace=namespace,
+        job_id=job_id,
+        roles=frozenset(role for kind in kinds for role in found.ROLES.get(kind, frozenset())),
+        stands_for=kinds[0] if len(blocks) == len(kinds) == 1 else "",
+        allocations=allocations,
+    )

@@ -9,12 +9,13 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import images, left_over, meaning, model, own_driver, parts
 from nomad_csi.plan import jobs as plan_jobs
-from nomad_csi.spec import names, plugin_jobs
+from nomad_csi.spec import base, names, plugin_jobs
 
 _SHARED = {"namespace": "namespace", "datacenters": "datacenters", "node_pool": "node_pool", "priority": "priority"}
 _SHARED_NAMES = {**_SHARED, "region": "nomad_region"}
 _DEFAULT_PRIORITY = 50
 _DEFAULTS: Mapping[str, Any] = {"priority": _DEFAULT_PRIORITY, "node_pool": "default", "namespace": "default"}
+_JOB_TYPES: tuple[base.JobType, ...] = get_args(base.JobType)
 _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
 _LEAST_HEALTH_TIMEOUT_S = 5
@@ -217,14 +218,18 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mo
     document: dict[str, Any] = {}
     for name, part in roles.items():
         role = driver.roles[name]  # type: ignore[index]
-        count = part.group.count
-        if role.job_type == "system" or count is None:
+        count, kind = part.group.count, role.job_type
+        found = next((known for known in _JOB_TYPES if known == part.job.type), kind)
+        if name == "monolith" and found != kind:
+            kind = found
+            document[name] = {"job_type": kind}
+        if kind == "system" or count is None:
             continue
         if role.count_limit is not None and count > role.count_limit:
             text = f"count {count} becomes {role.count_limit}: {role.count_advice or 'more are not safe'}"
             remarks.add("changed", part.file, part.group.body.at("count"), text)
         elif count != role.default_count:
-            document[name] = {"count": count}
+            document[name] = {**document.get(name, {}), "count": count}
     return document
 
 

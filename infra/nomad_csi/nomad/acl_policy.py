@@ -95,7 +95,9 @@ COMMANDS: Mapping[str, Rights] = {
         volumes=(*_READ_VOLUMES, "write volume", "read variable", "write variable"), cluster=("read servers",)
     ),
     "plan": Rights(
-        jobs=("parse job", "plan job", "read job", "read variable"), volumes=(*_READ_VOLUMES, "read variable")
+        jobs=("parse job", "plan job", "read job", "read variable"),
+        volumes=(*_READ_VOLUMES, "read variable"),
+        cluster=("read plugin", "read clients"),
     ),
     "deregister": Rights(volumes=("read volume", "deregister volume", *_TOUCH_RECORDS)),
     "delete": Rights(

@@ -24,7 +24,12 @@ def of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTas
     item = replies.one(nomad, request.path_of("job", job_id), absent=jobs.ABSENT, query={"namespace": namespace})
     if item is None or replies.flag(item, "Stop"):
         return ()
-    return tuple(_tasks(item))
+    return of_document(item)
+
+
+def of_document(document: replies.ReplyObject) -> tuple[PluginTask, ...]:
+    """Return the plugin tasks of a job in the JSON of Nomad's API, as `jobs.parse` and `jobs.document` return it."""
+    return tuple(_tasks(document))
 
 
 def of_plan(job: model.PluginJob) -> PluginTask:

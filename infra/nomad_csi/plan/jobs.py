@@ -43,9 +43,14 @@ def in_containers(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
     return any(task_driver(plugin, name).name in plugin_jobs.CONTAINERS for name in driver.roles)
 
 
+def job_type(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> spec.JobType:
+    """Return the type of the job that runs *role*, which the driver calls *name*."""
+    return (plugin.monolith.job_type if name == "monolith" else None) or role.job_type
+
+
 def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> int | None:
     """Return the instances of a service job, ``None`` of a system job."""
-    if role.job_type == "system":
+    if job_type(plugin, name, role) == "system":
         return None
     given = {"controller": plugin.controller.count, "monolith": plugin.monolith.count}.get(name)
     return given or role.default_count
@@ -103,7 +108,8 @@ def job(
         namespace=plugin.namespace,
         role=name,
         plugin_id=plugin.id,
-        job_type=role.job_type,
+        job_type=job_type(plugin, name, role),
+        says_type=name == "monolith" and plugin.monolith.job_type is not None,
         datacenters=plugin.datacenters,
         node_pool=plugin.node_pool,
         priority=plugin.priority,
@@ -111,7 +117,7 @@ def job(
         group="nodes" if name == "node" else name,
         count=count(plugin, name, role),
         restart=model.Restart(**plugin.restart.model_dump()),
-        update=_update(plugin, driver, role),
+        update=_update(plugin, driver, job_type(plugin, name, role)),
         task_driver=task.name,
         image=images.image(plugin, driver) if container else "",
         registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
@@ -153,12 +159,12 @@ def _arguments(
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))
 
 
-def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec) -> model.Update | None:
+def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, kind: spec.JobType) -> model.Update | None:
     """Return what the plugin says; else what a slow service needs, or Nomad calls its deployment a failure."""
     if plugin.update:
         return model.Update(**plugin.update.model_dump())
     slow = health_timeout_s(plugin, driver)
-    if role.job_type == "system" or slow < HEALTHY_DEADLINE_S:
+    if kind == "system" or slow < HEALTHY_DEADLINE_S:
         return None
     return model.Update(**spec.UpdateSpec(healthy_deadline_s=slow + SLACK_S).model_dump())
 

@@ -63,6 +63,9 @@ class PluginJob:
     role: RoleName
     plugin_id: str
     job_type: Literal["service", "system"]
+    says_type: bool = False
+    """Whether the spec itself names the type, and not the driver alone."""
+
     datacenters: tuple[str, ...]
     node_pool: str
     priority: int

@@ -9,10 +9,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import minimum_version
-from nomad_csi.nomad import jobs
+from nomad_csi.compare import job_type
+from nomad_csi.health import job_conflicts, minimum_version
+from nomad_csi.nomad import jobs, plugin_tasks
+from nomad_csi.nomad.http import replies
 from nomad_csi.ownership import cluster_identity, job_ownership
-from nomad_csi.resources import job_cluster, job_hold, job_removal, stack_identity, volume_ownership
+from nomad_csi.resources import (
+    job_cluster,
+    job_conflict_refusal,
+    job_hold,
+    job_removal,
+    stack_identity,
+    volume_ownership,
+)
 from nomad_csi.resources import plugin_job_properties as declared
 from nomad_csi.resources.frame import asking, compare, properties, resource
 
@@ -38,9 +47,13 @@ class PluginJobResource:
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
-        """Compare inputs, and report what somebody else changed since as a difference in ``driftType``."""
+        """
+        Compare inputs, and report what somebody else changed since as a difference in ``driftType``.
+
+        Another type of the job replaces it where *news* say so, as Nomad changes none in place.
+        """
         drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
-        return compare.difference(
+        found = compare.difference(
             self.inputs,
             old_inputs,
             news,
@@ -48,6 +61,11 @@ class PluginJobResource:
             also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
             notice=_notice(identity, news),
         )
+        if found.replaces or not news.get("replaceForType") or not job_type.is_changed(old_inputs, news):
+            return found
+        updates = tuple(path for path in found.updates if path != "hcl")
+        notice = _notice(identity, news, job_type.of_hcl(news["hcl"]))
+        return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; the index and the version follow from the registration."""
@@ -55,16 +73,32 @@ class PluginJobResource:
         known = _recorded(news) | {"driftType": EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Check in a preview what `create` refuses: a job of another type, another one that runs the plugin there."""
+        if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
+            return
+        client = context.connect()
+        with asking.Previewed(context, client, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
+            document = _parsed(client, news)
+            before = (str(old_outputs.get("namespace", "")), str(old_outputs.get("jobId", "")))
+            _refuse_others(context, client, document, news, replaced=before)
+            if before != (news["namespace"], news["jobId"]) or not news.get("replaceForType"):
+                found = jobs.get(client, news["namespace"], news["jobId"])
+                job_type.refuse_other(found, document)
+
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
         Register the job, or take over one that is equal, ours or stopped.
 
-        Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted.
+        Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted, and where
+        another job runs the plugin on its clients.
         """
         client = context.connect()
         _refuse_older(context, client, news)
         document = _parsed(client, news)
+        _refuse_others(context, client, document, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
+        job_type.refuse_other(found, document)
         runs = found is not None and not found.stopped
         if found and runs and not news.get("adopt") and not _is_ours(client, found, document, news):
             planned = jobs.plan(client, job_ownership.as_marked(document, found))
@@ -98,12 +132,15 @@ class PluginJobResource:
         """
         Register the job again, provided that nobody changes it between plan and registration.
 
-        Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's.
+        Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's, and where another
+        job runs the plugin on its clients.
         """
         client = context.connect()
         _refuse_older(context, client, news)
         document = _parsed(client, news)
+        _refuse_others(context, client, document, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
+        job_type.refuse_other(found, document)
         cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
             job_hold.refuse_other(client, found, news, old_outputs)
@@ -135,10 +172,15 @@ class PluginJobResource:
         job_hold.release(context, client, outputs)
 
 
-def _notice(identity: str, news: Mapping[str, Any]) -> str:
-    """Return what a replacement does, in this order: two jobs would be two instances of the plugin on a client."""
+def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:
+    """
+    Return what a replacement does, in this order: two jobs would be two instances of the plugin on a client.
+
+    *kind*: the type that the job gets, where it is replaced for that.
+    """
     follows = resource.identity(news["namespace"], news["jobId"])
     then = "" if follows in (identity, resource.UNKNOWN) else f", then runs {follows}"
+    then = f", then runs it as a {kind} job, as Nomad changes no job's type" if kind else then
     return (
         f"stops and purges job {identity} first{then}; its plugin cannot mount or detach volumes meanwhile, and it is "
         "refused while a volume of the plugin is claimed"
@@ -164,7 +206,24 @@ def _refuse_older(context: resource.Context, client: nomad.Nomad, news: Mapping[
         minimum_version.refuse_for_job(client, f"job {_identity(news)}", news["minimumNomad"], tell=context.warn)
 
 
-def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+def _refuse_others(
+    context: resource.Context,
+    client: nomad.Nomad,
+    document: replies.ReplyObject,
+    news: Mapping[str, Any],
+    *,
+    replaced: job_conflicts.Key | None = None,
+) -> None:
+    """Raise `errors.RefusedError` where another job than the plugin's own, and the one *replaced*, runs it there."""
+    given = news.get("pluginJobs", [])
+    ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
+    own = {(news["namespace"], job_id) for job_id in (news["jobId"], *ids)}
+    own |= {replaced} if replaced else set()
+    who = volume_ownership.claimant(news, {})
+    job_conflict_refusal.refuse(context, client, plugin_tasks.of_document(document), who, own)
+
+
+def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject:
     """Return the server's parse of the HCL. Raises `errors.SpecError` where it is another job than the inputs say."""
     document = jobs.parse(client, news["hcl"])
     problems = tuple(

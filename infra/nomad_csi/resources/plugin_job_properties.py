@@ -7,7 +7,7 @@ from nomad_csi.resources import stack_identity
 from nomad_csi.resources.frame import named_properties, properties
 from nomad_csi.spec import names
 
-NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad"})
+NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad", "pluginJobs", "replaceForType"})
 """Inputs that say how the job is registered, and are neither compared nor recorded."""
 
 INPUTS: Mapping[str, properties.Property] = {
@@ -25,6 +25,15 @@ INPUTS: Mapping[str, properties.Property] = {
     "ownerId": stack_identity.OWNER_ID,
     "adopt": properties.Property(
         kind="flag", description="Take over a running job of this id that differs and is not this stack's."
+    ),
+    "pluginJobs": properties.Property(
+        kind="list",
+        item=properties.Property(kind="text"),
+        description="Ids of all jobs of the plugin; where another one runs it on their clients, this is refused.",
+    ),
+    "replaceForType": properties.Property(
+        kind="flag",
+        description="Replace the job where its type changes, which Nomad does not do in place; else that is refused.",
     ),
     "minimumNomad": properties.Property(
         kind="text",

@@ -12,6 +12,7 @@ import pydantic
 from nomad_csi.spec.base import (
     CapabilitySpec,
     CidrBlock,
+    JobType,
     KmsKeyArn,
     Model,
     PluginId,
@@ -72,6 +73,7 @@ __all__ = [
     "ExternalIdSpec",
     "ExtraArgumentsSpec",
     "IamSpec",
+    "JobType",
     "KeysSpec",
     "KmsKeyArn",
     "Model",

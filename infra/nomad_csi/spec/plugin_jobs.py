@@ -46,8 +46,15 @@ class NodeSpec(base.Model):
 class MonolithSpec(base.Model):
     """The job of a driver whose process is controller and node in one, where it differs from the plugin."""
 
+    job_type: base.JobType | None = None
+    """
+    ``system`` runs one instance on each eligible client, ``service`` *count* instances; the driver's usual when absent.
+
+    Nomad changes no job's type: another one replaces the job, which is stopped first, not while a volume is claimed.
+    """
+
     count: base.Count | None = None
-    """Instances, where the driver runs as a service job; the driver's usual number when absent."""
+    """Instances of a service job; the driver's usual number when absent."""
 
     resources: base.ResourcesSpec | None = None
 

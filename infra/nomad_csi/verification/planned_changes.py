@@ -7,9 +7,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal
 
-from nomad_csi import errors, nomad
-from nomad_csi.compare import difference
-from nomad_csi.nomad import jobs, namespaces, volume_lookup
+from nomad_csi import errors, findings, nomad
+from nomad_csi.compare import difference, job_type
+from nomad_csi.health import job_conflicts
+from nomad_csi.nomad import jobs, namespaces, plugin_tasks, volume_lookup
 from nomad_csi.ownership import job_ownership, registration_ownership
 from nomad_csi.plan import model, volumes
 from nomad_csi.registration import batch_comparison, batch_namespaces, storage_sharing
@@ -36,9 +37,10 @@ class PlannedChange:
 
     state: str
     """
-    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, or in a
-    namespace that is not there). Volumes: ``new``, ``changes``, ``refused`` (another stack's, or Nomad would not take
-    it), ``ignored`` (it would, and leave it as it is). Files: `files.Reason`. ``not compared``: the token may not.
+    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, of another
+    type, in a namespace that is not there, or another job runs the plugin on its clients). Volumes: ``new``,
+    ``changes``, ``refused`` (another stack's, or Nomad would not take it), ``ignored`` (it would, and leave it as it
+    is). Files: `files.Reason`. ``not compared``: the token may not.
     """
 
     remarks: tuple[str, ...] = ()
@@ -137,10 +139,23 @@ def _jobs(
     claimant: registration_ownership.Claimant,
 ) -> Iterator[PlannedChange]:
     for plugin in plan.plugins:
+        tasks = {job.job_id: plugin_tasks.of_plan(job) for job in plugin.jobs}
+        own = {(job.namespace, job.job_id) for job in plugin.jobs}
+        beside = job_conflicts.look(client, tuple(tasks.values()), own)
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
-            item = _job(client, job, found, templates)
+            item = _beside_others(_job(client, job, found, templates), beside, tasks[job.job_id])
             yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), claimant, adopts=plugin.adopt)
+
+
+def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_tasks.PluginTask) -> PlannedChange:
+    """Return the job *item*, refused where another job runs the plugin where its *task* would."""
+    judged = beside.check([task])
+    state = "refused" if findings.errors_of(judged) else item.state
+    if beside.unchecked and state == EQUAL:
+        state = NOT_COMPARED
+    remarks = (*map(str, judged), *filter(None, [beside.unchecked]), *item.remarks)
+    return dataclasses.replace(item, state=state, remarks=remarks)
 
 
 def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, templates: Path | None) -> PlannedChange:
@@ -148,6 +163,8 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
     hcl = documents.job_file(job, templates=templates)
     if found is None:
         return PlannedChange(kind="job", name=name, state=NEW)
+    if why := job_type.remark(found, job.job_type):
+        return PlannedChange(kind="job", name=name, state="refused", remarks=(why,))
     if found.stopped:
         return PlannedChange(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:

@@ -8,6 +8,9 @@ from typing import Any
 from nomad_csi.cli.common import pages
 from nomad_csi.findings import describe, registry
 
+WITH_PAGES = ("claims", "doctor", "lint", "probe", "verify")
+"""Commands that print all codes that they report."""
+
 
 def add(group: Any, page: str) -> None:
     """Add the options to *group*, which may be a parser; *page* is what ``--docs`` prints."""
@@ -31,5 +34,6 @@ def _code(given: str) -> str:
     if given in known:
         return given
     [near] = difflib.get_close_matches(given, known, n=1, cutoff=0.0)
-    lists = f"`nomad-csi {known[near].commands[0]} --docs` lists all"
+    command = next((name for name in known[near].commands if name in WITH_PAGES), known[near].commands[0])
+    lists = f"`nomad-csi {command} --docs` lists all"
     raise argparse.ArgumentTypeError(f"there is no code {given!r}; the nearest is {near!r}; {lists}")

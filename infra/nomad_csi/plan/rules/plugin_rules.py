@@ -101,9 +101,11 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
             continue
         given = getattr(plugin, name).count
         where = f"{path}.{name}.count"
-        if given and role.job_type == "system":
+        if given and jobs.job_type(plugin, name, role) == "system":
             allowed = "no count: a system job runs one instance on each eligible client"
-            yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
+            fix = "remove it, or set monolith.job_type: service" if name == "monolith" else "remove it"
+            yield Problem(path=where, got=str(given), allowed=allowed, fix=fix)
+            continue
         if given and given < role.count_minimum:
             allowed = f"at least {role.count_minimum} for {driver.name}: {role.count_advice}"
             yield Problem(path=where, got=str(given), allowed=allowed)
@@ -194,13 +196,17 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         yield from constraint_rules.check(constraint, f"{path}.constraints[{index}]")
 
 
+def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool:
+    return monolith is not None and jobs.job_type(plugin, "monolith", monolith) == "service"
+
+
 def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     verify, update, restart = plugin.verify, plugin.update, plugin.restart
     if verify.stable_s >= verify.timeout_s:
         allowed = f"less than timeout_s ({verify.timeout_s:g})"
         yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
     monolith = driver.roles.get("monolith")
-    if verify.min_healthy_per_zone is not None and monolith is not None and monolith.job_type == "service":
+    if verify.min_healthy_per_zone is not None and _is_service(plugin, monolith):
         allowed = "no minimum for each zone: Nomad places the instances of this driver, by their number"
         got = str(verify.min_healthy_per_zone)
         fix = "use min_healthy_percent"

@@ -56,6 +56,9 @@ def register(known: state.State, body: Json) -> Json:
         existing = known.jobs.get(key)
         if body.get("EnforceIndex"):
             _enforce(int(body.get("JobModifyIndex") or 0), existing)
+        if existing is not None and existing.spec["Type"] != spec["Type"]:
+            text = f'cannot update job from type "{existing.spec["Type"]}" to "{spec["Type"]}"'
+            raise refusals.RefusalError(refusals.SERVER_ERROR, text)
         if existing is not None and stored.same_spec(existing.spec, spec):
             index = known.commit("evals")
             return _reply(index, existing.spec["ModifyIndex"])

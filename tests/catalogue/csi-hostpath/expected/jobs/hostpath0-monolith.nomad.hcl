@@ -1,14 +1,14 @@
-# Rendered by nomad-csi. Change the spec and render again. Content ffd91af8a3b3eadf
+# Rendered by nomad-csi. Change the spec and render again. Content 7c51db955dcca453
 # hostpath CSI driver v1.18.0: the controller and node plugin in one of CSI plugin hostpath0.
 #
 # The clients need:
 #   - docker with allow_privileged = true and volumes { enabled = true }
-#   - to stay the same client, because the volumes are its folders: add a constraint where there are more
+#   - one client alone, because the volumes are its folders: add a constraint where there are more
 job "plugin-hostpath0-monolith" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
-  type        = "service"
+  type        = "system"
   priority    = 80
 
   constraint {
@@ -17,14 +17,6 @@ job "plugin-hostpath0-monolith" {
   }
 
   group "monolith" {
-    count = 1
-
-    # Each instance on a client of its own, so that one remains when a client goes.
-    constraint {
-      operator = "distinct_hosts"
-      value    = "true"
-    }
-
     # Without volumes nothing runs: keep trying, however often it fails.
     restart {
       attempts = 3

@@ -1,8 +1,9 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 5d698739d86ffceb
+# Rendered by nomad-csi. Change the spec and render again. Content d0c7466847e8407b
 # Portworx CSI driver 2.13.1: the controller and node plugin in one of CSI plugin portworx.
 #
 # The clients need:
 #   - docker with allow_privileged = true and volumes { enabled = true }
+#   - three such clients at least, for a quorum
 #   - systemd, and a disk without a file system for -a to take
 #   - a Consul or etcd that answers under kvdb, and Portworx's ports open between the clients
 #   - max_kill_timeout of at least 120 s in the client's configuration
@@ -10,26 +11,10 @@ job "plugin-portworx-monolith" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
-  type        = "service"
+  type        = "system"
   priority    = 80
 
-  update {
-    max_parallel      = 1
-    min_healthy_time  = "10s"
-    healthy_deadline  = "31m"
-    progress_deadline = "62m"
-    auto_revert       = false
-  }
-
   group "monolith" {
-    count = 4
-
-    # Each instance on a client of its own, so that one remains when a client goes.
-    constraint {
-      operator = "distinct_hosts"
-      value    = "true"
-    }
-
     # Without volumes nothing runs: keep trying, however often it fails.
     restart {
       attempts = 3

@@ -1,0 +1,49 @@
+"""
+The type of a plugin job, which Nomad changes in no job that it has, stopped ones included: it plans it and refuses it.
+
+Source: hashicorp/nomad, ``nomad/job_endpoint.go`` (``validateJobUpdate``); tried on 2.0.6-dev, 2026-11.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.hcl import job as job_files
+from nomad_csi.hcl import read
+from nomad_csi.nomad.records import jobs
+
+
+def of_hcl(hcl: str) -> str:
+    """Return the type of the one job in *hcl*; empty where that is not known, as of one with variables."""
+    try:
+        found = job_files.jobs(read.read_job(hcl))
+    except errors.NomadCsiError:
+        return ""
+    return found[0].type if len(found) == 1 else ""
+
+
+def is_changed(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether the job files of both have types that are known, and differ."""
+    found = {of_hcl(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
+    return len(found) > 1 and "" not in found
+
+
+def remark(found: jobs.Job, kind: str) -> str:
+    """Return why *found* does not become a job of the type *kind*, and what to do; empty where it has that type."""
+    if not kind or found.type in {"", kind}:
+        return ""
+    command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
+    return (
+        f"it is a {found.type} job, and Nomad makes no {kind} job of it: where the plugin is both, keep the type with "
+        f"monolith.job_type: {found.type}, or have the stack that owns it replace it with monolith.job_type: {kind}; "
+        "else stop it while no volume of the plugin is claimed, and purge it when its tasks have ended "
+        f"(`{command}`, then the same with -purge)"
+    )
+
+
+def refuse_other(found: jobs.Job | None, document: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where the job *found* is of another type than *document*, as `jobs.parse` gave it."""
+    kind = str(document.get("Type") or "")
+    if found is not None and (why := remark(found, kind)):
+        raise errors.RefusedError(f"job {found.namespace}/{found.job_id} stays as it is: {why}")

@@ -1,0 +1,42 @@
+"""Plugin jobs that would run beside another job of the plugin: refused before they are started."""
+
+from collections.abc import Collection, Iterable
+
+from nomad_csi import errors, findings, nomad
+from nomad_csi.health import job_conflicts
+from nomad_csi.nomad import plugin_tasks
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.resources.frame import resource
+
+
+def refuse(
+    context: resource.Context,
+    client: nomad.Nomad,
+    tasks: Iterable[plugin_tasks.PluginTask],
+    who: registration_ownership.Claimant,
+    own: Collection[job_conflicts.Key],
+) -> None:
+    """
+    Raise `errors.RefusedError` where another job than *own* runs a plugin of *tasks* where these would.
+
+    Refused are jobs that serve as another part of the plugin, too, so that nothing is started before that is settled;
+    but not those of the stack itself, *who*, which the same run may change after this one. What could not be seen is a
+    warning.
+    """
+    by_plugin: dict[str, list[plugin_tasks.PluginTask]] = {}
+    for task in tasks:
+        by_plugin.setdefault(task.plugin_id, []).append(task)
+    for wanted in by_plugin.values():
+        beside = job_conflicts.look(client, wanted, own)
+        mine = frozenset(key for key, owner in beside.owners.items() if who.is_same_stack(owner))
+        judged = (
+            *beside.only(mine, inside=True).check(wanted),
+            *beside.only(mine, inside=False).check(wanted, every_part=True),
+        )
+        for item in judged:
+            if item.severity == "warning":
+                context.warn(str(item))
+        if beside.unchecked:
+            context.warn(beside.unchecked)
+        if refused := findings.errors_of(judged):
+            raise errors.RefusedError("; ".join(["nothing was started", *map(str, refused)]))
