@@ -104,9 +104,9 @@ class Resource:
         return [{name: each[name] for name in marks if name in each} for each in own]
 
     def identity(self):
-        """Return the id of the object that stands in the state."""
+        """Return the id of the object that stands in the state, beside one that is still to be deleted."""
         found = self._engine.export(self.place)["deployment"]["resources"]
-        [one] = [each for each in found if each["urn"].endswith(f":{self.kind}::one")]
+        [one] = [each for each in found if each["urn"].endswith(f":{self.kind}::one") and not each.get("delete")]
         return one["id"]
 
     def exists(self):
