@@ -20,6 +20,7 @@ FIRST = {
     "tests/cli": "test",
     "tests/components": "test",
     "tests/contract": "test",
+    "tests/contract/test_acl_rights.py": "all",
     "tests/deletion": "test",
     "tests/docs": "test",
     "tests/doctor": "test",

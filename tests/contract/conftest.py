@@ -16,6 +16,7 @@ from nomad_csi import nomad
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from tests import acl, servers
 from tests.contract import agents, deviations
+from tests.contract.acl_world import acl_world  # noqa: F401
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
 EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}

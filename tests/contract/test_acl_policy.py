@@ -1,416 +1,19 @@
-"""``acl-policy``: what it prints is enough for each command, and without any right of it the command names that right."""
+"""``acl-policy``: what it prints is enough for each command. That all of it is needed: `test_acl_rights`."""
 
-import dataclasses
-import functools
-import io
-import itertools
-import json
-import re
-import sys
 import threading
 import time
-import uuid
-from pathlib import Path
 
 import pytest
 
-from nomad_csi import cli, errors, nomad
+from nomad_csi import nomad
 from nomad_csi.nomad import acl_policy, changes
-from nomad_csi.ownership import cluster_identity
-from nomad_csi.ownership import registration_marks as marks
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import resource
-from tests.contract import agents
-
-NONE = "none"
-MARK = "aws:moto,engine:stand-in,nomad:stand-in,plugins:stand-in"
-REFUSED = re.compile(r"Permission denied|token (needs|lacks)|lacks (rights|read-job)|were not read|was not checked")
-PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
-BROKEN = """\
-  - id: broken
-    driver: csi-hostpath
-    config: {{state_dir: {folder}/broken}}
-    task_driver: {{name: raw_exec, command: /bin/ls, arguments: [/no-such-file], client_data_dir: {folder}}}
-    verify: {{stable_s: 0.1, timeout_s: 2}}
-"""
-"""A plugin whose task fails, so that its log is read."""
-
-SPEC = """\
-plugins:
-{more}\
-  - id: hp
-    driver: csi-hostpath
-    config: {{state_dir: {folder}/hp}}
-    task_driver: {{name: raw_exec, command: {program}-sandbox-csi-plugin, arguments: [--driver, csi-hostpath], client_data_dir: {folder}}}
-    verify: {{stable_s: 0.1, timeout_s: 5}}
-volumes:
-  - id: {volume_id}
-    plugin_id: hp
-    existing: {{external_id: {external_id}}}
-    topologies: [{{topology.hostpath.csi/node: one}}]
-"""
-HELD = """\
-job "holder" {
-  group "g" {
-    volume "v" {
-      type            = "csi"
-      source          = "held"
-      access_mode     = "single-node-writer"
-      attachment_mode = "file-system"
-    }
-    task "t" {
-      driver = "exec"
-      config {
-        command = "/bin/sleep"
-        args    = ["3600"]
-      }
-      kill_timeout = "200ms"
-    }
-  }
-}
-"""
-
-
-def beside(volume_id, prefix):
-    """Return an id whose owner record is on the page of *volume_id*: taking it away changes a page, and empties none."""
-    names = (f"{prefix}{number}" for number in itertools.count())
-    return next(name for name in names if marks.page_of(name) == marks.page_of(volume_id))
-
-
-BESIDE = beside("free", "beside")
-ALONE = next(name for number in itertools.count() if marks.page_of(name := f"alone{number}") != marks.page_of("free"))
-
-
-class World:
-    """An agent with access control that runs a plugin; ``free``: a volume of it, ``held``: one that a job holds."""
-
-    def __init__(self, agent, root, folder):
-        self.agent, self.root, self.folder = agent, root, folder
-        self.headers = {"X-Nomad-Token": root}
-        self.made = 0
-        self.external_ids = {}
-        self.state = {}
-
-    def call(self, method, path, body=None):
-        """Call as one who may do everything."""
-        return self.agent.call(method, path, body, self.headers)[1]
-
-    def start(self, hcl):
-        """Run a job; return its id."""
-        parsed = self.call("POST", "/v1/jobs/parse", {"JobHCL": hcl, "Canonicalize": True})
-        body = {"Job": parsed, "Submission": {"Source": hcl, "Format": "hcl2"}}
-        assert "EvalID" in self.call("PUT", "/v1/jobs", body)
-        return parsed["ID"]
-
-    def end(self, *job_ids):
-        """Stop jobs, wait until nothing of them runs, and purge them."""
-        for job_id in job_ids:
-            path = f"/v1/job/{job_id}"
-            self.call("DELETE", path)
-            self.agent.until(
-                functools.partial(self.call, "GET", f"{path}/allocations"),
-                lambda found: (
-                    not isinstance(found, list)
-                    or all(item["ClientStatus"] in {"complete", "failed", "lost"} for item in found)
-                ),
-            )
-            self.call("DELETE", f"{path}?purge=true")
-
-    def storage(self, name):
-        """Return the external id of storage that the plugin makes under *name*, once."""
-        if name not in self.external_ids:
-            words = "--capability single-node-writer,file-system,ext4 --required-size 1MiB --json --yes"
-            code, out, err = self.run(f"csi controller create --name {name} {words} --endpoint {self.socket}")
-            assert code == 0, err
-            self.external_ids[name] = json.loads(out)["volume"]["volume_id"]
-        return self.external_ids[name]
-
-    def spec(self, volume_id, *, more=""):
-        """Write a spec with one volume, and the plugins *more*; return its path."""
-        path = self.folder / f"{volume_id}{'-more' if more else ''}.yaml"
-        values = {"folder": self.agent.data_dir, "program": PROGRAM, "volume_id": volume_id}
-        external_id = str(uuid.uuid4()) if volume_id == NONE else self.storage(volume_id)
-        path.write_text(SPEC.format(external_id=external_id, more=more.format(**values), **values))
-        return path
-
-    def register(self, volume_id):
-        """Have a volume registered, by a stack."""
-        code, out, err = self.run(f"register {self.spec(volume_id)} --owner a/b --adopt")
-        assert code == 0, out + err
-
-    def register_new(self, volume_id):
-        """Have a volume with storage of its own registered, by a stack."""
-        self.forget(volume_id)
-        self.external_ids.pop(volume_id, "")
-        self.register(volume_id)
-
-    def forget(self, volume_id):
-        """Have a volume not registered, and no record of it."""
-        self.run(f"deregister default/{volume_id} --owner a/b --adopt --timeout-s 10")
-        self.call("DELETE", f"/v1/volume/csi/{volume_id}?force=true")
-
-    def token(self, policy):
-        """Return a token with *policy*."""
-        self.made += 1
-        return self.agent.make_token(self.root, f"acl-policy-{self.made}", policy.as_hcl())
-
-    def run(self, words, token=""):
-        """Run a command; return exit code, output and error output."""
-        out, err = io.StringIO(), io.StringIO()
-        own = {"NOMAD_ADDR": self.agent.url, "NOMAD_TOKEN": token or self.root, "NOMAD_CSI_SANDBOX": MARK}
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in own.items():
-                patch.setenv(name, value)
-            patch.setattr(sys, "stdout", out)
-            patch.setattr(sys, "stderr", err)
-            try:
-                code = cli.main(words.split())
-            except SystemExit as end:
-                code = end.code
-        return code, out.getvalue(), err.getvalue()
-
-
-def _started(agent, root, folder):
-    world = World(agent, root, folder)
-    rendered = world.run(f"render {world.spec(NONE, more=BROKEN)} --out {folder / 'out'}")
-    assert rendered[0] == 0, rendered
-    world.jobs = [world.start(path.read_text()) for path in (folder / "out/jobs").iterdir()]
-    agent.until(
-        lambda: world.call("GET", "/v1/plugin/csi/hp"),
-        lambda found: isinstance(found, dict) and found["NodesHealthy"] and found["ControllersHealthy"],
-    )
-    [allocation] = world.call("GET", "/v1/job/plugin-hp-monolith/allocations")
-    world.socket = f"{agent.data_dir}/client/csi/plugins/{allocation['ID']}/csi.sock"
-    for volume_id in ("free", "held"):
-        world.register(volume_id)
-    world.start(HELD)
-    agent.until(
-        lambda: world.call("GET", "/v1/job/holder/allocations"),
-        lambda found: [item["ClientStatus"] for item in found] == ["running"],
-    )
-    return world
-
-
-@pytest.fixture(scope="module", params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
-def world(request, tmp_path_factory):
-    """Both sides of the contract."""
-    is_real = request.param == "real"
-    agent = request.getfixturevalue("real_acl" if is_real else "stand_in_acl")
-    root = request.getfixturevalue("real_root") if is_real else agents.ROOT
-    found = _started(agent, root, tmp_path_factory.mktemp("acl"))
-    yield found
-    found.end("holder")
-    for volume_id in ("held", "free", "other", ALONE, BESIDE):
-        found.forget(volume_id)
-    found.end(*found.jobs)
-
-
-# --- what is run: how the cluster is before, and the command
-def _register(world):
-    world.forget("other")
-    return f"register {world.spec('other')} --owner a/b"
-
-
-def _plan(world):
-    """Plan a job that runs, and one whose id is another than that of the job that runs its plugin: an other job then."""
-    _register(world)
-    changed = world.folder / "other-id.yaml"
-    text = world.spec("other", more=BROKEN).read_text()
-    changed.write_text(text.replace("  - id: hp\n", "  - id: hp\n    job_ids: {monolith: hp2}\n"))
-    return f"plan {changed} --owner a/b"
-
-
-def _with_other(words):
-    def prepare(world):
-        world.register("other")
-        return words.format(spec=world.spec("other"), broken=world.spec("other", more=BROKEN), program=PROGRAM)
-
-    return prepare
-
-
-def _deregister(world):
-    for volume_id in (ALONE, BESIDE):
-        world.register_new(volume_id)
-    return f"deregister default/{ALONE} default/{BESIDE} --owner a/b"
-
-
-def _delete(world):
-    resources = []
-    for volume_id in (ALONE, BESIDE):
-        world.register_new(volume_id)
-        made = {"namespace": "default", "volumeId": volume_id, "madeStorage": world.external_ids[volume_id]}
-        resources.append({"type": "nomad-csi:index:CreatedVolume", "outputs": made})
-    (world.folder / "state.json").write_text(json.dumps({"deployment": {"resources": resources}}))
-    confirmed = " ".join(f"--yes-delete-data default/{volume_id}" for volume_id in (ALONE, BESIDE))
-    return (
-        f"delete default/{ALONE} default/{BESIDE} --endpoint {world.socket} --state {world.folder / 'state.json'} "
-        f"--owner a/b {confirmed} --accept-unguarded --skip-final-snapshot"
-    )
-
-
-def _delete_snapshot(world):
-    name = f"s{time.time_ns()}"
-    code, out, err = world.run(f"snapshot create default/free --name {name} --json")
-    assert code == 0, err
-    snapshot_id = json.loads(out)["snapshots"][0]["snapshot_id"]
-    return f"snapshot delete {snapshot_id} --plugin hp --yes-delete-data {snapshot_id}"
-
-
-def _smoke(world):
-    """Try a volume that nothing of an earlier run uses: one that may not read its job leaves it behind."""
-    world.register("other")
-    world.end(*(job["ID"] for job in world.call("GET", "/v1/jobs?prefix=nomad-csi-smoke")))
-    world.agent.until(lambda: world.call("GET", "/v1/volume/csi/other"), lambda found: not found["Allocations"])
-    return "smoke default/other --task-driver exec --step-timeout-s 30"
-
-
-RUNS = {
-    "register": _register,
-    "plan": _plan,
-    "deregister": _deregister,
-    "delete": _delete,
-    "snapshot create": lambda _: f"snapshot create default/free --name s{time.time_ns()}",
-    "snapshot list": lambda _: "snapshot list default/free",
-    "snapshot delete": _delete_snapshot,
-    "claims": lambda _: "claims",
-    "smoke": _smoke,
-    "verify": _with_other("verify {broken}"),
-    "verify --on-nodes": _with_other("verify {spec} --on-nodes --command {program}"),
-    "doctor": _with_other("doctor --no-aws --json {spec}"),
-    "report": _with_other("report --json {broken}"),
-    "probe --plugin": lambda world: f"probe {world.socket} --plugin hp",
-    "probe --on-nodes": lambda _: f"probe --on-nodes hp --command {PROGRAM}",
-    "import --cluster": lambda _: "import --cluster",
-}
-
-
-# --- what Pulumi has the provider do: jobs, health, registrations, volumes that the plugin makes
-OWN = {"owner": "a/b", "ownerId": "0123456789abcdef"}
-MODES = {"capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]}
-JOB = """\
-job "idle" {
-  meta = {
-    "nomad-csi.owner" = "a/b"
-  }
-  group "g" {
-    count = 0
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "idle"
-        type = "controller"
-      }
-      config {
-        command = "sleep"
-      }
-    }
-  }
-}
-"""
-
-
-def kind(name):
-    """Return one of the provider's resources."""
-    return registry.RESOURCES[f"nomad-csi:index:{name}"]
-
-
-class Stack:
-    """A stack of a job, the health of two plugins, and two volumes; all that the provider says is in `lines`."""
-
-    def __init__(self, world):
-        self.world = world
-        self.lines = []
-        self.state = []
-
-    def steps(self):
-        """Return what a program declares, without what its checks add."""
-        health = {"controllers": 1, "monolith": True, "taskDriver": "raw_exec", "clientDataDir": "", "stableS": 0.1}
-        health |= {"provider": "hostpath.csi.k8s.io", "namespace": "default"}
-        volume = {"pluginId": "hp"} | MODES | OWN
-        yield "PluginJob", {"jobId": "idle", "hcl": JOB} | OWN
-        yield "PluginHealth", health | {"pluginId": "hp", "timeoutS": 20, "jobs": {"plugin-hp-monolith": "1"}}
-        names = {"volumeId": ALONE, "name": ALONE}
-        yield "VolumeRegistration", names | {"externalId": self.world.storage(ALONE)} | volume
-        yield "CreatedVolume", {"volumeId": BESIDE, "name": BESIDE, "capacityMinBytes": 2**20} | volume
-        broken = {"pluginId": "broken", "timeoutS": 1, "jobs": {"plugin-broken-monolith": "1"}}
-        yield "PluginHealth", health | broken
-
-    def context(self, client):
-        """Return what the provider gives a step."""
-        return resource.Context(connect=lambda: client, stack="a/b", warn=self.lines.append, sandbox=MARK)
-
-    def run(self, work, token=""):
-        """Have *work* done with a context; what it raises is said."""
-        connection = nomad.Connection(address=self.world.agent.url, token=token or self.world.root)
-        with nomad.Nomad(connection) as client:
-            for step in work(self.context(client)):
-                try:
-                    step()
-                except resource.InitFailedError as error:
-                    self.lines.append(f"{error}: {'; '.join(error.reasons)}")
-                except errors.NomadCsiError as error:
-                    self.lines.append(str(error))
-        return " ".join(self.lines)
-
-    def up(self, context):
-        """Yield the steps that make everything."""
-        yield lambda: cluster_identity.of(context.connect(), make=True)
-        for name, given in self.steps():
-            news, failures = kind(name).check(given)
-            assert not failures, failures
-            yield functools.partial(self._make, context, name, news)
-
-    def up_with_less(self, context):
-        """Yield the steps of `up`, and those of one that finds a volume taken out of the program."""
-        yield from self.up(context)
-        yield lambda: self._remove(context, "VolumeRegistration")
-
-    def _remove(self, context, name):
-        """Remove what the program does not declare any more."""
-        for found in [item for item in self.state if item[0] == name]:
-            kind(name).delete(context, found[1], found[3])
-
-    def _make(self, context, name, news):
-        identity, outputs = kind(name).create(context, news)
-        self.state.append((name, identity, news, outputs))
-
-    def preview(self, context):
-        """Yield the steps of a preview: of what is there, and of a volume that is new."""
-        yield lambda: cluster_identity.of(context.connect())
-        yield from self.refresh(context)
-        for name, _, news, outputs in self.state:
-            if isinstance(kind(name), resource.Preflight):
-                yield functools.partial(kind(name).preflight, context, outputs, news)
-        for name, given in self.steps():
-            if name == "VolumeRegistration":
-                new = {"volumeId": "other", "externalId": self.world.storage("other")}
-                yield functools.partial(kind(name).preflight, context, {}, kind(name).check(given | new)[0])
-
-    def refresh(self, context):
-        """Yield the steps that read what is there."""
-        for name, identity, news, outputs in self.state:
-            yield functools.partial(kind(name).read, context, identity, news, outputs)
-
-    def destroy(self, context):
-        """Yield the steps that remove everything."""
-        for name, identity, _, outputs in reversed(self.state):
-            yield functools.partial(kind(name).delete, context, identity, outputs)
-
-
-def without(policy, right):
-    """Return *policy* without a capability, in all namespaces, without a level, or without a namespace."""
-    spaces = policy.capabilities.items()
-    return dataclasses.replace(
-        policy,
-        capabilities={name: [item for item in found if item != right] for name, found in spaces if name != right},
-        levels=[level for level in policy.levels if level != right],
-    )
+from tests.contract.acl_world import REFUSED, RUNS, said, stack_run, without
 
 
 @pytest.mark.parametrize("missing", ["", "read-job", "csi-read-volume", "node", "*"])
-def test_event_stream_needs_what_its_policy_has(world, missing):
+def test_event_stream_needs_what_its_policy_has(acl_world, missing):
     """In every namespace. Without any right of it there is none, and the reason is printed."""
-    world.call("PUT", "/v1/namespace", {"Name": "other"})
+    acl_world.call("PUT", "/v1/namespace", {"Name": "other"})
     policy = acl_policy.of(["verify --watch"], jobs={"default"}, volumes={"default"})
     lines, is_said = [], threading.Event()
 
@@ -419,7 +22,7 @@ def test_event_stream_needs_what_its_policy_has(world, missing):
         is_said.set()
 
     topics = ["CSIPlugin:hp", "Allocation:holder", "CSIVolume:free", "Node"]
-    connection = nomad.Connection(address=world.agent.url, token=world.token(without(policy, missing)))
+    connection = nomad.Connection(address=acl_world.agent.url, token=acl_world.token(without(policy, missing)))
     with nomad.Nomad(connection) as client, changes.Events(client, lambda: topics, tell) as events:
         if missing:
             assert is_said.wait(60)
@@ -430,105 +33,29 @@ def test_event_stream_needs_what_its_policy_has(world, missing):
             return
         deadline = time.monotonic() + 60
         while not events.wait(0.5) and not lines:
-            world.register_new("free")
+            acl_world.register_new("free")
             assert time.monotonic() < deadline
         assert lines == []
 
 
-def stack_run(world, operation, policy):
-    """Return what the provider says where *policy* is all that it has; nothing is left."""
-    for volume_id in (ALONE, BESIDE):
-        world.register_new(volume_id)
-        world.forget(volume_id)
-    stack = Stack(world)
-    steps = {"up": stack.up_with_less}.get(operation) or getattr(stack, operation)
-    if operation != "up":
-        stack.run(stack.up)
-    stack.lines.clear()
-    try:
-        return stack.run(steps, world.token(policy))
-    finally:
-        stack.run(stack.destroy)
-        world.end("idle")
-        for volume_id in (ALONE, BESIDE):
-            world.forget(volume_id)
-
-
 @pytest.mark.parametrize("operation", ["up", "preview", "refresh", "destroy"])
-def test_policy_is_enough_for_pulumi(world, operation):
+def test_policy_is_enough_for_pulumi(acl_world, operation):
     """Nothing is refused."""
     policy = acl_policy.of([operation], jobs={"default"}, volumes={"default"})
 
-    printed = stack_run(world, operation, policy)
+    printed = stack_run(acl_world, operation, policy)
 
     assert not REFUSED.search(printed), printed
 
 
-@pytest.mark.parametrize("operation", ["up", "preview", "refresh", "destroy"])
-def test_each_right_is_needed_and_named_by_pulumi(world, operation):
-    """One taken away at a time."""
-    policy = acl_policy.of([operation], jobs={"default"}, volumes={"default"})
-    found = {}
-
-    for right, name, less in lesser(policy):
-        printed = stack_run(world, operation, less)
-        if not REFUSED.search(printed) or name not in printed:
-            found[right] = printed
-
-    assert not found, "\n".join(f"without {right}: {printed}" for right, printed in found.items())
-
-
-def without_token_findings(text):
-    """Return the report of a command without what it says of other commands, for which the token is not meant."""
-    if not text.startswith("{"):
-        return text
-    found = json.loads(text)
-    found["findings"] = [item for item in found.get("findings", ()) if item["code"] != "token-cannot"]
-    return json.dumps(found, ensure_ascii=False).replace('\\"', '"')
-
-
-def said(done):
-    """Return all that a command printed, in one line."""
-    return " ".join((without_token_findings(done[1]) + done[2]).split())
-
-
-def lesser(policy):
-    """Yield each right of *policy*, how a message names it, and the policy without it."""
-    for namespace, granted in policy.capabilities.items():
-        for name in granted:
-            left = {namespace: [item for item in granted if item != name]}
-            yield name, name, dataclasses.replace(policy, capabilities={**policy.capabilities, **left})
-    for namespace, granted in policy.variables.items():
-        for name in granted:
-            left = {namespace: sorted(granted - {name})}
-            yield f"variables: {name}", f'"{name}"', dataclasses.replace(policy, variables={**policy.variables, **left})
-    for level in policy.levels:
-        others = [item for item in policy.levels if item != level]
-        yield level, f'{level} {{ policy = "read" }}', dataclasses.replace(policy, levels=others)
-
-
 @pytest.mark.parametrize("command", RUNS)
-def test_policy_is_enough(world, command):
+def test_policy_is_enough(acl_world, command):
     """Nothing is refused, and the exit code is that of a token that may do everything."""
     policy = acl_policy.of([command], jobs={"default"}, volumes={"default"})
     prepare = RUNS[command]
 
-    by_root = world.run(prepare(world))
-    done = world.run(prepare(world), world.token(policy))
+    by_root = acl_world.run(prepare(acl_world))
+    done = acl_world.run(prepare(acl_world), acl_world.token(policy))
 
     assert not REFUSED.search(said(done)), said(done)
     assert done[0] == by_root[0], (done, by_root)
-
-
-@pytest.mark.parametrize("command", RUNS)
-def test_each_right_is_needed_and_named(world, command):
-    """One taken away at a time: what the command could not do names it."""
-    policy = acl_policy.of([command], jobs={"default"}, volumes={"default"})
-    found = {}
-
-    for right, name, less in lesser(policy):
-        done = world.run(RUNS[command](world), world.token(less))
-        if not REFUSED.search(said(done)) or name not in said(done):
-            found[right] = (done[0], said(done))
-
-    assert not found, "\n".join(f"without {right}: {done}" for right, done in found.items())

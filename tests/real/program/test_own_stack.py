@@ -39,8 +39,8 @@ def test_nothing_but_the_command_is_needed(own):
     assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
     assert outputs["registrationId"] == "default/mysql"
     assert outputs["externalId"].startswith("vol-")
-    assert "8 created" in told[1], told[1]
-    assert "8 deleted" in told[4], told[4]
+    assert "9 created" in told[1], told[1]
+    assert "9 deleted" in told[4], told[4]
 
 
 def test_without_the_command_pulumi_warns_of_the_plugin_on_path(own):
