@@ -1,0 +1,224 @@
+"""
+A plugin job that ran before this package came is taken over on a real agent, under its own id, beside a volume in use.
+
+The real hostpath driver is controller and node in one, so that the job stands for both kinds of docs/moving-in.md.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli, errors
+from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi.resources import created_volume, plugin_health, plugin_job
+from nomad_csi.resources.frame import resource
+
+COMMAND = shutil.which("hostpathplugin")
+OWN_ID, USUAL_ID = "plugin-hostpath", "plugin-hostpath0-monolith"
+JOB = """
+job "plugin-hostpath" {{
+  type = "system"
+  group "nodes" {{
+    task "plugin" {{
+      driver = "raw_exec"
+      config {{
+        command = "{command}"
+        args    = ["--endpoint=${{CSI_ENDPOINT}}", "--nodeid=node-of-tests", "--statedir={state}", "--v=5"]
+      }}
+      csi_plugin {{
+        id                     = "hostpath0"
+        type                   = "monolith"
+        mount_dir              = "/csi"
+        stage_publish_base_dir = "{data_dir}/client/csi/monolith/hostpath0"
+      }}
+    }}
+  }}
+}}
+"""
+CONSUMER = """
+job "writer" {{
+  group "g" {{
+    volume "data" {{
+      type            = "csi"
+      source          = "data"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }}
+    task "t" {{
+      driver = "exec"
+      volume_mount {{
+        volume      = "data"
+        destination = "/data"
+      }}
+      config {{
+        command = "/bin/sh"
+        args    = ["-c", "while true; do echo line >> /data/log; sleep 0.1; done"]
+      }}
+    }}
+  }}
+}}
+"""
+WAIT_S = 90.0
+KIND = plugin_job.PluginJobResource()
+
+pytestmark = [
+    pytest.mark.real_nomad,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        not (shutil.which("nomad") and COMMAND) or os.geteuid() != 0,
+        reason="needs `nomad` and `hostpathplugin` on PATH, and root to start a Nomad client",
+    ),
+]
+
+
+@pytest.fixture
+def state(tmp_path):
+    """A folder for the driver, that tasks may enter, who are nobody."""
+    for part in (tmp_path, *tmp_path.parents[:2]):
+        part.chmod(0o755)
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def context(agent, monkeypatch, tmp_path):
+    """What resources are given; commands find the same agent, and write into a folder of the test."""
+    monkeypatch.setenv("NOMAD_ADDR", agent.address)
+    monkeypatch.chdir(tmp_path)
+    return resource.Context(connect=lambda: agent.client, stack="shop/prod")
+
+
+@pytest.fixture
+def in_use(agent, context, until, state):
+    """The job of before, healthy, with a volume that another job writes to: the writer's allocation."""
+    if len(subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True).stdout.split()) < 2:
+        pytest.skip("this `hostpathplugin` was built without a version, and no Nomad takes it")
+    client = agent.client
+    run(client, JOB.format(command=COMMAND, state=state, data_dir=agent.folder))
+    until(lambda: is_healthy(client), WAIT_S, "the job of before is healthy")
+    kind = created_volume.CreatedVolumeResource()
+    mode = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
+    given = {"volumeId": "data", "pluginId": "hostpath0", "capacityMinBytes": 2**20, "capabilities": [mode]}
+    identity, outputs = kind.create(context, inputs_of(kind, given))
+    run(client, CONSUMER.format())
+    yield until(lambda: writer_of(client), WAIT_S, "the writer runs")
+    stop_writer(client, until)
+    kind.delete(context, identity, outputs)
+    jobs.stop(client, "default", OWN_ID, purge=False)
+
+
+def run(client, source):
+    """Run a job."""
+    jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+
+
+def stop_writer(client, until):
+    """Stop the writer, and wait until its volume is free."""
+    jobs.stop(client, "default", "writer", purge=False)
+    until(lambda: not volumes.get(client, "default", "data").claims, WAIT_S, "the volume is free")
+
+
+def is_healthy(client):
+    """Return whether the plugin is, in both parts."""
+    found = plugins.get(client, "hostpath0")
+    return found is not None and all(
+        part and all(item.healthy for item in part) for part in (found.nodes, found.controllers)
+    )
+
+
+def writer_of(client):
+    """Return the writer's allocation, once it runs."""
+    return next(
+        (item for item in jobs.allocations(client, "default", "writer") if item.client_status == "running"), None
+    )
+
+
+def inputs_of(kind, given):
+    """Return checked inputs of a resource."""
+    inputs, failures = kind.check(given)
+    assert failures == ()
+    return inputs
+
+
+def declared(document):
+    """Return the inputs of the one plugin job of a spec, and its plan, as the component declares them."""
+    [plugin] = storage.plan_document(document).plugins
+    [job] = plugin.jobs
+    given = {"jobId": job.job_id, "namespace": job.namespace, "hcl": documents.job_file(job), "owner": "shop/prod"}
+    return inputs_of(KIND, given | {"adopt": plugin.adopt, "pluginJobs": [job.job_id]}), plugin.expectation
+
+
+def prove(context, expected, outputs):
+    """Wait for the plugin as the gate does, over its socket."""
+    kind = plugin_health.PluginHealthResource()
+    given = {"pluginId": expected.plugin_id, "provider": expected.provider, "monolith": True, "taskDriver": "raw_exec"}
+    given |= {"clientDataDir": expected.client_data_dir, "proof": "csi", "timeoutS": 120, "stableS": 1}
+    kind.create(context, inputs_of(kind, given | {"jobs": {OWN_ID: outputs["jobModifyIndex"]}}))
+
+
+def command(line, capsys):
+    """Run a command; return exit code and output."""
+    code = cli.main(shlex.split(line)[1:])
+    return code, capsys.readouterr().out
+
+
+def ends_and_starts(client):
+    """Return when each allocation of the job started and ended, in the order of their starts; ``None``: it runs."""
+    times = []
+    for item in jobs.allocations(client, "default", OWN_ID):
+        started = min(event.time_ns for event in item.task_events if event.type == "Started")
+        ended = max(
+            (event.time_ns for event in item.task_events if event.type in {"Terminated", "Killed"}), default=None
+        )
+        times.append((started, ended))
+    return sorted(times)
+
+
+def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
+    agent, context, in_use, until, state, capsys
+):
+    """Beside it nothing starts; under its id it is updated in place; a destroy waits for the volume, then purges it."""
+    client = agent.client
+    code, text = command("nomad-csi import --cluster --plugin hostpath0", capsys)
+    document = yaml.safe_load(text)
+    [plugin] = document["plugins"]
+    assert (code, plugin["job_ids"], "monolith" in plugin) == (0, {"monolith": OWN_ID}, False)
+    Path("storage.yaml").write_text(text)
+    code, text = command("nomad-csi plan storage.yaml --json", capsys)
+    planned = {item["name"]: item["state"] for item in yaml.safe_load(text)["items"]}
+    assert (code, planned) == (1, {f"default/{OWN_ID}": "changes", "default/data": "equal"})
+
+    other = {"plugins": [{key: value for key, value in plugin.items() if key != "job_ids"} | {"adopt": True}]}
+    beside, _ = declared(other)
+    for step in (lambda: KIND.preflight(context, {}, beside), lambda: KIND.create(context, beside)):
+        with pytest.raises(errors.RefusedError, match=f"job-duplicate: .* take it over .job_ids: .monolith: {OWN_ID}"):
+            step()
+    assert jobs.get(client, "default", USUAL_ID) is None
+
+    taken, expected = declared({"plugins": [plugin | {"adopt": True}]})
+    KIND.preflight(context, {}, taken)
+    identity, outputs = KIND.create(context, taken)
+    until(lambda: len(jobs.allocations(client, "default", OWN_ID)) > 1, WAIT_S, "the instance is replaced")
+    prove(context, expected, outputs)
+
+    [(_, ended), (started, still)] = ends_and_starts(client)
+    assert ended <= started
+    assert still is None
+    assert writer_of(client).alloc_id == in_use.alloc_id
+    assert [item.alloc_id for item in volumes.get(client, "default", "data").claims] == [in_use.alloc_id]
+    [log] = state.glob("*/log")
+    size = log.stat().st_size
+    until(lambda: log.stat().st_size > size, WAIT_S, "the writer writes on")
+
+    with pytest.raises(errors.RefusedError, match="volumes of its plugin are claimed"):
+        KIND.delete(context, identity, outputs)
+    assert is_healthy(client)
+    stop_writer(client, until)
+    KIND.delete(context, identity, outputs)
+    assert jobs.get(client, "default", OWN_ID) is None
