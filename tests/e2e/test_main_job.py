@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,11 @@ def essence(resources):
     return found
 
 
+def masked(text):
+    """Return the lines of *text*, with ids of storage as ``ID``."""
+    return {re.sub(r"(vol|fs|fsap)-[0-9a-f]+", "ID", line).rstrip() for line in text.splitlines()}
+
+
 def test_up_makes_proves_and_registers_everything(untouched):
     """The report says what is real, what was made, where the files are, what was proven, and what to type next."""
     done = untouched.run("status")
@@ -43,6 +49,8 @@ def test_up_makes_proves_and_registers_everything(untouched):
     assert "  1  aws:ebs/volume:Volume" in done.stdout
     assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
     assert "What to type next:" in done.stdout
+    picture = (Path(__file__).parents[2] / "README.md").read_text().partition("It ends like this:")[2].split("```")[1]
+    assert masked(picture) - masked(done.stdout) == set()
 
 
 def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):
