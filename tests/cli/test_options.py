@@ -50,7 +50,7 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
 
     assert found == {
         "--timeout-s": {"register", "deregister", "delete", "snapshot", "csi", "probe", "verify"},
-        "--step-timeout-s": {"claims", "smoke"},
+        "--step-timeout-s": {"claims", "create", "smoke"},
         "--probe-timeout-s": {"probe", "verify"},
         "--snapshot-timeout-s": {"delete"},
         "--stable-s": {"verify"},

@@ -22,6 +22,7 @@ VOLUME = {
 }
 COMMANDS = {
     "register": "register storage.yaml",
+    "create": "create storage.yaml --owner a/b",
     "plan": "plan storage.yaml",
     "verify": "verify storage.yaml",
     "claims": "claims",
@@ -36,6 +37,7 @@ COMMANDS = {
     "csi": "csi --endpoint unix:///no/such.sock identity info",
     "render": "render storage.yaml --out out --check",
     "lint": "lint out",
+    "snippet": "snippet storage.yaml default/data",
     "schema": "schema",
     "drivers": "drivers",
     "eject": "eject --out out --project .",

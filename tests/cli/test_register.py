@@ -147,6 +147,7 @@ def test_outcomes_are_data(register, spec):
             }
         ],
         "made_by_plugin": [],
+        "absent": [],
     }
 
 
@@ -235,8 +236,8 @@ def test_job_file_is_told_from_a_volume_file(register, tmp_path):
     assert "expected a volume file, got a job file; run it with `nomad job run`" in err
 
 
-def test_created_volume_is_left_out_with_a_word(register, tmp_path):
-    """The plugin makes it, through Nomad."""
+def test_volume_that_is_yet_to_be_created_is_named(register, tmp_path):
+    """The plugin makes it, through Nomad: nothing is registered, and that is not as it shall be."""
     path = tmp_path / "storage.yaml"
     plugin = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
     made = {"id": "made", "plugin_id": "aws-ebs0", "create": {"capacity_min_gib": 1, "availability_zone": "us-east-1a"}}
@@ -244,8 +245,9 @@ def test_created_volume_is_left_out_with_a_word(register, tmp_path):
 
     code, out, _ = register(str(path))
 
-    assert code == 0
-    assert "default/made  left out  the plugin makes it: `pulumi up`, or `nomad volume create`\n0 volumes" in out
+    assert code == 1
+    assert out.startswith("volume        outcome  remarks\ndefault/made  absent   its plugin makes it, and has not: ")
+    assert out.endswith("\n0 volumes\n")
 
 
 def test_external_ids_come_from_the_stack(register, held, tmp_path):

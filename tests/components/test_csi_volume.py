@@ -5,7 +5,8 @@ import pytest
 
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
-from nomad_csi.resources import created_volume
+from nomad_csi.plan import storage, volumes
+from nomad_csi.resources import created_document, created_volume
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
 
@@ -47,6 +48,31 @@ def test_csi_volume_asks_the_plugin(cloud):
         "requiredTopologies": [],
         "volumeId": "scratch",
     }
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        {"capacity_min_gib": 1},
+        {"capacity_min_bytes": 104_857_601, "capacity_max_gib": 2, "snapshot_id": "snap-1", "availability_zone": "a"},
+        {"capacity_min_gib": 1, "clone_id": "vol-1", "on_destroy": "keep"},
+    ],
+)
+def test_command_line_asks_for_what_the_component_declares(cloud, create):
+    """`nomad-csi create` and `pulumi up` give the resource the same inputs of one spec."""
+    common = {"plugin_id": "made-up", "parameters": {"kind": "fast"}, "mount_options": {"mount_flags": ["noatime"]}}
+    common |= {"capabilities": [{"access_mode": "single-node-writer"}], "adopt": True, "name": "readable"}
+    own = OWN | {"topology_key": "made-up.example/zone"} if "availability_zone" in create else OWN
+    spec = {"plugins": [{"id": "made-up", "driver": own}], "volumes": [{"id": "scratch", "create": create} | common]}
+    [planned] = storage.plan_document(spec).volumes
+    cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
+    kind = created_volume.CreatedVolumeResource()
+
+    typed = created_document.of_plan(planned, volumes.desired_document(planned, {}), "storage/prod")
+    declared = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
+
+    assert declared.pop("ownerId") == "9f86d081884c7d65"
+    assert kind.check(typed) == kind.check(declared)
 
 
 def test_storage_that_goes_says_how(cloud):

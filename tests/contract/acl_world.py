@@ -12,6 +12,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.ownership import cluster_identity
@@ -209,6 +210,22 @@ def _register(world):
     return f"register {world.spec('other')} --owner a/b"
 
 
+def _create(world):
+    """Two volumes: one that is made, and one that the plugin refuses, whose record was the only one of its page."""
+    for volume_id in (ALONE, BESIDE):
+        world.forget(volume_id)
+    path = world.spec(ALONE)
+    spec = yaml.safe_load(path.read_text())
+    base = {name: value for name, value in spec["volumes"][0].items() if name != "existing"}
+    spec["volumes"] = [
+        base | {"id": BESIDE, "create": {"capacity_min_bytes": 2**20}},
+        base | {"id": ALONE, "create": {"capacity_min_bytes": 2**20, "snapshot_id": "none"}},
+    ]
+    made = world.folder / "made.yaml"
+    made.write_text(yaml.safe_dump(spec))
+    return f"create {made} --owner a/b"
+
+
 def _plan(world):
     """Plan a job that runs, and one whose id is another than that of the job that runs its plugin: an other job then."""
     _register(world)
@@ -264,6 +281,7 @@ def _smoke(world):
 
 RUNS = {
     "register": _register,
+    "create": _create,
     "plan": _plan,
     "deregister": _deregister,
     "delete": _delete,

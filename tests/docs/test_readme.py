@@ -166,6 +166,16 @@ def test_plan_and_register_are_typed_right():
         assert "no connection: Connection refused" in done.stdout + done.stderr
 
 
+def test_snippet_is_that_of_a_set(checkout):
+    """As many allocations as its spec has volumes."""
+    [words] = [words for words in of("nomad-csi") if words[1] == "snippet"]
+
+    printed = _run(words, checkout)
+
+    assert 'count = 3\n\nvolume "kafka" {\n' in printed
+    assert "  per_alloc       = true\n" in printed
+
+
 def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
     """Both find something, say so by their exit codes, and the spec names the plugin and the volume."""
     lint, adopt = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("lint", "import"))
@@ -181,7 +191,7 @@ def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
 
 def test_every_command_of_the_readme_is_one_that_is_tried():
     """Of nomad-csi too."""
-    tried = {"render", "verify", "probe", "plan", "register", "lint", "import"}
+    tried = {"render", "snippet", "verify", "probe", "plan", "register", "lint", "import"}
 
     assert {words[1] for words in of("nomad-csi")} == tried
 

@@ -50,6 +50,7 @@ CASES = {
     "lint": ["LEGACY", "LEGACY --json"],
     "register": ["SPEC", "SPEC --json", "SPEC --secrets SECRETS", "SPEC --secrets WRONG", "LEGACY", "WRONG"],
     "plan": ["SPEC", "SPEC --json --out OUT"],
+    "create": ["MADE --owner shop/prod --secrets SECRETS", "MADE --owner shop/prod --dry-run --json"],
     "deregister": ["default/v0 --timeout-s 1", "default/v0 --timeout-s 1 --json"],
     "delete": ["default/v0 --yes-delete-data default/v0 --timeout-s 1 --secrets SECRETS"],
     "snapshot": [
@@ -57,6 +58,7 @@ CASES = {
         "list default/v0",
         "create default/v0 --secrets WRONG",
     ],
+    "snippet": ["SPEC default/v0", "MADE default/v0 --read-only"],
     "claims": ["", "--json", "--repair default/v0 --from SPEC --secrets SECRETS --step-timeout-s 1 --yes"],
     "smoke": ["default/v0 --step-timeout-s 1"],
     "verify": ["SPEC --stable-s 0.1", "SPEC --stable-s 0.1 --json", "SPEC --prometheus", "SPEC --print-job"],
@@ -87,6 +89,9 @@ def words(tmp_path):
     (place / "storage.yaml").write_text(
         yaml.safe_dump({"plugins": [plugin], "volumes": [volume | {"secrets": {"password": SECRET}}]})
     )
+    described = {"id": "aws-efs0", "driver": "csi-hostpath"}
+    made = {"id": "v0", "plugin_id": "aws-efs0", "create": {"capacity_min_gib": 1}, "secrets": {"password": SECRET}}
+    (place / "made.yaml").write_text(yaml.safe_dump({"plugins": [described], "volumes": [made]}))
     (place / "legacy.volume.hcl").write_text(LEGACY)
     (place / "secrets.yaml").write_text(yaml.safe_dump({"default/v0": {"password": SECRET}}))
     (place / "plain.yaml").write_text(yaml.safe_dump({"password": SECRET}))
@@ -94,6 +99,7 @@ def words(tmp_path):
     (place / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
     found = {
         "SPEC": place / "storage.yaml",
+        "MADE": place / "made.yaml",
         "LEGACY": place / "legacy.volume.hcl",
         "SECRETS": place / "secrets.yaml",
         "PLAIN": place / "plain.yaml",

@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": "doctor SPEC --no-aws --json",
     "import": "import --cluster --json",
     "register": "register VOLUMES --json --timeout-s 5",
+    "create": "create MADE --owner shop/prod --dry-run --json",
     "deregister": "deregister default/none --json --timeout-s 1",
     "snapshot": "snapshot list default/data-00001 --json",
     "probe": "probe --on-nodes aws-ebs0 --json --timeout-s 5",
@@ -62,6 +63,9 @@ def crowd():
         with nomad.Nomad(nomad.Connection(address=url)) as client:
             variables.put(client, "default", "nomad-csi/volumes/00", {"data-00001": "shop/prod"}, index=variables.NEW)
         (folder / "storage.yaml").write_text(yaml.safe_dump(verification_commands.SPEC), encoding="utf-8")
+        made = {"id": "data-00001", "plugin_id": "made", "create": {"capacity_min_gib": 1}}
+        spec = {"plugins": [{"id": "made", "driver": "csi-hostpath"}], "volumes": [made, made | {"id": "new"}]}
+        (folder / "made.yaml").write_text(yaml.safe_dump(spec), encoding="utf-8")
         (folder / "files").mkdir()
         (folder / "files/data.volume.hcl").write_text(
             'type = "csi"\nid = "data-00001"\nname = "data-00001"\nplugin_id = "aws-ebs0"\n'
@@ -141,7 +145,12 @@ def contents(url):
 def test_changed_reply_is_an_error_and_changes_nothing(name, crowd, proxies, monkeypatch, capsys, tmp_path):
     """Never a traceback; the exit code is one of those that README names; registrations and owner records stay."""
     _, folder, url = crowd
-    given = {"SPEC": folder / "storage.yaml", "VOLUMES": folder / "files", "PAGE": tmp_path / "page.html"}
+    given = {
+        "SPEC": folder / "storage.yaml",
+        "MADE": folder / "made.yaml",
+        "VOLUMES": folder / "files",
+        "PAGE": tmp_path / "page.html",
+    }
     words = [str(given.get(word, word)) for word in COMMANDS[name].split()]
     before = contents(url)
     proxy = proxies(url)

@@ -45,6 +45,9 @@ def wrong(code, text, old, new, line, also=(), beside=None):
 
 
 CAPABILITY = 'capability {\n  access_mode     = "single-node-writer"\n  attachment_mode = "file-system"\n}'
+REQUEST = CONSUMER[CONSUMER.index("{\n      type ") : CONSUMER.index('    task "db"')]
+"""What stands behind the name of a volume block."""
+
 LONG = "x" * 4100
 WRONG = [
     # volume files
@@ -214,6 +217,7 @@ WRONG = [
         {"volume.hcl": VOLUME},
     ),
     wrong("claim-by-several", CONSUMER, "count = 1", "count = 2", 3),
+    wrong("claim-twice", CONSUMER, '    task "db"', f'    volume "again" {REQUEST}    task "db"', 10),
     wrong("claim-with-canary", CONSUMER, "    count = 1", "    update {\n      canary = 1\n    }\n    count = 1", 4),
     wrong("claim-for-reading-by-mode", CONSUMER, '"single-node-writer"', '"multi-node-reader-only"', 7),
     wrong("mount-not-supported", CONSUMER, '"docker"', '"raw_exec"', 12),
@@ -254,6 +258,28 @@ def test_rule_fires_on_one_change_and_says_the_line(judged, example):
     mine = [verdict for verdict in found if verdict.file == "sample"]
     assert {verdict.code for verdict in mine} == {example.code, *example.also}
     assert min(verdict.line for verdict in mine if verdict.code == example.code) == example.line
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        ("read_only = true", "", [11]),
+        ("", "read_only = true", [11]),
+        ("read_only = true", "read_only = true", []),
+        ("per_alloc = true", "", []),
+    ],
+)
+def test_second_block_of_a_volume_matters_where_one_of_them_writes(judged, first, second, lines):
+    """Whichever of the two it is; allocations that only read lose no claim, and a set has other volumes."""
+    blocks = [f"volume {name!r} {REQUEST}".replace("'", '"') for name in ("data", "again")]
+    blocks = [
+        block.replace("{\n", f"{{\n      {more}\n", 1) for block, more in zip(blocks, (first, second), strict=True)
+    ]
+    text = CONSUMER.replace(f'    volume "data" {REQUEST}', "".join(f"    {block}" for block in blocks))
+
+    found = judged({"sample": text})
+
+    assert [(item.code, item.line) for item in found] == [("claim-twice", line) for line in lines]
 
 
 def test_every_rule_has_an_example():

@@ -51,6 +51,16 @@ def test_page_identifies_stacks_and_objects_beside_the_labels():
     assert registration_marks.read(items) == owners
 
 
+def test_page_keeps_what_an_object_was_made_by_where_that_is_all_that_is_known():
+    """A volume that the command line had made: its stack is known by its label, and no state has a nonce of it."""
+    owners = {"scratch": OwnerRecord(label="shop/prod", origin="a3c024f01cac")}
+
+    items = registration_marks.written(owners)
+
+    assert items == {"shop/prod": "scratch", "~shop/prod#": "scratch::a3c024f01cac"}
+    assert registration_marks.read(items) == owners
+
+
 def test_releases_without_ids_read_the_labels_and_carry_the_rest_along():
     """A page that such a release changed has its change, and the identities of all other objects."""
     items = registration_marks.written(HELD | {"mysql": KNOWN})

@@ -66,6 +66,30 @@ def test_missing_volume():
     assert [finding.code for finding in verdict.findings] == ["volume-missing"]
 
 
+def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
+    """The advice is for its kind: `register` leaves such a volume out."""
+    [finding] = verdicts.judge_volume(WANTED, None, made_by_plugin=True).findings
+    [other] = verdicts.judge_volume(WANTED, None).findings
+
+    assert (finding.code, finding.expected) == ("volume-missing", "made by its plugin")
+    assert finding.advice == "run `pulumi up`, or `nomad-csi create` with the spec"
+    assert other.advice == "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
+
+
+@pytest.mark.parametrize(
+    ("changes", "command"),
+    [({"capacity_min_bytes": 2**31}, "create --grow"), ({"capacity_max_bytes": 2**40}, "create")],
+)
+def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(held, changes, command):
+    """Growing has to be asked for."""
+    size = {"capacity_min_bytes": 2**30, "capacity_max_bytes": 2**39}
+    made = dataclasses.replace(held, requested_topologies=WANTED.required_topologies, **size)
+
+    [finding] = verdicts.judge_volume(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
+
+    assert finding.advice == f"`pulumi up` or `nomad-csi {command}` changes it in place"
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [

@@ -16,9 +16,11 @@ from nomad_csi.cli.common import argument_secrets, file_errors, guard, output, s
 
 COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
+    "snippet": "print the blocks by which a job uses a volume of a spec",
     "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
     "lint": "judge job files, volume files and IAM policies",
     "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
+    "create": "have plugins make the volumes of a spec that they are to make, and grow them",
     "plan": "show what would change in jobs, volumes and files, without changing anything",
     "deregister": "have Nomad forget volumes that nothing claims, waiting for their claims; the storage stays",
     "delete": "delete volumes with their data, after deregistering them: only what this package made, on your word",

@@ -5,15 +5,15 @@ import json
 import sys
 from pathlib import Path
 
+from nomad_csi import errors
 from nomad_csi.cli.common import documents, erasing, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
+from nomad_csi.resources import creation
 
-"""Columns of the table."""
-
-MADE = "the plugin makes it: `pulumi up`, or `nomad volume create`"
-"""What is to be done with a volume that is not registered."""
+ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or `pulumi up`"
+"""What is to be done about a volume that is neither registered nor created."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,11 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     given = documents.secrets(arguments.secrets)
     with inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad:
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
-        filled = batch_secrets.filled(wanted.documents, given, wanted.needed)
+        made = set(wanted.made_by_plugin)
+        own = {key: values for key, values in given.items() if key not in made}
+        filled = batch_secrets.filled(wanted.documents, own, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
         erasing.warn(nomad)
         secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
+        absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.volume_key, wanted.made_by_plugin))]
         outcomes = batch_register.register(
             nomad,
             filled,
@@ -52,9 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {
             "volumes": [item.as_json() for item in outcomes],
             "made_by_plugin": wanted.made_by_plugin,
+            "absent": absent,
         }
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        made = [(key, "left out", MADE) for key in wanted.made_by_plugin]
-        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=made))
-    return outcome.exit_code(outcomes)
+        rest = [(key, "absent", ABSENT) for key in absent]
+        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=rest))
+    return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)

@@ -14,6 +14,7 @@ def check(consumer: Consumer) -> Iterator[Finding]:
     """Yield what is wrong with the volume block of *consumer*, and with what its group does with the volume."""
     yield from _modes(consumer)
     yield from _claims(consumer)
+    yield from _twice(consumer)
     yield from _mounts(consumer)
 
 
@@ -49,6 +50,18 @@ def _claims(consumer: Consumer) -> Iterator[Finding]:
         for update in values.blocks(body, "update"):
             if update.get("canary"):
                 yield at_line("claim-with-canary", update.at("canary"), f"canary = {update['canary']}")
+
+
+def _twice(consumer: Consumer) -> Iterator[Finding]:
+    """Yield that an earlier block of the group asks for the same volume, and one of the two writes."""
+    request = consumer.request
+    same = [
+        item
+        for item in consumer.group.volumes
+        if (item.source, item.per_alloc, item.access_mode) == (request.source, request.per_alloc, "single-node-writer")
+    ]
+    if request in same[1:] and not all(item.read_only for item in same):
+        yield at_line("claim-twice", request.body.line, f"{request.source!a}, as in volume block {same[0].name!a}")
 
 
 def _mounts(consumer: Consumer) -> Iterator[Finding]:

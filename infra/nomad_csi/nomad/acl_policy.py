@@ -94,6 +94,11 @@ COMMANDS: Mapping[str, Rights] = {
     "register": Rights(
         volumes=(*_READ_VOLUMES, "write volume", "read variable", "write variable"), cluster=("read servers",)
     ),
+    "create": Rights(
+        volumes=(*_READ_VOLUMES, "write volume", *_TOUCH_RECORDS),
+        cluster=("list plugins", "read servers"),
+        identity=("read variable", "write variable"),
+    ),
     "plan": Rights(
         jobs=("parse job", "plan job", "read job", "read variable"),
         volumes=(*_READ_VOLUMES, "read variable"),

@@ -171,7 +171,7 @@ def written(owners: Owners) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for object_id, owner in sorted(owners.items()):
         found.setdefault(owner.label, []).append(object_id)
-        if owner.stack_id or owner.nonce:
+        if owner.stack_id or owner.nonce or owner.origin:
             found.setdefault(f"{IDENTIFIED}{owner.label}#{owner.stack_id}", []).append(_token(object_id, owner))
     return {name: " ".join(texts) for name, texts in sorted(found.items())}
 

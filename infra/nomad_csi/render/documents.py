@@ -6,6 +6,7 @@ from typing import Any
 
 from nomad_csi.hcl import layout
 from nomad_csi.plan import model, probe_job, registration, smoke, verify_job
+from nomad_csi.plan import snippet as plan_snippet
 from nomad_csi.render import disk, environment, own, required
 
 
@@ -35,6 +36,11 @@ def smoke_job_file(job: smoke.SmokeJob) -> str:
 def verify_job_file(job: verify_job.VerifyJob) -> str:
     """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. Raises `errors.SpecError` as quoting does."""
     return _render("verify.nomad.hcl.j2", None, job=job)
+
+
+def snippet(found: plan_snippet.Snippet) -> str:
+    """Return the blocks of a job that uses a volume: HCL2, laid out as ``nomad fmt`` does. No file: not signed."""
+    return layout.layout(environment.environment().get_template("snippet.nomad.hcl.j2").render(snippet=found))
 
 
 def volume_file(

@@ -110,15 +110,18 @@ def take_over(
     found: volumes.Volume,
     news: Mapping[str, Any],
     held: registration_ownership.Hold,
+    *,
+    is_ours: bool = False,
 ) -> resource.Properties:
     """
     Leave an equal volume as it is, change one that may be adopted, refuse any other; return what to record of it.
 
-    It becomes ours, and is no proof that its storage was made for us.
+    It becomes ours, and is no proof that its storage was made for us. *is_ours*: it is by its owner record, and may be
+    changed without being adopted.
     """
     volume_ownership.refuse_others(client, news, {})
     compared = compare(found, news)
-    volume_comparison.refuse_foreign(found, news, compared)
+    volume_comparison.refuse_foreign(found, {**news, "adopt": True} if is_ours else news, compared)
     volume_ownership.mark(context, client, news, {}, held)
     if compared.differences or compared.hidden:
         change(context, client, found, news)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.nomad.records import volumes
-from nomad_csi.plan import created_names, registration
+from nomad_csi.plan import created_names, model, registration
 from nomad_csi.resources import created_properties, volume_document
 
 _PLACES = ("requiredTopologies", "preferredTopologies")
@@ -61,6 +61,25 @@ def of_volume(volume: volumes.Volume) -> dict[str, Any]:
     }
     whole = volume_document.to_inputs(volume.registration()) | own
     return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS and value})
+
+
+def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
+    """
+    Return the inputs that a program declares for the volume *planned*, with what its *document* says, for *owner*.
+
+    Without what becomes of the storage when the volume is removed: who declares that, is also who removes it.
+    """
+    zone = planned.source.availability_zone if isinstance(planned.source, model.CreatedVolume) else ""
+    own = {
+        "capacityMinBytes": document.capacity_min_bytes,
+        "capacityMaxBytes": document.capacity_max_bytes,
+        "cloneId": document.clone_id,
+        "snapshotId": document.snapshot_id,
+        "availabilityZone": zone,
+        "owner": owner,
+        "adopt": planned.adopt,
+    }
+    return volume_document.to_inputs(document) | {name: value for name, value in own.items() if value}
 
 
 def outputs_of(volume: volumes.Volume) -> dict[str, Any]:

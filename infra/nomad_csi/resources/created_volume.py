@@ -102,16 +102,25 @@ class CreatedVolumeResource:
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
+        return self.bring(context, news, volume_ownership.hold(news, {}))
+
+    def bring(
+        self, context: resource.Context, news: Mapping[str, Any], held: volume_ownership.Hold, *, is_ours: bool = False
+    ) -> tuple[str, resource.Properties]:
+        """
+        Do what `create` does. *held* is what the owner record gets: without a state that keeps a nonce, none.
+
+        *is_ours*: one that differs is changed as if it were adopted, unless it is another owner's by then.
+        """
         client = context.connect()
         secret_safety.refuse(client, _identity(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
-        held = volume_ownership.hold(news, {})
         if found is None:
             answered = created_changes.make(context, client, news, held, {})
         else:
-            answered = created_changes.take_over(context, client, found, news, held)
+            answered = created_changes.take_over(context, client, found, news, held, is_ours=is_ours)
         answered |= stack_identity.recorded(context, held.nonce)
         if why := created_deletion.objection(_identity(news), {**news, **answered}):
             context.warn(why)

@@ -13,6 +13,10 @@ from nomad_csi.text import foreign
 
 Verdict = Literal["ok", "missing", "differs", "unschedulable"]
 
+CREATE = "run `pulumi up`, or `nomad-csi create` with the spec"
+REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
+"""What is to be done about a volume that is not there, by its kind."""
+
 NOT_COMPARED = "external id not compared (--stack-output)"
 """What a verdict does not say of storage whose id only a stack's outputs tell."""
 
@@ -53,10 +57,10 @@ def judge_volume(
     subject = f"volume {desired.namespace}/{desired.volume_id}"
     compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
     if actual is None:
-        seen: tuple[findings.Finding, ...] = (_missing(subject),)
+        seen: tuple[findings.Finding, ...] = (_missing(subject, made_by_plugin=made_by_plugin),)
     else:
         seen = (
-            *(_differs(subject, item) for item in compared.differences),
+            *(_differs(subject, item, made_by_plugin=made_by_plugin) for item in compared.differences),
             *_unschedulable(subject, actual),
             *_out_of_reach(subject, actual.topologies, served_by),
         )
@@ -91,12 +95,13 @@ def _verdict(seen: tuple[findings.Finding, ...]) -> Verdict:
     return "differs" if codes else "ok"
 
 
-def _missing(subject: str) -> findings.Finding:
+def _missing(subject: str, *, made_by_plugin: bool) -> findings.Finding:
     return findings.finding(
         "volume-missing",
         subject,
-        expected="registered",
+        expected="made by its plugin" if made_by_plugin else "registered",
         found="no such volume",
+        advice=CREATE if made_by_plugin else REGISTER,
     )
 
 
@@ -119,7 +124,7 @@ CODES: Mapping[str, str] = {
 """Code of a difference by its field, of every field that is compared."""
 
 
-def _differs(subject: str, item: difference.Difference) -> findings.Finding:
+def _differs(subject: str, item: difference.Difference, *, made_by_plugin: bool) -> findings.Finding:
     code = CODES[item.field]
     words = (
         (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
@@ -132,7 +137,8 @@ def _differs(subject: str, item: difference.Difference) -> findings.Finding:
         expected, shown = _places(item.desired), _places(item.actual)
     else:
         expected, shown = _text(item.desired), _text(item.actual)
-    advice = item.fix or "`pulumi up` or `nomad-csi register` changes it in place"
+    command = "register" if not made_by_plugin else "create --grow" if item.field == "capacity_min" else "create"
+    advice = item.fix or f"`pulumi up` or `nomad-csi {command}` changes it in place"
     return findings.finding(
         code,
         subject,

@@ -6,10 +6,13 @@ Proven here is what the catalogue says of it; its job in a container is in docke
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi import errors
 from nomad_csi.deletion import volume_snapshots
@@ -88,6 +91,38 @@ def test_volume_that_the_plugin_makes_is_verified_and_used(stack, folder, create
     read = run_with("scratch", "read line < /data/log && test $line = here")
     assert (wrote.client_status, read.client_status) == ("complete", "complete"), (wrote, read)
     assert (folder / made["externalId"] / "log").read_text() == "here\n"
+
+
+def typed(stack, path, size, *words):
+    """Write a spec with a volume of *size* bytes, and return the command that has it made, with *words*."""
+    volume = wanted("typed") | {"create": {"capacity_min_bytes": size}}
+    path.write_text(yaml.safe_dump(stack.document | {"volumes": [volume]}))
+    command = [sys.executable, "-m", "nomad_csi.cli", "create", path, "--owner", "shop/prod", "--json", *words]
+    return {"args": command, "env": {"PATH": os.environ["PATH"], "NOMAD_ADDR": stack.agent.address}, "text": True}
+
+
+def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stack, folder, tmp_path):
+    """`nomad-csi create`, killed as soon as the driver is asked: one storage in the end, found again, and never smaller."""
+    path, size = tmp_path / "storage.yaml", 100 * MIB + 1
+    before = set(folder.iterdir())
+    with subprocess.Popen(**typed(stack, path, size), stderr=subprocess.PIPE) as killed:
+        told = next(line for line in killed.stderr if "makes" in line)
+        killed.kill()
+
+    first = subprocess.run(**typed(stack, path, size), capture_output=True, timeout=120, check=False)
+    made = stack.volume("typed")
+    refused = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
+    grown = subprocess.run(**typed(stack, path, size + 4096, "--grow"), capture_output=True, timeout=120, check=False)
+    after = stack.volume("typed")
+    volumes.deregister(stack.agent.client, "default", "typed")
+    again = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
+
+    assert (told, killed.returncode) == ("plugin hostpath0 makes default/typed\n", -signal.SIGKILL)
+    assert [run.returncode for run in (first, refused, grown, again)] == [0, 1, 0, 0], (first, refused, grown, again)
+    assert (made.capacity_bytes, after.capacity_bytes, after.external_id) == (size, size + 4096, made.external_id)
+    assert stack.volume("typed").external_id == made.external_id
+    assert {item for item in folder.iterdir() if item.is_dir()} - before == {folder / made.external_id}
+    volumes.deregister(stack.agent.client, "default", "typed")
 
 
 def test_volume_that_exists_is_registered_again_under_its_own_id(stack, folder, create, register):

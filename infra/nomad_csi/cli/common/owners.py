@@ -19,6 +19,11 @@ def add_owner(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--owner", type=_owner, default="", metavar="PROJECT/STACK", help=text)
 
 
+def add_required(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add ``--owner`` to a command that acts for nobody else; *text* says what it does."""
+    parser.add_argument("--owner", type=_stack, required=True, metavar="PROJECT/STACK", help=text)
+
+
 def claimant(arguments: argparse.Namespace) -> registration_ownership.Claimant:
     """Return who acts."""
     return registration_ownership.Claimant(owner=arguments.owner, adopts=arguments.adopt)
@@ -26,6 +31,11 @@ def claimant(arguments: argparse.Namespace) -> registration_ownership.Claimant:
 
 def _owner(given: str) -> str:
     """Return *given*; empty: nobody, which argparse hands over too. Raises `argparse.ArgumentTypeError`."""
-    if given and not names.OWNER.fullmatch(given):
+    return _stack(given) if given else given
+
+
+def _stack(given: str) -> str:
+    """Return *given*. Raises `argparse.ArgumentTypeError` where it names no stack."""
+    if not names.OWNER.fullmatch(given):
         raise argparse.ArgumentTypeError(f"expected project/stack, such as shop/prod, got {given!r}")
     return given

@@ -1,0 +1,68 @@
+"""``nomad-csi create``."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from nomad_csi.cli.common import chosen, documents, erasing, inputs, owners, waits
+from nomad_csi.compare import outcome
+from nomad_csi.health import minimum_version
+from nomad_csi.nomad import volume_creation
+from nomad_csi.plan import volumes
+from nomad_csi.registration import batch_secrets
+from nomad_csi.resources import creation, creation_outcome
+
+ABOUT = """\
+The plugin makes the storage, through Nomad, as `pulumi up` has it made. A volume that is there and as
+wanted is left alone: interrupted, the same command goes on, and no second storage is made. Nothing is
+deleted, and nothing shrinks. The owner record keeps the name that the storage is made by, so there is
+always an owner: a stack that declares the volume later, or any other name in that form.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.epilog = ABOUT
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
+    text = "volumes with `create` in the spec, or a whole set by its id (default: all of them)"
+    parser.add_argument("volumes", type=inputs.volume_key, nargs="*", metavar="NAMESPACE/ID", help=text)
+    inputs.add_nomad(parser)
+    documents.add_secrets(parser)
+    owners.add_required(parser, "act for this stack, and record what is made as its own")
+    parser.add_argument("--adopt", action="store_true", help="take over volumes of another stack, or without a record")
+    parser.add_argument("--grow", action="store_true", help="have volumes grow that are smaller than the spec says")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be made and changed, and end")
+    usual = f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}"
+    waits.add(parser, "step-timeout", ": making or growing a volume", told=usual)
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Have the volumes made, and print what became of each."""
+    given = documents.secrets(arguments.secrets)
+    plan = inputs.read_plan(arguments.spec)
+    created = [item for item in plan.volumes if item.made_by_plugin]
+    wanted = chosen.volumes(created, arguments.volumes, "create") if arguments.volumes else tuple(created)
+    own = {item.key: given[item.key] for item in wanted if item.key in given}
+    with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad:
+        filled = batch_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
+        for unseen in minimum_version.refuse_older(nomad, plan.plugins):
+            print(unseen, file=sys.stderr)
+        erasing.warn(nomad)
+        options = creation.CreationOptions(
+            claimant=owners.claimant(arguments),
+            grows=arguments.grow,
+            is_dry_run=arguments.dry_run,
+            step_timeout_s=arguments.step_timeout_s or 0,
+            tell=lambda line: print(line, file=sys.stderr),
+        )
+        outcomes = creation.create(nomad, zip(wanted, filled, strict=True), options)
+    if arguments.json:
+        shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        print(outcome.as_text(outcomes, creation_outcome.CreationOutcome))
+    return outcome.exit_code(outcomes)

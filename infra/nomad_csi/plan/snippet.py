@@ -1,0 +1,111 @@
+"""What a job says to use a volume: its ``volume`` block, and the ``volume_mount`` in its tasks. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nomad_csi import errors
+from nomad_csi.plan import model, registration
+
+READERS = frozenset({"single-node-reader-only", "multi-node-reader-only"})
+"""Access modes in which Nomad takes a volume block with ``read_only = true`` alone.
+Source: hashicorp/nomad, ``nomad/structs/volumes.go`` (``VolumeRequest.Validate``), 2026-11."""
+
+ALONE = frozenset({"single-node-reader-only", "single-node-writer"})
+"""Access modes in which one allocation has the volume. Source: as above."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snippet:
+    """The blocks for one volume, or for a set of volumes of which each allocation has one."""
+
+    namespace: str
+    """Of the volume: the job's own must be the same."""
+
+    source: str
+    label: str
+    """By what the tasks name it."""
+
+    access_mode: str
+    attachment_mode: str
+    others: tuple[str, ...]
+    """Other pairs of modes that the volume may be claimed with."""
+
+    read_only: bool
+    count: int | None
+    """How many volumes the set has; ``None``: it is no set."""
+
+    destination: str
+    mount_options: tuple[str, ...]
+    """What its registration says of the mount, in words."""
+
+    @property
+    def per_alloc(self) -> bool:
+        """Whether each allocation has the volume of its index."""
+        return self.count is not None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether only one allocation can have the volume."""
+        return self.count is None and self.access_mode in ALONE
+
+
+def of(volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False, destination: str = "") -> Snippet:
+    """
+    Return the snippet for *volumes*: one whose id is *source*, or all of the set *source*.
+
+    Args:
+        volumes: in the order of their indexes.
+        source: the id that the job names.
+        reads: whether the job only reads.
+        destination: where the tasks see it; empty: below ``/`` or ``/dev`` by its name.
+
+    Raises:
+        errors.SpecError: the volumes of the set have no pair of modes in common, or lack one of the indexes.
+
+    """
+    first = volumes[0].registration
+    is_set = first.volume_id != source
+    modes = [item for item in first.capabilities if all(item in other.registration.capabilities for other in volumes)]
+    _refuse_uneven(volumes, source, modes, is_set=is_set)
+    fitting = [item for item in modes if (item.access_mode in READERS) == reads]
+    chosen = (fitting or modes)[0]
+    label = source.partition("[")[0]
+    usual = f"/dev/{label}" if chosen.attachment_mode == "block-device" else f"/{label}"
+    return Snippet(
+        namespace=first.namespace,
+        source=source,
+        label=label,
+        access_mode=chosen.access_mode,
+        attachment_mode=chosen.attachment_mode,
+        others=tuple(f"{item.access_mode} {item.attachment_mode}" for item in modes if item != chosen),
+        read_only=reads or chosen.access_mode in READERS,
+        count=len(volumes) if is_set else None,
+        destination=destination or usual,
+        mount_options=_mount_options(first.mount_options) if chosen.attachment_mode == "file-system" else (),
+    )
+
+
+def _refuse_uneven(
+    volumes: Sequence[model.VolumePlan], source: str, modes: Sequence[registration.Capability], *, is_set: bool
+) -> None:
+    """Raise `errors.SpecError` for a set that no one block can claim."""
+    problems = []
+    if not modes:
+        problems.append(errors.Problem(path=source, got="none", allowed="capabilities that all its volumes have"))
+    if is_set:
+        there = {item.registration.volume_id for item in volumes}
+        lacking = [name for name in (f"{source}[{index}]" for index in range(len(volumes))) if name not in there]
+        if lacking:
+            allowed = "a volume for each index from 0: an allocation claims that of its own"
+            problems.append(errors.Problem(path=source, got=f"no {', '.join(lacking)}", allowed=allowed))
+    if problems:
+        raise errors.SpecError(tuple(problems))
+
+
+def _mount_options(options: registration.MountOptions) -> tuple[str, ...]:
+    hidden = len(options.mount_flags) - len(options.clear_flags)
+    flags = (*options.clear_flags, *([f"{hidden} that are encrypted"] if hidden else []))
+    return (
+        *([f"fs_type {options.fs_type}"] if options.fs_type else []),
+        *([f"mount_flags {', '.join(flags)}"] if flags else []),
+    )

@@ -1,0 +1,178 @@
+"""
+Volumes of a spec that their plugins make, from the command line: made, taken over, changed by `CreatedVolumeResource`.
+
+Here is no state that remembers a volume: the owner record alone says that it was begun, under which name, and for whom.
+So there is always an owner, known by its label, and what a stack's state knows of a volume is left as it is.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.compare import difference
+from nomad_csi.nomad import namespaces, plugins, volume_lookup, volumes
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.plan import model, registration
+from nomad_csi.registration import reply_status, secret_safety
+from nomad_csi.resources import (
+    created_changes,
+    created_document,
+    created_volume,
+    creation_outcome,
+    successor_plugin,
+    volume_ownership,
+)
+from nomad_csi.resources.frame import resource
+
+_RESOURCE = created_volume.CreatedVolumeResource()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreationOptions:
+    """How volumes are made."""
+
+    claimant: registration_ownership.Claimant
+    """For whom; has an owner."""
+
+    grows: bool = False
+    """Whether one that is there grows where the spec wants more."""
+
+    is_dry_run: bool = False
+    """Whether nothing is changed, and only told what would be."""
+
+    step_timeout_s: float = 0
+    """For each volume; 0: what making and growing one usually have."""
+
+    tell: Callable[[str], None] = lambda _line: None
+    """Told what begins, and of what stays to be known."""
+
+
+def create(
+    client: nomad.Nomad,
+    wanted: Iterable[tuple[model.VolumePlan, registration.VolumeRegistration]],
+    options: CreationOptions,
+) -> tuple[creation_outcome.CreationOutcome, ...]:
+    """
+    Make the volumes *wanted*, one after the other, and return an outcome for each.
+
+    A volume that is there and as wanted is left alone, so that the same call again goes on where one was interrupted.
+    One that differs is changed where it is this owner's, or is to be adopted. What failed keeps none of the others out.
+
+    Args:
+        client: the cluster.
+        wanted: volumes that their plugins make, each with its document, secrets included.
+        options: for whom, and how.
+
+    """
+    return tuple(_one(client, planned, document, options) for planned, document in wanted)
+
+
+def absent(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> tuple[volume_lookup.Key, ...]:
+    """
+    Return those of *keys* that Nomad does not have, in their order. Asks for lists, which show and erase no secret.
+
+    Raises `errors.NomadApiError` where Nomad does not answer.
+    """
+    wanted = tuple(keys)
+    there = {
+        (item.namespace, item.volume_id)
+        for namespace in sorted({key[0] for key in wanted})
+        for item in volumes.list_volumes(client, namespace)
+    }
+    return tuple(key for key in wanted if key not in there)
+
+
+def _one(
+    client: nomad.Nomad,
+    planned: model.VolumePlan,
+    document: registration.VolumeRegistration,
+    options: CreationOptions,
+) -> creation_outcome.CreationOutcome:
+    key = volume_lookup.key_of(document)
+    try:
+        news = _checked(planned, document, options.claimant)
+        judged, is_ours = _judged(client, key, news, options)
+        if options.is_dry_run or not judged.is_done:
+            return judged
+        context = resource.Context(
+            connect=lambda: client, status=options.tell, warn=options.tell, timeout_s=options.step_timeout_s
+        )
+        _, made = _RESOURCE.bring(context, news, volume_ownership.Hold(), is_ours=is_ours)
+    except errors.RefusedError as error:
+        return _outcome(key, "refused", str(error))
+    except errors.NomadApiError as error:
+        return _outcome(key, reply_status.OF_KIND[error.kind], str(error))
+    except resource.InitFailedError as error:
+        return _outcome(key, "unknown", str(error))
+    size = made["capacityBytes"]
+    return dataclasses.replace(judged.as_done(), external_id=made["externalId"], capacity_bytes=size)
+
+
+def _checked(
+    planned: model.VolumePlan, document: registration.VolumeRegistration, who: registration_ownership.Claimant
+) -> resource.Properties:
+    """Return the checked inputs of the resource. Raises `errors.SpecError`."""
+    news, failures = _RESOURCE.check(created_document.of_plan(planned, document, who.owner))
+    if failures:
+        problems = tuple(errors.Problem(path=item.path, got="", allowed=item.reason) for item in failures)
+        raise errors.SpecError(problems, source=f"volume {planned.key}")
+    return news | ({"adopt": True} if who.adopts else {})
+
+
+def _judged(
+    client: nomad.Nomad, key: volume_lookup.Key, news: Mapping[str, Any], options: CreationOptions
+) -> tuple[creation_outcome.CreationOutcome, bool]:
+    """
+    Return what is to be done about a volume, and whether it is this owner's already. Changes nothing.
+
+    Raises `errors.RefusedError` for what the resource refuses before it compares.
+    """
+    secret_safety.refuse(client, "/".join(key), news)
+    who = volume_ownership.claimant(news, {})
+    record = registration_ownership.of(client).look([key], options.tell).owners.get(key)
+    if record is not None and not who.may_have(record):
+        refused = _outcome(key, "refused", f"belongs to stack {record}; nothing was changed: --adopt takes it over")
+        return dataclasses.replace(refused, owner=str(record)), False
+    found = volumes.get(client, *key)
+    if found is None:
+        namespaces.refuse_unknown(client, key[0])
+        if options.is_dry_run:
+            _refuse_missing_plugin(client, news["pluginId"])
+        return creation_outcome.judged(*key, difference.Comparison(is_new=True)), False
+    seen = dataclasses.replace(
+        creation_outcome.judged(*key, created_changes.compare(found, news)),
+        external_id=found.external_id,
+        capacity_bytes=found.capacity_bytes,
+    )
+    is_ours = record is not None and who.is_same_stack(record)
+    if record is not None and not is_ours:
+        seen = dataclasses.replace(seen, reason=f"was of stack {record}")
+    if seen.status == "changes" and (why := _objection(found, news, options, is_ours=is_ours)):
+        return dataclasses.replace(seen, status="refused", reason=why), is_ours
+    return seen, is_ours
+
+
+def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions, *, is_ours: bool) -> str:
+    """Return why a volume that differs, and that Nomad would change, is left alone; empty where it is not."""
+    if not is_ours and not news.get("adopt"):
+        return "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
+    if created_changes.refusal_of_shrinking(found.capacity_bytes, news):
+        return f"storage never shrinks, and has {found.capacity_bytes} bytes"
+    least = news.get("capacityMinBytes", 0)
+    has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin says how large it made a volume
+    if least > has and not options.grows:
+        return f"it has {has} bytes, and {least} are wanted; nothing was changed: --grow has it grow"
+    return ""
+
+
+def _refuse_missing_plugin(client: nomad.Nomad, plugin_id: str) -> None:
+    """Raise `errors.RefusedError` where Nomad has no such plugin."""
+    known = plugins.list_ids(client)
+    if plugin_id not in known:
+        raise errors.RefusedError(str(successor_plugin.missing(plugin_id, known)))
+
+
+def _outcome(key: volume_lookup.Key, status: creation_outcome.Status, reason: str) -> creation_outcome.CreationOutcome:
+    return creation_outcome.CreationOutcome(namespace=key[0], volume_id=key[1], status=status, reason=reason)

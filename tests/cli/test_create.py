@@ -1,0 +1,367 @@
+"""``nomad-csi create``: volumes that their plugins make, made once, whoever runs it how often, and never made to shrink."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli, errors, nomad
+from nomad_csi.nomad import jobs, volume_creation, volumes
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.resources import created_volume
+from nomad_csi.resources.frame import resource
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
+
+MIB = 2**20
+OWNER = ("--owner", "shop/prod")
+STACK = {"owner": "shop/prod", "ownerId": "9f86d081884c7d65"}
+JOB = """job "hostpath" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "hostpath0"
+        type = "monolith"
+      }
+      config {
+        command = "nomad-csi-sandbox-csi-plugin"
+        args    = ["--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def serving():
+    """A stand-in agent with a plugin that makes volumes. The path of a socket may have 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
+    settings = cluster.Settings(data_dir=folder, nodes=[node], pace=pace, environment=environment)
+    with server.Server(cluster.Cluster(settings)) as made:
+        with nomad.Nomad(nomad.Connection(address=made.url)) as client:
+            jobs.register(client, jobs.parse(client, JOB), source=JOB, enforce_index=None)
+        assert made.cluster.state.wait_for(lambda: _is_healthy(made.cluster.state), 120)
+        yield made
+    shutil.rmtree(folder)
+
+
+def _is_healthy(known):
+    plugin = known.plugins.get("hostpath0")
+    return plugin is not None and plugins.health(known, plugin)["ControllersHealthy"] == 1
+
+
+@pytest.fixture
+def client(serving, monkeypatch):
+    """A client of the agent, which has no volume and no owner record."""
+    for name in ("NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NOMAD_ADDR", serving.url)
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        for item in volumes.list_volumes(found, "default"):
+            volumes.deregister(found, item.namespace, item.volume_id)
+        serving.cluster.state.variables.clear()
+        yield found
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """Write a spec of volumes that the plugin makes: ``spec({"id": "a"}, capacity_min_bytes=1)``."""
+
+    def write(*items, **create):
+        made = [
+            {"plugin_id": "hostpath0", "create": {"capacity_min_bytes": 100 * MIB} | create} | item for item in items
+        ]
+        path = tmp_path / "storage.yaml"
+        plugin = {"id": "hostpath0", "driver": "csi-hostpath"}
+        path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def run(client, capsys):
+    """Run a command; return its exit code, what it printed, and what it complained of."""
+    del client
+
+    def call(*words):
+        try:
+            code = cli.main(words)
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def create(run):
+    """Run the command for a stack; return its exit code and its outcomes by volume."""
+
+    def call(*words, owner=OWNER):
+        code, out, err = run("create", *words, *owner, "--json")
+        assert out, err
+        return code, {f"{item['namespace']}/{item['volume_id']}": item for item in json.loads(out)["volumes"]}
+
+    return call
+
+
+def test_volume_is_made_once(run, client, spec):
+    """With its exact size and its owner's record; a second run says so in a line, and sends nothing."""
+    path = spec({"id": "a"}, capacity_min_bytes=100 * MIB + 1)
+
+    first, second = run("create", path, *OWNER), run("create", path, *OWNER)
+
+    held = volumes.get(client, "default", "a")
+    assert first[0] == 0
+    assert f"default/a  created  {held.external_id} ({held.capacity_bytes} bytes)" in first[1]
+    assert "plugin hostpath0 makes default/a" in first[2]
+    assert second == (0, "1 volume: 1 unchanged\n", "")
+    assert held.capacity_min_bytes == 100 * MIB + 1
+    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+
+
+def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, monkeypatch):
+    """The plugin had made it, and Nomad did not get to store it: the owner record knows by which name."""
+    make, made = volume_creation.create, []
+
+    def interrupted(asked, wanted, **more):
+        made.append(make(asked, wanted, **more).volume.external_id)
+        volumes.deregister(asked, wanted.namespace, wanted.volume_id)
+        raise KeyboardInterrupt
+
+    path = spec({"id": "a"})
+    with monkeypatch.context() as patched:
+        patched.setattr(volume_creation, "create", interrupted)
+        assert cli.main(["create", path, *OWNER]) == 130
+    assert volumes.get(client, "default", "a") is None
+
+    code, outcomes = create(path)
+
+    assert (code, outcomes["default/a"]["status"]) == (0, "created")
+    assert [outcomes["default/a"]["external_id"]] == made
+
+
+def test_only_named_volumes_are_made(create, client, spec):
+    """A set by its id, one of it by its own; the others wait."""
+    path = spec({"id": "data", "count": 3}, {"id": "b"}, {"id": "c"})
+
+    one = create(path, "default/data[1]")
+    rest = create(path, "default/data", "default/b")
+
+    assert {key: item["status"] for key, item in one[1].items()} == {"default/data[1]": "created"}
+    assert {key: item["status"] for key, item in rest[1].items()} == {
+        "default/data[0]": "created",
+        "default/data[1]": "unchanged",
+        "default/data[2]": "created",
+        "default/b": "created",
+    }
+    assert volumes.get(client, "default", "c") is None
+
+
+def test_dry_run_changes_nothing(create, client, spec):
+    """It tells what would be made, changed and refused, and leaves no record."""
+    create(spec({"id": "a"}))
+    path = spec({"id": "a"}, {"id": "b"}, {"id": "c", "namespace": "nowhere"}, capacity_min_bytes=200 * MIB)
+
+    code, outcomes = create(path, "--dry-run")
+    grown = create(path, "default/a", "--dry-run", "--grow")
+
+    assert {key: item["status"] for key, item in outcomes.items()} == {
+        "default/a": "refused",
+        "default/b": "new",
+        "nowhere/c": "refused",
+    }
+    assert (code, grown[0], grown[1]["default/a"]["status"]) == (1, 0, "changes")
+    assert volumes.get(client, "default", "a").capacity_bytes == 100 * MIB
+    assert volumes.get(client, "default", "b") is None
+    assert ("default", "b") not in registration_ownership.of(client).labels([("default", "b")])
+
+
+def test_dry_run_names_a_plugin_that_is_not_there(create, client, spec, tmp_path):
+    """Nomad would refuse it."""
+    path = spec({"id": "a"}, {"id": "b", "plugin_id": "hostpath1"})
+    text = Path(path).read_text().replace("plugins:\n", "plugins:\n- {driver: csi-hostpath, id: hostpath1}\n")
+    (tmp_path / "storage.yaml").write_text(text)
+
+    code, outcomes = create(path, "--dry-run")
+
+    assert (code, outcomes["default/a"]["status"], outcomes["default/b"]["status"]) == (1, "new", "refused")
+    assert "expected a CSI plugin that Nomad has (hostpath0), got 'hostpath1'" in outcomes["default/b"]["reason"]
+    assert volumes.list_volumes(client, "default") == ()
+
+
+def test_volume_grows_on_request_alone(create, client, spec):
+    """A larger spec is refused with both sizes; with --grow the plugin grows the same storage, to the byte."""
+    before = create(spec({"id": "a"}))[1]["default/a"]
+    path = spec({"id": "a"}, capacity_min_bytes=100 * MIB + 4096)
+
+    refused = create(path)
+    kept = volumes.get(client, "default", "a").capacity_bytes
+    grown = create(path, "--grow")
+
+    assert (refused[0], refused[1]["default/a"]["status"], kept) == (1, "refused", 104_857_600)
+    assert refused[1]["default/a"]["reason"] == (
+        "it has 104857600 bytes, and 104861696 are wanted; nothing was changed: --grow has it grow"
+    )
+    assert (grown[0], grown[1]["default/a"]["status"]) == (0, "updated")
+    assert grown[1]["default/a"]["external_id"] == before["external_id"]
+    assert volumes.get(client, "default", "a").capacity_bytes == 104_861_696
+
+
+@pytest.mark.parametrize(
+    ("item", "size", "told"),
+    [
+        ({"parameters": {"kind": "fast"}}, {}, 'parameters: Nomad has nothing, wanted {"kind": "fast"}'),
+        ({}, {"capacity_min_bytes": MIB, "capacity_max_bytes": MIB}, "storage never shrinks, and has 104857600 bytes"),
+        ({}, {"snapshot_id": "none"}, 'snapshot_id: Nomad has nothing, wanted "none"'),
+    ],
+)
+def test_what_the_storage_was_made_by_is_not_changed(create, client, spec, item, size, told):
+    """Nor made anew, with any option: the data stays where it is."""
+    create(spec({"id": "a"}))
+    before = volumes.get(client, "default", "a")
+
+    code, outcomes = create(spec({"id": "a"} | item, **size), "--grow", "--adopt")
+
+    assert (code, outcomes["default/a"]["status"]) == (1, "refused")
+    assert told in "; ".join([outcomes["default/a"]["reason"], *outcomes["default/a"]["changes"]])
+    assert volumes.get(client, "default", "a") == before
+
+
+def test_what_nomad_changes_in_place_is_changed_for_its_owner(create, client, spec):
+    """Also after a stack's `up` has its nonce in the record: that stays, so that its state still holds the volume."""
+    path = spec({"id": "a"})
+    create(path)
+    _, outputs = declared(client, STACK)
+    flags = {"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]}
+
+    code, outcomes = create(spec(flags))
+
+    record = registration_ownership.of(client).look([("default", "a")]).owners["default", "a"]
+    assert (code, outcomes["default/a"]["status"]) == (0, "updated")
+    assert [item.access_mode for item in volumes.get(client, "default", "a").capabilities] == [
+        "single-node-reader-only"
+    ]
+    assert (record.label, record.stack_id, record.nonce) == ("shop/prod", STACK["ownerId"], outputs["nonce"])
+
+
+def test_volume_of_another_stack_is_left_alone(create, client, spec):
+    """With its owner's name; --adopt takes it over, and it is not touched by that."""
+    path = spec({"id": "a"})
+    create(path)
+    before = volumes.get(client, "default", "a")
+
+    refused = create(path, owner=("--owner", "bank/prod"))
+    adopted = create(path, "--adopt", owner=("--owner", "bank/prod"))
+
+    assert (refused[0], refused[1]["default/a"]["status"], refused[1]["default/a"]["owner"]) == (
+        1,
+        "refused",
+        "shop/prod",
+    )
+    assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
+    assert adopted[1]["default/a"]["reason"] == "was of stack shop/prod"
+    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+    assert volumes.get(client, "default", "a") == before
+
+
+def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, client, serving, spec):
+    """One that `nomad volume create` made; one that differs wants --adopt, as of a stack."""
+    create(spec({"id": "a"}))
+    serving.cluster.state.variables.clear()
+    other = spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]})
+
+    refused = create(other)
+    equal = create(spec({"id": "a"}))
+
+    assert refused[1]["default/a"]["reason"] == (
+        "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
+    )
+    assert (refused[0], equal[0], equal[1]["default/a"]["status"]) == (1, 0, "unchanged")
+    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+
+
+def declared(client, stack, **more):
+    """Have a stack declare the volume ``default/a``, as its `up` does."""
+    kind = created_volume.CreatedVolumeResource()
+    modes = [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
+    given = {"volumeId": "a", "pluginId": "hostpath0", "capabilities": modes, "capacityMinBytes": 100 * MIB}
+    news, failures = kind.check(given | stack | more)
+    assert failures == ()
+    return kind.create(resource.Context(connect=lambda: client), news)
+
+
+def test_stack_of_that_name_takes_the_volume_over(create, client, spec):
+    """It is made by no second name, gets the stack's id and nonce, and is no proof that it may be deleted."""
+    create(spec({"id": "a"}))
+    before = volumes.get(client, "default", "a")
+
+    identity, outputs = declared(client, STACK)
+
+    record = registration_ownership.of(client).look([("default", "a")]).owners["default", "a"]
+    assert (identity, outputs["externalId"]) == ("default/a", before.external_id)
+    assert "madeStorage" not in outputs
+    assert volumes.get(client, "default", "a") == before
+    assert (record.stack_id, record.nonce) == (STACK["ownerId"], outputs["nonce"])
+
+
+def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spec):
+    """As it is one that a stack had made."""
+    create(spec({"id": "a"}))
+    other = {"owner": "bank/prod", "ownerId": "5feceb66ffc86f38"}
+
+    with pytest.raises(errors.RefusedError, match="volume default/a belongs to stack shop/prod; nothing was changed"):
+        declared(client, other)
+    declared(client, other, adopt=True)
+
+    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+
+
+def test_register_says_what_is_yet_to_be_created(run, create, spec):
+    """And exits with 1 until it is."""
+    path = spec({"id": "a"}, {"id": "b"})
+    create(path, "default/a")
+
+    lacking = run("register", path)
+    create(path)
+    whole = run("register", path)
+
+    assert lacking[0] == 1
+    assert " ".join(lacking[1].split()) == (
+        "volume outcome remarks default/b absent its plugin makes it, and has not: `nomad-csi create` with the spec, "
+        "or `pulumi up` 0 volumes"
+    )
+    assert whole == (0, "0 volumes\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "the following arguments are required: --owner"),
+        (["--owner", ""], "argument --owner: expected project/stack, such as shop/prod, got ''"),
+        (
+            ["default/z", *OWNER],
+            "NAMESPACE/ID: expected one of default/a, default/data, default/data[0], got 'default/z'",
+        ),
+    ],
+)
+def test_wrong_words_are_refused(run, client, spec, words, told):
+    """Before anything is asked."""
+    code, out, err = run("create", spec({"id": "a"}, {"id": "data", "count": 1}), *words)
+
+    assert (code, out) == (64, "")
+    assert told in err
+    assert volumes.list_volumes(client, "default") == ()
