@@ -127,6 +127,19 @@ def test_volume_is_marked_before_it_is_registered(ours):
 
 
 @pytest.mark.usefixtures("held")
+def test_preview_says_that_a_new_resource_takes_over_what_the_stack_has_already(ours):
+    """But not of a volume that was deregistered by hand: it is registered again, and its record is all that is left."""
+    RESOURCE.preflight(ours.context, {}, NEWS)
+    told = [line.partition(" is this")[0] for line in ours.told]
+    volumes.deregister(ours.client, "default", "mysql")
+    ours.told.clear()
+    RESOURCE.preflight(ours.context, {}, NEWS)
+
+    assert (told, ours.told) == (["moved: volume default/mysql"], [])
+    assert ours.owner() == OWNED
+
+
+@pytest.mark.usefixtures("held")
 def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
     """With the owner's name, although both want the very same."""
     with pytest.raises(errors.RefusedError) as caught:

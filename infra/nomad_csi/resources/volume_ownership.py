@@ -7,6 +7,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volume_lookup
 from nomad_csi.ownership import acquisition, cluster_identity, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.registration import secret_safety
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import resource
 
@@ -61,9 +62,14 @@ def say_moved(context: resource.Context, identity: str) -> None:
 
 
 def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
-    """Say in a preview that a new resource takes over what another one of the stack holds."""
+    """
+    Say in a preview that a new resource takes over what another one of the stack holds.
+
+    Not where the record alone is left: the volume was deregistered beside Pulumi, and is registered again.
+    """
     owner = registration_ownership.of(client).seen_aloud(_key(news), context.warn)
-    if owner is not None and claimant(news, {}).is_same_stack(owner):
+    is_held = owner is not None and claimant(news, {}).is_same_stack(owner)
+    if is_held and secret_safety.listed(client, *_key(news)) is not None:
         context.warn(
             f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
             "another resource of the program had it, its removal leaves the volume as it is"
