@@ -178,14 +178,15 @@ def _started(agent, root, folder):
         lambda: world.call("GET", "/v1/plugin/csi/hp"),
         lambda found: isinstance(found, dict) and found["NodesHealthy"] and found["ControllersHealthy"],
     )
-    [allocation] = world.call("GET", "/v1/job/plugin-hp-monolith/allocations")
+    found = world.call("GET", "/v1/job/plugin-hp-monolith/allocations")
+    [allocation] = [item for item in found if item["ClientStatus"] == "running"]
     world.socket = f"{agent.data_dir}/client/csi/plugins/{allocation['ID']}/csi.sock"
     for volume_id in ("free", "held"):
         world.register(volume_id)
     world.start(HELD)
     agent.until(
         lambda: world.call("GET", "/v1/job/holder/allocations"),
-        lambda found: [item["ClientStatus"] for item in found] == ["running"],
+        lambda found: "running" in [item["ClientStatus"] for item in found],
     )
     return world
 
