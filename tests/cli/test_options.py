@@ -59,11 +59,11 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
     assert set(found) == {f"--{name}-s" for name in waits.MEANINGS}
 
 
-def test_readme_has_every_one_with_its_meaning():
+def test_page_of_commands_has_every_one_with_its_meaning():
     """Its table is the place to look them up."""
-    readme = Path("README.md").read_text()
+    page = Path("docs/commands.md").read_text()
 
-    rows = re.findall(r"^\| `--([a-z-]+)-s` \| ([^|]+) \| ", readme, re.MULTILINE)
+    rows = re.findall(r"^\| `--([a-z-]+)-s` \| ([^|]+) \| ", page, re.MULTILINE)
 
     assert dict(rows) == waits.MEANINGS
 

@@ -1,4 +1,4 @@
-"""What README.md tells people to type works, and what it points at is there."""
+"""What README.md and the pages of the sandbox and of commands have people type works, and their links lead somewhere."""
 
 import json
 import os
@@ -18,7 +18,8 @@ from nomad_csi.csi import explain
 from nomad_csi_sandbox.session import report
 
 PROJECT = Path(__file__).parents[2]
-README = (PROJECT / "README.md").read_text()
+PAGES = ("README.md", "docs/sandbox.md", "docs/commands.md")
+README = "\n".join((PROJECT / page).read_text() for page in PAGES)
 BIN = Path(sys.executable).parent
 NEEDS_A_CLUSTER = ("pulumi", "$EDITOR")
 """First words of commands that only somebody with an account and a cluster can run."""
@@ -90,12 +91,10 @@ def test_render_leaves_the_folder_of_the_sandbox_alone():
 
 
 def test_every_command_has_a_row():
-    """In the table of commands, in it alone, with a page or a section that is there."""
+    """In the table of commands, and in it alone, with a page."""
     rows = re.findall(r"^\| `([\w-]+)` \| .+ \| .+ \| \[.+\]\((.+)\) \|$", README, re.MULTILINE)
-    headings = {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in README.splitlines()}
 
     assert sorted(name for name, _ in rows) == sorted(cli.COMMANDS)
-    assert [target for _, target in rows if target[0] == "#" and target[1:] not in headings] == []
 
 
 def test_exit_codes_are_those_of_the_commands():
@@ -230,10 +229,16 @@ def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
     assert "\n".join(lines) in README
 
 
-def test_every_relative_link_leads_somewhere():
-    """In README.md; a link into a page of the repository names a heading or a file that is there."""
-    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", README)
-    relative = [target for target in targets if "://" not in target]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_relative_link_leads_somewhere(page):
+    """A link into a page of the repository names a file that is there, and a heading that it has."""
+    found = re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", (PROJECT / page).read_text())
+    relative = [(target, heading) for target, heading in found if "://" not in target]
 
     assert relative
-    assert [target for target in relative if not (PROJECT / target).exists()] == []
+    for target, heading in relative:
+        path = (PROJECT / page).parent / target if target else PROJECT / page
+        assert path.exists(), target
+        lines = path.read_text().splitlines() if heading else ()
+        headings = {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in lines if line[:1] == "#"}
+        assert not heading or heading in headings, (target, heading)

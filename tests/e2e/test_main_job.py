@@ -49,8 +49,10 @@ def test_up_makes_proves_and_registers_everything(untouched):
     assert "  1  aws:ebs/volume:Volume" in done.stdout
     assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
     assert "What to type next:" in done.stdout
-    picture = (Path(__file__).parents[2] / "README.md").read_text().partition("It ends like this:")[2].split("```")[1]
-    assert masked(picture) - masked(done.stdout) == set()
+    project = Path(__file__).parents[2]
+    readme = (project / "README.md").read_text().partition("The report at the end:")[2].split("```")[1]
+    page = (project / "docs/sandbox.md").read_text().partition("## What `make up` prints")[2].split("```")
+    assert masked(readme + page[1] + page[3]) - masked(done.stdout) == set()
 
 
 def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):

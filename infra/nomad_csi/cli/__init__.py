@@ -1,8 +1,8 @@
 """
 The command ``nomad-csi``: parse, call one function, print. One file for each command.
 
-Exit codes: 0 done, 1 the answer is no (findings, stale files, a refused step), 2 it could not be found out,
-64 typed wrong, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
+Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2 it could not be determined,
+64 usage error, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
 """
 
 import argparse
@@ -18,26 +18,26 @@ COMMANDS = {
     "render": "write the plugin job and volume files of a spec, or check that they are up to date",
     "snippet": "print the blocks by which a job uses a volume of a spec",
     "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
-    "lint": "judge job files, volume files and IAM policies",
+    "lint": "check job files, volume files and IAM policies",
     "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
     "create": "have plugins make the volumes of a spec that they are to make, and grow them",
     "plan": "show what would change in jobs, volumes and files, without changing anything",
-    "deregister": "have Nomad forget volumes that nothing claims, waiting for their claims; the storage stays",
-    "delete": "delete volumes with their data, after deregistering them: only what this package made, on your word",
+    "deregister": "deregister volumes once their claims are released; the storage stays",
+    "delete": "delete volumes with their data, after confirmation: only what this package created",
     "snapshot": "make, list and delete snapshots of volumes through their plugin",
-    "claims": "show who holds which volume, and which claims are stuck; repair one step by step",
-    "smoke": "try a volume with a small job: write, free, read back on another client, clean up",
+    "claims": "list which allocations claim each volume and which claims are stuck; repair one step by step",
+    "smoke": "test a volume with a small job: write, release, read back on another client, clean up",
     "verify": "compare what a spec expects with what Nomad and the plugins say",
-    "doctor": "look for what would hurt: versions, rights, clients, zones, tags, keys, and what is left over",
-    "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims, findings and proofs",
+    "doctor": "preflight checks: versions, rights, clients, zones, tags, keys, orphaned storage",
+    "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims and findings",
     "acl-policy": "print the least Nomad ACL policy for what a token is to run",
     "probe": "ask one CSI plugin over its socket whether it is healthy",
     "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
     "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
     "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
-    "eject": "have a Pulumi stack forget plugins and volumes, and go on with committed files and the plain CLI",
-    "drivers": "show what the CSI drivers need, how they surprise, and how far each was proven",
-    "sandbox": "run the whole job on this machine, with stand-ins for what it lacks",
+    "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
+    "drivers": "show requirements, known issues and test status of the CSI drivers",
+    "sandbox": "run the whole job on this machine, with emulators for what it lacks",
 }
 """Every command and what it does. Their modules are imported only when they are called."""
 

@@ -35,7 +35,7 @@ def _add_aws(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, and print what would hurt; fix what can be, after asking; or explain."""
+    """Run the checks and print findings; fix what can be fixed, after confirmation; or explain a code."""
     if codes.explain(arguments, "doctor"):
         return 0
     found = _examine(arguments)

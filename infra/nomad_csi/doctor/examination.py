@@ -25,7 +25,7 @@ def examine(
     asks_aws: bool = True,
 ) -> report.DoctorReport:
     """
-    Return what would hurt, and what could not be looked at.
+    Return findings, and what could not be checked.
 
     Args:
         client: the cluster.

@@ -19,7 +19,7 @@ from nomad_csi.findings import Finding
 
 
 def judge(found: model.ObservedCluster) -> report.DoctorReport:
-    """Return what would hurt, and what could not be looked at, each once."""
+    """Return findings, and what could not be checked, each once."""
     outcomes = tuple(dict.fromkeys(_outcomes(found)))
     return report.DoctorReport(
         findings=tuple(item for item in outcomes if isinstance(item, Finding)),

@@ -8,8 +8,8 @@ MEANINGS = {
     "step-timeout": "each step may take",
     "probe-timeout": "one plugin may take for its answers over its socket",
     "snapshot-timeout": "the last snapshot of a volume may take",
-    "stable": "lie between a first and a second look, to see what restarts",
-    "every": "pass from round to round",
+    "stable": "an instance must stay unchanged to count as stable",
+    "every": "lie between two verification runs",
 }
 """Names of options, without ``-s``, and what they say of so many seconds."""
 
