@@ -1,5 +1,5 @@
 """The Pulumi program of this project: the spec under ``nomad-csi:storage`` of the stack's config, made and proven."""
 
-from nomad_csi.components import stack
+from nomad_csi import storage_stack
 
-stack.run()
+storage_stack()

@@ -17,53 +17,59 @@ if TYPE_CHECKING:
         COMPONENTS,
         CreatedVolume,
         CsiPlugin,
+        CsiPluginArgs,
         CsiVolume,
+        CsiVolumeArgs,
         EbsSnapshots,
+        EbsSnapshotsArgs,
         EbsVolume,
+        EbsVolumeArgs,
         EfsBackups,
+        EfsBackupsArgs,
         EfsVolume,
+        EfsVolumeArgs,
         ExistingVolume,
+        ExistingVolumeArgs,
         PluginJob,
         Provider,
         VolumeRegistration,
     )
     from nomad_csi.components.preflight import refuse_unrecorded
-
-_HOMES = {
-    "COMPONENTS": "nomad_csi.components",
-    "CreatedVolume": "nomad_csi.components",
-    "CsiPlugin": "nomad_csi.components",
-    "CsiVolume": "nomad_csi.components",
-    "EbsSnapshots": "nomad_csi.components",
-    "EbsVolume": "nomad_csi.components",
-    "EfsBackups": "nomad_csi.components",
-    "EfsVolume": "nomad_csi.components",
-    "ExistingVolume": "nomad_csi.components",
-    "PluginJob": "nomad_csi.components",
-    "Provider": "nomad_csi.components",
-    "VolumeRegistration": "nomad_csi.components",
-    "refuse_unrecorded": "nomad_csi.components.preflight",
-}
+    from nomad_csi.components.stack import storage_stack
 
 __all__ = [
     "COMPONENTS",
     "CreatedVolume",
     "CsiPlugin",
+    "CsiPluginArgs",
     "CsiVolume",
+    "CsiVolumeArgs",
     "EbsSnapshots",
+    "EbsSnapshotsArgs",
     "EbsVolume",
+    "EbsVolumeArgs",
     "EfsBackups",
+    "EfsBackupsArgs",
     "EfsVolume",
+    "EfsVolumeArgs",
     "ExistingVolume",
+    "ExistingVolumeArgs",
     "PluginJob",
     "Provider",
     "VolumeRegistration",
     "refuse_unrecorded",
+    "storage_stack",
 ]
+
+_ELSEWHERE = {
+    "refuse_unrecorded": "nomad_csi.components.preflight",
+    "storage_stack": "nomad_csi.components.stack",
+}
+"""Homes of names that are not in `nomad_csi.components` itself."""
 
 
 def __getattr__(name: str) -> Any:
     """Import *name* from its home on first use."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(_ELSEWHERE.get(name, "nomad_csi.components")), name)

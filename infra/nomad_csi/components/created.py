@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from nomad_csi.components import arguments, resources, volume
+from nomad_csi.components import arguments, program, resources, volume
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents
 
@@ -61,7 +61,7 @@ class CsiVolumeArgs(volume.VolumeArgs):
     """How it is deleted. Required with ``on_destroy`` ``delete``."""
 
 
-class CsiVolume(pulumi.ComponentResource):
+class CsiVolume(program.Component):
     """A volume that the CSI plugin makes through Nomad. Its data is kept when it is removed, unless told otherwise."""
 
     external_id: pulumi.Output[str]

@@ -6,7 +6,7 @@ from typing import NotRequired
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, identity, volume
+from nomad_csi.components import arguments, cluster, identity, program, volume
 from nomad_csi.plan import model, snapshots
 
 
@@ -45,7 +45,7 @@ EBS = (
 )
 
 
-class EbsVolume(pulumi.ComponentResource):
+class EbsVolume(program.Component):
     """An encrypted EBS volume, registered with Nomad and pinned to its zone."""
 
     external_id: pulumi.Output[str]

@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, identity, volume
+from nomad_csi.components import arguments, cluster, identity, program, volume
 from nomad_csi.plan import model, replacement, volumes
 
 NFS_PORT = 2049
@@ -76,7 +76,7 @@ EFS = (
 )
 
 
-class EfsVolume(pulumi.ComponentResource):
+class EfsVolume(program.Component):
     """An encrypted EFS file system with its mount targets and access point, registered with Nomad."""
 
     external_id: pulumi.Output[str]

@@ -4,7 +4,7 @@ from typing import NotRequired
 
 import pulumi
 
-from nomad_csi.components import arguments, volume
+from nomad_csi.components import arguments, program, volume
 
 
 class ExistingVolumeArgs(volume.VolumeArgs):
@@ -18,7 +18,7 @@ class ExistingVolumeArgs(volume.VolumeArgs):
     """Zone of an EBS volume or a GCE disk, region of a DigitalOcean volume; required there."""
 
 
-class ExistingVolume(pulumi.ComponentResource):
+class ExistingVolume(program.Component):
     """Storage that exists already, registered with Nomad. It is never deleted."""
 
     external_id: pulumi.Output[str]

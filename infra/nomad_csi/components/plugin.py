@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, attachment, identity, resources
+from nomad_csi.components import arguments, attachment, identity, program, resources
 from nomad_csi.components.plugin_args import CsiPluginArgs, Iam
 from nomad_csi.plan import model
 from nomad_csi.render import documents
@@ -16,7 +16,7 @@ NOT_IN_THE_SPEC = frozenset({"render_to", "templates"})
 """Arguments about files."""
 
 
-class CsiPlugin(pulumi.ComponentResource):
+class CsiPlugin(program.Component):
     """A CSI plugin: IAM policy, plugin jobs, and the proof that every instance is healthy."""
 
     plugin_id: pulumi.Output[str]

@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, attachment
+from nomad_csi.components import arguments, attachment, program
 from nomad_csi.plan import snapshots
 from nomad_csi.spec import model as spec
 
@@ -44,7 +44,7 @@ class EfsBackupsArgs(TypedDict):
     """Whether Pulumi refuses to delete the vault, which AWS refuses besides while copies are in it. Default: true."""
 
 
-class EbsSnapshots(pulumi.ComponentResource):
+class EbsSnapshots(program.Component):
     """Snapshots of EBS volumes on a schedule: a policy of Data Lifecycle Manager and the role it works under."""
 
     schedule: pulumi.Output[str]
@@ -79,7 +79,7 @@ class EbsSnapshots(pulumi.ComponentResource):
         return [attachment.attach(f"{name}-keys", role=role.name, policy_arn=policy.arn, opts=child)]
 
 
-class EfsBackups(pulumi.ComponentResource):
+class EfsBackups(program.Component):
     """Copies of EFS file systems on a schedule: a plan of AWS Backup, its vault, and the role it works under."""
 
     plan_id: pulumi.Output[str]

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, resources, snapshots
+from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, program, resources, snapshots
 from nomad_csi.plan import model, storage
 from nomad_csi.plan.rules import moved_rules
 from nomad_csi.pulumi_state import stack_config
@@ -23,16 +22,28 @@ PROGRAM_FAILED = 32
 """Exit code by which Pulumi's language host knows that the program has told its errors itself."""
 
 
-def run() -> None:
-    """Declare what the stack's config asks for, or tell every problem and end."""
-    # The engine stops a program with SIGINT when a resource fails; Python would print a traceback for it.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+NAMESPACE = "nomad-csi"
+"""Namespace of the stack's config, whatever the project is called."""
+
+
+def storage_stack() -> None:
+    """
+    Declare what the stack's config asks for, or log every problem and end: all that a Pulumi program needs to do.
+
+    The config is that of the project where it has ``storage``, else that of the namespace `NAMESPACE`, so that it works
+    in a project of any name; its keys are those of `declare`.
+    """
+    program.end_quietly()
     try:
-        declare(pulumi.Config())
+        declare(_config())
     except errors.NomadCsiError as error:
         pulumi.log.error(visible.visible(str(error)))
         sys.exit(PROGRAM_FAILED)
+
+
+def _config() -> pulumi.Config:
+    own = pulumi.Config()
+    return own if own.get("storage") is not None else pulumi.Config(NAMESPACE)
 
 
 def declare(config: pulumi.Config) -> None:

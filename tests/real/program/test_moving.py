@@ -12,7 +12,7 @@ from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
 
-PROGRAM = "from nomad_csi.components import stack\n\nstack.run()\n"
+PROGRAM = "from nomad_csi import storage_stack\n\nstorage_stack()\n"
 EMPTY = "import pulumi\n"
 ZONE = "us-east-1a"
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")

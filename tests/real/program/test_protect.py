@@ -6,7 +6,7 @@ import yaml
 
 from nomad_csi.nomad import volumes
 
-PROGRAM = "from nomad_csi.components import stack\n\nstack.run()\n"
+PROGRAM = "from nomad_csi import storage_stack\n\nstorage_stack()\n"
 ZONE = "us-east-1a"
 PROTECTED = "as it is currently marked for protection"
 REFUSED = "volume default/shared is protected, and would be re-pointed from"

@@ -36,7 +36,7 @@ def program(stack, world, tmp_path):
     """The ready stack with `STORAGE` in its config, and a command that encrypts a value: ``program.encrypt(PATH, TEXT)``."""
     folder = tmp_path / "storage"
     folder.mkdir()
-    (folder / "__main__.py").write_text("from nomad_csi.components import stack\n\nstack.run()\n")
+    (folder / "__main__.py").write_text("from nomad_csi import storage_stack\n\nstorage_stack()\n")
     (folder / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "nomad-csi", "runtime": "python"}))
     made = stack(folder, PATH=world.environment["PATH"])
     made.command("plugin", "install")

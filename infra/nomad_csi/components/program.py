@@ -1,0 +1,63 @@
+"""What a program of one's own sees of a refusal, and of a resource that failed: one error, and no traceback."""
+
+import functools
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from nomad_csi import errors
+from nomad_csi.text import visible
+
+LANGUAGE_HOST = "pulumi-language-python-exec"
+"""
+The script in which Pulumi's engine runs a Python program; `sys.argv` is that of the program by then.
+
+Source: pulumi/pulumi, ``sdk/python/cmd/pulumi-language-python-exec``, 2026-08: it prints a `pulumi.RunError` as it is,
+and every other exception with its traceback.
+"""
+
+
+class RefusedError(errors.NomadCsiError, pulumi.RunError):
+    """Why a component was not declared; the error of the library is its cause."""
+
+
+class Component(pulumi.ComponentResource):
+    """A component whose constructor raises what Pulumi prints without a traceback."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Wrap the constructor of the subclass."""
+        super().__init_subclass__(**settings)
+        cls.__init__ = _told(cls.__init__)  # type: ignore[method-assign]
+
+
+def _told(constructor: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(constructor)
+    def construct(self: Any, *arguments: Any, **named: Any) -> None:
+        end_quietly()
+        try:
+            constructor(self, *arguments, **named)
+        except errors.NomadCsiError as error:
+            if not is_program():
+                raise
+            raise RefusedError(visible.visible(str(error))) from error
+
+    return construct
+
+
+def end_quietly() -> None:
+    """
+    Let SIGINT end a program that Pulumi's engine runs, unless the program handles it.
+
+    The engine sends it when a resource fails, and has said why; Python would print a traceback.
+    """
+    if is_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def is_program() -> bool:
+    """Return whether this process is a Python program that Pulumi's engine runs, and not the provider or a test."""
+    return LANGUAGE_HOST in (Path(word).name for word in sys.orig_argv)

@@ -1,0 +1,69 @@
+"""What a program of one's own sees of a refusal."""
+
+import signal
+import subprocess
+import sys
+
+import pulumi
+import pytest
+
+import nomad_csi
+from nomad_csi import components, errors
+from nomad_csi.components import program
+
+WRONG = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 0}
+
+
+def refused():
+    with pytest.raises(errors.NomadCsiError) as caught:
+        nomad_csi.EbsVolume("mysql", WRONG)
+    return caught.value
+
+
+def test_engine_prints_a_refusal_without_a_traceback(monkeypatch):
+    """It does so of a `RunError`; whoever catches the library's own errors goes on to."""
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(sys, "orig_argv", ["python3", "-u", "/opt/pulumi/pulumi-language-python-exec", "--monitor"])
+
+    error = refused()
+    signal.signal(signal.SIGINT, before)
+
+    assert isinstance(error, pulumi.RunError)
+    assert str(error) == "EbsVolume mysql: 1 problem\n  size_gib: expected 1 to 65536 for gp3, got 0"
+    assert isinstance(error.__cause__, errors.SpecError)
+
+
+def test_elsewhere_the_error_is_that_of_the_library():
+    """In the provider plugin, which says it in its own way, and in a test."""
+    assert type(refused()) is errors.SpecError
+
+
+@pytest.mark.parametrize(("name", "code"), [("pulumi-language-python-exec", -signal.SIGINT), ("other", 1)])
+def test_interrupt_of_the_engine_ends_a_program_without_a_traceback(name, code):
+    """The engine sends it when a resource fails, and has said why. Elsewhere Python's own way stays."""
+    text = "import os, signal, sys; from nomad_csi.components import program"
+    text += "; program.end_quietly(); os.kill(os.getpid(), signal.SIGINT)"
+
+    done = subprocess.run([sys.executable, "-c", text, name], capture_output=True, text=True, check=False)
+
+    assert ("KeyboardInterrupt" in done.stderr) is (name == "other")
+    assert done.returncode in {code, -signal.SIGINT}
+
+
+def test_handler_of_the_program_stays(monkeypatch):
+    """Whoever handles the signal goes on to."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    monkeypatch.setattr(sys, "orig_argv", ["python3", "pulumi-language-python-exec"])
+
+    program.end_quietly()
+
+    assert signal.signal(signal.SIGINT, before) is signal.SIG_IGN
+
+
+def test_every_public_name_is_there():
+    """With the argument class of each component, in both packages alike."""
+    homes = {name: getattr(nomad_csi, name) for name in nomad_csi.__all__}
+
+    assert {f"{each.__name__}Args" for each in components.COMPONENTS} <= set(homes)
+    assert set(nomad_csi.__all__) - set(components.__all__) == {"refuse_unrecorded", "storage_stack"}
+    assert all(homes[name] is getattr(components, name) for name in components.__all__)
