@@ -1,5 +1,6 @@
 """What a program of one's own sees of a refusal."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 import nomad_csi
 from nomad_csi import components, errors
-from nomad_csi.components import program
+from nomad_csi.components import program, stack
 
 WRONG = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 0}
 
@@ -67,3 +68,15 @@ def test_every_public_name_is_there():
     assert {f"{each.__name__}Args" for each in components.COMPONENTS} <= set(homes)
     assert set(nomad_csi.__all__) - set(components.__all__) == {"refuse_unrecorded", "storage_stack"}
     assert all(homes[name] is getattr(components, name) for name in components.__all__)
+
+
+@pytest.mark.parametrize("namespace", ["nomad-csi", "shop"])
+def test_ready_stack_reads_its_config_in_a_project_of_any_name(monkeypatch, namespace):
+    """Under the name that all pages use, unless the project has its own."""
+    monkeypatch.setattr(pulumi.config, "get_project", lambda: "shop")
+    pulumi.runtime.set_all_config({f"{namespace}:storage": json.dumps({"plugins": []})}, [])
+
+    found = stack.own_config().require_object("storage")
+    pulumi.runtime.set_all_config({}, [])
+
+    assert found == {"plugins": []}

@@ -35,13 +35,14 @@ def storage_stack() -> None:
     """
     program.end_quietly()
     try:
-        declare(_config())
+        declare(own_config())
     except errors.NomadCsiError as error:
         pulumi.log.error(visible.visible(str(error)))
         sys.exit(PROGRAM_FAILED)
 
 
-def _config() -> pulumi.Config:
+def own_config() -> pulumi.Config:
+    """Return the config of the project where it has ``storage``, else that of `NAMESPACE`."""
     own = pulumi.Config()
     return own if own.get("storage") is not None else pulumi.Config(NAMESPACE)
 
