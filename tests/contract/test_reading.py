@@ -133,14 +133,17 @@ def run(reading, monkeypatch, capsys, tmp_path):
 
 
 def test_plan_compares_what_it_may_and_says_what_not(run):
-    """A new job needs no plan of Nomad's; the volume is read."""
-    assert run("plan", "storage.yaml") == (
-        1,
-        "what  name                      state  remarks\n"
-        "job   default/plugin-efs-nodes  new    -\n"
-        "1 of 2 would change\n",
-        "",
-    )
+    """The volume is read, and so is who runs the plugin already: a job of another id."""
+    code, out, err = run("plan", "storage.yaml")
+
+    assert (code, err) == (1, "")
+    assert [line.split() for line in out.splitlines()][1][:4] == [
+        "job",
+        "default/plugin-efs-nodes",
+        "refused",
+        "job-duplicate:",
+    ]
+    assert out.endswith("1 of 2 would change\n")
 
 
 def test_verify_reads_its_own_namespace(run):
