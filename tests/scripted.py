@@ -39,7 +39,7 @@ class ScriptedNomad:
         absent = "variable not found" if is_variable else f"nothing scripted for {method} {path}"
         absent = "plugin not found" if path.startswith("/v1/plugin/csi/") else absent
         default = (200, {}) if is_variable and method == "PUT" else (404, absent)
-        if (method, path) == ("GET", "/v1/volumes"):
+        if (method, path) in {("GET", "/v1/volumes"), ("GET", "/v1/jobs")}:
             default = (200, [])
         queue = self.replies.get((method, path), [default])
         return queue.pop(0) if len(queue) > 1 else queue[0]

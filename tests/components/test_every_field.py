@@ -44,6 +44,10 @@ ZONED = """
 plugins:
   - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, availability_zone: us-east-1a}
 """
+ASKED = """
+plugins:
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, verify: {proof: csi, on_nodes: {state_dir: /srv/client}}}
+"""
 PROCESS = """
 plugins:
   - id: aws-ebs0
@@ -234,6 +238,10 @@ CHANGES = {
     "plugins[].log_level": (DEMOCRATIC, "debug"),
     "plugins[].health_timeout_s": (EBS, 61),
     "plugins[].verify.proof": (EBS, "csi"),
+    "plugins[].verify.on_nodes.command": (ASKED, "/opt/nomad-csi"),
+    "plugins[].verify.on_nodes.image": (ASKED, "registry.example/nomad-csi:1"),
+    "plugins[].verify.on_nodes.state_dir": (ASKED, "/srv/other"),
+    "plugins[].verify.on_nodes.timeout_s": (ASKED, 90),
     "plugins[].verify.timeout_s": (EBS, 301),
     "plugins[].verify.stable_s": (EBS, 4),
     "plugins[].verify.min_healthy_percent": (EBS, 50),

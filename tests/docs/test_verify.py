@@ -42,13 +42,15 @@ def test_every_finding_about_sockets_is_explained():
     assert f"- `{socket_findings.NOT_ASKED}`: " in PAGE
 
 
-def test_policy_of_the_page_can_be_planned():
-    """The example is a spec."""
-    [example, _] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+def test_specs_of_the_page_can_be_planned():
+    """The examples are specs."""
+    [asked, example, _] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
+    [by_job] = storage.plan_document(yaml.safe_load(asked)).plugins
     [plugin] = storage.plan_document(yaml.safe_load(example)).plugins
 
     assert (plugin.expectation.min_healthy_percent, plugin.expectation.min_healthy_per_zone) == (99, 2)
+    assert by_job.expectation.on_nodes.job.command == "/opt/nomad-csi/bin/nomad-csi"
 
 
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
@@ -132,7 +134,7 @@ def test_metrics_of_the_page_are_those_of_the_code():
 
 def test_alerts_of_the_page_are_rules():
     """Each has what Prometheus wants of one, and asks for metrics and labels that there are."""
-    [_, example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    [*_, example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     metrics = {
         name: set(re.findall(r"`(\w+)`", labels))
         for name, labels in re.findall(r"^\| `(nomad_csi_\w+)` \| (.*?) ?\|", PAGE, re.MULTILINE)

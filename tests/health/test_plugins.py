@@ -247,8 +247,8 @@ def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, see
 
     assert [str(finding) for finding in verdict.findings] == [
         "csi-unproven: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
-        "Nomad's word only: its socket is not on this machine; run the verification with --on-nodes, or as root on "
-        "that client; or set verify.proof to nomad"
+        "Nomad's word only: its socket is not on this machine; set verify.on_nodes in the spec, for `pulumi up`; run "
+        "the verification with --on-nodes, or as root on that client; or set verify.proof to nomad"
     ]
     assert verdict.healthy_nodes == 1
 

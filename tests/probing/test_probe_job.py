@@ -263,3 +263,36 @@ def test_a_plugin_without_instances_is_not_healthy(cluster, plugin_cluster, ask)
     found = ask()
 
     assert (found.rows, found.ok) == ((), False)
+
+
+LEFT = "nomad-csi-probe-0123abcd"
+
+
+def test_what_a_killed_run_left_behind_is_removed(cluster, ran, ask):
+    """Once it has ended by itself: what runs is somebody's, and other names are nobody's business."""
+    found = [(LEFT, "dead"), ("nomad-csi-probe-4567cdef", "running"), ("nomad-csi-probe-of-mine", "dead")]
+    jobs = [{"ID": job_id, "Namespace": "default", "Status": status} for job_id, status in found]
+    cluster.reply("GET", "/v1/jobs", 200, jobs)
+    cluster.reply("DELETE", f"/v1/job/{LEFT}", 200, {})
+    ran()
+    cluster.reply("GET", LOG, 200, answer())
+
+    assert ask().ok
+
+    asked = [path for path, _ in cluster.sent("GET") if path.startswith("/v1/jobs")]
+    removed = [path for path, _ in cluster.sent("DELETE") if JOB not in path]
+    assert asked == ["/v1/jobs?namespace=default&prefix=nomad-csi-probe-"]
+    assert removed == [f"/v1/job/{LEFT}?namespace=default&purge=true"]
+
+
+def test_a_token_that_may_not_list_jobs_asks_all_the_same(cluster, ran, ask):
+    """That nothing is removed is told, with the right."""
+    cluster.reply("GET", "/v1/jobs", 403, "Permission denied")
+    ran()
+    cluster.reply("GET", LOG, 200, answer())
+    told = []
+
+    assert ask(tell=told.append).ok
+
+    assert told[0].startswith("jobs that earlier probes left behind are not looked for: ")
+    assert "the token needs list-jobs in namespace default" in told[0]

@@ -3,13 +3,14 @@
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, attachment, identity, program, resources
 from nomad_csi.components.plugin_args import CsiPluginArgs, Iam
-from nomad_csi.plan import model
+from nomad_csi.plan import model, probe_job
 from nomad_csi.render import documents
 
 NOT_IN_THE_SPEC = frozenset({"render_to", "templates"})
@@ -87,6 +88,7 @@ class CsiPlugin(program.Component):
             taskDriver=expectation.task_driver,
             clientDataDir=expectation.client_data_dir,
             proof=expectation.proof,
+            onNodes=_on_nodes(expectation.on_nodes),
             timeoutS=expectation.timeout_s,
             stableS=expectation.stable_s,
             minHealthyPercent=expectation.min_healthy_percent,
@@ -97,3 +99,15 @@ class CsiPlugin(program.Component):
             jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),
         )
+
+
+def _on_nodes(run: probe_job.ProbeRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    job = run.job
+    return {
+        "command": job.command,
+        "image": job.image or None,
+        "stateDir": job.state_dir or None,
+        "timeoutS": run.wait_s,
+    }

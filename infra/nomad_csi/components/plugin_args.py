@@ -167,11 +167,26 @@ class ExtraArguments(TypedDict):
     """For a process that is both."""
 
 
+class VerifyOnNodes(TypedDict):
+    """The job by which instances are asked on their own clients; it runs once there and is removed."""
+
+    command: NotRequired[str]
+    """The program, on the clients or in the image. Default: ``nomad-csi``."""
+    image: NotRequired[str]
+    """Image with that program, for Docker. Default: ``raw_exec``, which needs it installed on the clients."""
+    state_dir: NotRequired[str]
+    """The clients' ``state_dir``; required with an image. Default: ``DATA_DIR/client``."""
+    timeout_s: NotRequired[float]
+    """How long all clients together may take to answer. Default: 60."""
+
+
 class Verify(TypedDict):
     """When the plugin counts as proven."""
 
     proof: NotRequired[str]
     """``nomad`` (default) believes Nomad's health, ``csi`` wants the plugin's own answers."""
+    on_nodes: NotRequired[VerifyOnNodes]
+    """With ``csi``: ask by a job on the clients. Default: no job, only sockets that this machine sees."""
     timeout_s: NotRequired[float]
     """How long to wait. Default: 300."""
     stable_s: NotRequired[float]

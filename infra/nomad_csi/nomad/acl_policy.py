@@ -65,7 +65,7 @@ class Rights:
 _TOUCH_RECORDS = ("read variable", "write variable", "delete variable")
 _READ_VOLUMES = ("list volumes", "read volume")
 _PROBE_JOB = Rights(
-    jobs=("parse job", "register job", "read job", "read logs", "stop job"),
+    jobs=("list jobs", "parse job", "register job", "read job", "read logs", "stop job"),
     volumes=_READ_VOLUMES,
     cluster=("read plugin", "read clients"),
 )

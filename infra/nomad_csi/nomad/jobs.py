@@ -109,6 +109,12 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     return None if item is None else _job(item)
 
 
+def list_jobs(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[Job, ...]:
+    """Return the jobs whose ids begin with *prefix*, stopped ones included. Their meta is not told."""
+    query = {"namespace": namespace, "prefix": prefix}
+    return tuple(_job(item) for item in replies.many(nomad, request.path_of("jobs"), query=query))
+
+
 def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.ReplyObject | None:
     """Return the job with all its tasks, in the JSON of Nomad's API; ``None`` where there is none."""
     return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})

@@ -1,6 +1,6 @@
 """From a plugin of the spec and its driver to what must be found of it, on the clients and in Nomad."""
 
-from nomad_csi.plan import jobs, model, task_secrets
+from nomad_csi.plan import jobs, model, probe_job, task_secrets
 from nomad_csi.spec import model as spec
 
 
@@ -25,6 +25,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
         proof=plugin.verify.proof,
+        on_nodes=_on_nodes(plugin),
         timeout_s=_proof_timeout_s(plugin, driver),
         stable_s=plugin.verify.stable_s,
         min_healthy_percent=plugin.verify.min_healthy_percent,
@@ -33,6 +34,17 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
         node_supports=driver.roles[name].node_supports,
         driver=driver.name,
     )
+
+
+def _on_nodes(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
+    """Return how the gate asks instances on their clients; ``None``: not by a job."""
+    asked = plugin.verify.on_nodes
+    if asked is None:
+        return None
+    job = probe_job.ProbeJob(
+        namespace=plugin.namespace, command=asked.command, image=asked.image or "", state_dir=asked.state_dir or ""
+    )
+    return probe_job.ProbeRun(job=job, wait_s=asked.timeout_s)
 
 
 def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:

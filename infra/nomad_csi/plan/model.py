@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nomad_csi.drivers.model import RoleName
+from nomad_csi.plan import probe_job
 from nomad_csi.plan.registration import VolumeRegistration
 from nomad_csi.spec import plugin_jobs
 
@@ -162,6 +163,9 @@ class PluginExpectation:
     """``data_dir`` of the clients, where the sockets are; empty when not known."""
 
     proof: Literal["nomad", "csi"]
+    on_nodes: probe_job.ProbeRun | None = None
+    """How the gate asks instances on their clients; ``None``: only where it sees their sockets."""
+
     timeout_s: float
     stable_s: float
 

@@ -79,3 +79,14 @@ class ProbeJob:
     def clients(self) -> str:
         """The ids of `node_ids` as one pattern for Nomad."""
         return f"^({'|'.join(self.node_ids)})$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeRun:
+    """How instances are asked on their clients before a plugin counts as proven."""
+
+    job: ProbeJob
+    """Its id, clients and region are filled in when it is run."""
+
+    wait_s: float = WAIT_S
+    """For all clients together."""

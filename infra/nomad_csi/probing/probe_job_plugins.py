@@ -32,6 +32,9 @@ class OnNodes:
     timeout_s: float = probe_job.WAIT_S
     """For all clients together."""
 
+    is_strict: bool = False
+    """Whether a job that Nomad refuses is an error, and no answer of its clients: for who would ask again and again."""
+
     tell: Callable[[str], None] = lambda _: None
     """Told what is being done."""
 
@@ -64,8 +67,9 @@ def ask(
     Return what clients answer on which an instance of what Nomad *told* is, or an allocation that may become one.
 
     A controller of each plugin is asked for those of its volumes in *needs* that take no secrets.
-    That Nomad refuses the job or its logs is what each of its clients answers. Raises `errors.NomadApiError` where
-    Nomad gives no answer, `errors.NomadCsiError` where the job stays behind, `errors.CancelledError`.
+    That Nomad refuses the job or its logs is what each of its clients answers, unless *how* is strict.
+    Raises `errors.NomadApiError` where Nomad gives no answer, `errors.NomadCsiError` where the job stays behind,
+    `errors.CancelledError`.
     """
     places = {alloc_id: node_id for _, seen in told for alloc_id, _, node_id in _asked(seen)}
     if not places:
@@ -83,7 +87,7 @@ def ask(
             client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, tell=how.tell
         )
     except errors.NomadApiError as error:
-        if error.kind != "refused":
+        if error.kind != "refused" or how.is_strict:
             raise
         why = probed.ClientAnswer(
             problem=f"Nomad refused what the probe needs: {error.message}", advice=error.advice, reports={}

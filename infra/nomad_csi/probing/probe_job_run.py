@@ -8,6 +8,7 @@ is a number of calls that does not grow with them.
 import contextlib
 import dataclasses
 import functools
+import re
 import secrets
 import threading
 import time
@@ -39,6 +40,9 @@ LOG_TIMEOUT_S = 10.0
 READ_S = 20.0
 """All logs together may take as long as the probes; and this long at least, in seconds."""
 
+LEFT = re.compile(rf"{probe_job.PREFIX}-[0-9a-f]{{8}}")
+"""Id of a job of this module."""
+
 LOG_BYTES = 1 << 20
 """Far more than a client with fifty plugins writes."""
 
@@ -57,7 +61,8 @@ def answers(
     Return what each of the clients *wanted* answered, by its id; one that cannot be asked says why.
 
     Args:
-        client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
+        client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace,
+            and ``list-jobs`` to remove what an earlier run left behind.
         job: how the probe gets onto the clients; its id and clients are filled in here.
         wanted: ids of clients.
         known: the cluster's clients by id.
@@ -76,6 +81,7 @@ def answers(
     asked = tuple(node_id for node_id in ids if node_id not in found)
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
+        _remove_left(client, job.namespace, tell)
         tell(f"asking {len(asked)} clients with job {run.job_id}")
         found |= _run(client, run, wait_s, cancelled or threading.Event())
     return found
@@ -115,6 +121,26 @@ def _run(
         read = dict(zip(ran, gather.in_parallel(reads, workers=READERS), strict=True))
         late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
     return {node_id: read.get(node_id) or _nothing(late) for node_id in job.node_ids}
+
+
+def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None]) -> None:
+    """
+    Purge the jobs of runs that were killed, once they have ended by themselves.
+
+    A job of a run that still reads may be among them: logs and allocations of a purged job stay until they are
+    collected as garbage, and an absent job is no error to who removes it.
+    """
+    try:
+        left = jobs.list_jobs(client, namespace, f"{probe_job.PREFIX}-")
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        tell(f"jobs that earlier probes left behind are not looked for: {error}")
+        return
+    for job in left:
+        if job.status == "dead" and LEFT.fullmatch(job.job_id):
+            tell(f"removing job {job.job_id}, which an earlier probe left behind")
+            jobs.stop(client, namespace, job.job_id, purge=True)
 
 
 def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> str:

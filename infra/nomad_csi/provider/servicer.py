@@ -282,6 +282,7 @@ class Servicer(server.ProviderServicer):
             sandbox=self._mark,
             status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
             warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),
+            note=lambda line: self._engine.note(request.urn, self._clean(request, line)),
             cancelled=self._cancelled,
             timeout_s=getattr(request, "timeout", 0),
             urn=request.urn,

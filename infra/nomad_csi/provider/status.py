@@ -47,6 +47,10 @@ class Engine:
         if is_new:
             self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
 
+    def note(self, urn: str, message: str) -> None:
+        """Show *message* as a line that stays."""
+        self._log(engine_pb2.INFO, urn, message, ephemeral=False)
+
     def _log(self, severity: engine_pb2.LogSeverity.ValueType, urn: str, message: str, *, ephemeral: bool) -> None:
         channel = self._channel
         if channel is None:

@@ -1,5 +1,6 @@
 """The gate: waits until a plugin is proven healthy, says on the way how far it is, and in the end what held it up."""
 
+import dataclasses
 import functools
 import itertools
 import threading
@@ -11,6 +12,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.health import causes, explaining, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.probing import probe_job_plugins
+from nomad_csi.resources import asked_together
 from nomad_csi.resources.frame import asking, resource
 from nomad_csi.text import foreign
 from nomad_csi.verification import looking
@@ -60,11 +62,20 @@ def look(
     return seen
 
 
+def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation:
+    """Return what must be found where no job asks on the clients: Nomad's word is enough where one would."""
+    if expectation.on_nodes is None:
+        return expectation
+    return dataclasses.replace(expectation, proof="nomad", on_nodes=None)
+
+
 def wait(
     context: resource.Context, client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
 ) -> plugins.PluginVerdict:
     """
     Return the verdict on a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
+
+    With ``expectation.on_nodes`` a job asks its instances then, on their clients, unless all were heard from here.
 
     Raises:
         errors.CancelledError: the operator interrupted.
@@ -93,29 +104,35 @@ class _Wait:
         self._started = time.monotonic()
         self._answered = self._started
         self._stability = stability.Stability(expectation)
-        wanted = looking.WatchedPlugin(expectation=expectation, job_ids=job_ids)
+        wanted = looking.WatchedPlugin(expectation=without_job(expectation), job_ids=job_ids)
         self._looker = looking.Looker(client, [wanted], cancelled=context.cancelled)
         self._latest: looking.Look | None = None
+        self._heard: looking.Look | None = None
+        """What a job heard from the plugin on its clients, the last time that one did."""
         self._shown = ""
 
     def run(self) -> plugins.PluginVerdict:
         while True:
             began = time.monotonic()
-            seen = self._look()
-            if seen is not None and self._is_proven(seen):
-                return seen.verdict
+            seen, least = self._look(), INTERVAL_S
+            if seen is not None and self._is_steady(seen):
+                if not self._needs_job(seen):
+                    return seen.verdict
+                heard, least = self._hear(seen.verdict), INTERVAL_MAX_S
+                if heard is not None and self._is_proven(heard):
+                    return heard.verdict
             took = time.monotonic() - began
             left = self._deadline - time.monotonic()
             if left <= 0:
                 raise errors.NomadCsiError(self._late())
-            if self._context.cancelled.wait(min(left, INTERVAL_MAX_S, max(INTERVAL_S, 2 * took))):
+            if self._context.cancelled.wait(min(left, INTERVAL_MAX_S, max(least, 2 * took))):
                 raise self._cancelled()
 
     @property
     def _deadline(self) -> float:
         return self._started + self._timeout_s
 
-    def _is_proven(self, seen: looking.Look) -> bool:
+    def _is_steady(self, seen: looking.Look) -> bool:
         if self._latest is None and seen.capacity:
             raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.capacity))
         self._latest = seen
@@ -124,18 +141,58 @@ class _Wait:
             self._say(_status(seen.verdict, self._expectation.stable_s))
         return steady
 
+    def _needs_job(self, seen: looking.Look) -> bool:
+        """Return whether a job is to ask the instances: one is wanted, and not all of them were heard from here."""
+        return self._expectation.on_nodes is not None and seen.verdict.proven_by != "csi"
+
+    def _is_proven(self, heard: looking.Look) -> bool:
+        """Return whether what a job *heard* is the proof; restarts while it ran count."""
+        self._heard = heard
+        if not heard.verdict.ok:
+            self._say(f"{heard.verdict.counts}, asked over CSI: {_cause(heard.verdict) or _said(heard.verdict)}")
+            return False
+        return self._stability.observe(time.monotonic(), heard.verdict, heard.seen)
+
     def _look(self) -> looking.Look | None:
         """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
         try:
             [seen] = self._interruptible(self._looker.look)
         except errors.NomadApiError as error:
-            if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
-                raise
-            self._stability.lose_sight()
-            self._say(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
+            self._pass_over(error)
             return None
         self._answered = time.monotonic()
         return seen
+
+    def _hear(self, known: plugins.PluginVerdict) -> looking.Look | None:
+        """Return what a job hears from the plugin on its clients, with others that wait; ``None`` as in `_look`."""
+        ticket = asked_together.join(self._client, self._expectation, self._job_ids)
+        names = ", ".join(sorted({row.node_name for row in known.instances}))
+        until = max(self._deadline, time.monotonic() + LOOK_MIN_S)
+        try:
+            while not ticket.wait(CANCEL_POLL_S) and time.monotonic() <= until:
+                if self._context.cancelled.is_set():
+                    raise self._cancelled()
+                for line in ticket.news():
+                    self._say(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
+            heard = ticket.answer() if ticket.wait(0) else None
+        except errors.NomadApiError as error:
+            self._answered = time.monotonic()  # the job took its time: how long Nomad is away shows the next look
+            self._pass_over(error)
+            return None
+        finally:
+            if problem := ticket.leave():
+                self._context.warn(f"plugin {self._expectation.plugin_id}: {problem}")
+        if heard is None:
+            raise errors.NomadCsiError(self._late())
+        self._answered = time.monotonic()
+        return heard
+
+    def _pass_over(self, error: errors.NomadApiError) -> None:
+        """Say that Nomad is out of reach; raise *error* where it refused, or has been away for too long."""
+        if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
+            raise error
+        self._stability.lose_sight()
+        self._say(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
 
     def _interruptible(self, call: Callable[[], _Result]) -> _Result:
         """
@@ -188,13 +245,18 @@ class _Wait:
         head = f"plugin {self._expectation.plugin_id} is not proven healthy after {self._timeout_s:g} s"
         if self._latest is None:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
-        verdict = self._latest.verdict
+        latest = self._latest if self._heard is None or not self._latest.verdict.ok else self._heard
+        verdict = latest.verdict
         wrong = (*findings.errors_of(verdict.findings), *self._stability.unsteady)
-        fetched = self._explained(self._latest)
+        fetched = self._explained(latest)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
         more = [item for item in verdict.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]
-        if not wrong:
+        if self._heard is not None:
+            lines.append(f"asked over CSI by a job: {_said(self._heard.verdict)}")
+        elif not wrong and self._needs_job(latest):
+            lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
+        elif not wrong:
             lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
         lines += map(str, fetched)
         return "\n  ".join([f"{head}: {verdict.counts}; nothing was registered", *lines])
@@ -232,3 +294,9 @@ def _cause(verdict: plugins.PluginVerdict) -> str:
     rows = (f"{row.node_name}: {row.detail}" for row in verdict.instances if row.code and row.detail)
     tasks = map(str, verdict.explanations)
     return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
+
+
+def _said(verdict: plugins.PluginVerdict) -> str:
+    """Return who was asked over CSI, and what each said, cut: ``node on client-1: ready``."""
+    rows = [f"{row.role} on {row.node_name}: {foreign.clean(row.socket)}" for row in verdict.instances]
+    return foreign.shortened(", ".join(rows), 2 * CAUSE_LIMIT)

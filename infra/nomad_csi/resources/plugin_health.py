@@ -9,7 +9,7 @@ from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
 from nomad_csi.resources.frame import asking, compare, properties, resource
 
-_SETTINGS = frozenset({"timeoutS", "stableS"})
+_SETTINGS = frozenset({"timeoutS", "stableS", "onNodes"})
 """How the step is made, not what is proven."""
 
 
@@ -25,7 +25,7 @@ class PluginHealthResource:
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
         values, failures = properties.check(self.inputs, {name: _as_text(name, value) for name, value in news.items()})
-        return values, (*failures, *declared.number_failures(news))
+        return values, (*failures, *declared.number_failures(news), *declared.job_failures(news))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -53,18 +53,23 @@ class PluginHealthResource:
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return the verdict of this moment. Raises `errors.RefusedError` for an import: there is nothing to import."""
+        """
+        Return the verdict of this moment. Raises `errors.RefusedError` for an import: there is nothing to import.
+
+        No job is run for it: a plugin that was proven by one is looked at through Nomad, and keeps its proof.
+        """
         if not inputs:
             raise errors.RefusedError(
                 f"the health of plugin {identity} cannot be imported: it is no object, `pulumi up` proves it"
             )
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"the health of plugin {identity}", is_recorded=True):
-            verdict = gate.look(
-                client, declared.expectation(inputs), _job_ids(inputs), cancelled=context.cancelled
-            ).verdict
+            wanted = gate.without_job(declared.expectation(inputs))
+            verdict = gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).verdict
             _warn(context, verdict, "is not healthy now")
-            return dict(inputs), _outputs(inputs, verdict)
+            found = _outputs(inputs, verdict)
+            proven = {"provenBy": outputs["provenBy"]} if "onNodes" in inputs and "provenBy" in outputs else {}
+            return dict(inputs), found | (proven if verdict.ok else {})
         return dict(inputs), dict(outputs)
 
     def update(
@@ -99,7 +104,19 @@ def _proven(context: resource.Context, news: Mapping[str, Any]) -> resource.Prop
     verdict = gate.wait(context, context.connect(), declared.expectation(news), _job_ids(news))
     if verdict.verdict != plugins.HEALTHY:
         _warn(context, verdict, f"is {verdict.verdict}, {verdict.counts}, which is enough ({verdict.policy})")
+    context.note(_by_whom(verdict))
     return _outputs(news, verdict)
+
+
+def _by_whom(verdict: plugins.PluginVerdict) -> str:
+    """Return whose word the proof is, and how to get more than Nomad's."""
+    if verdict.proven_by == "csi":
+        count = len({row.node_id for row in verdict.instances if row.proven_by == "csi"})
+        return f"plugin {verdict.plugin_id}: proved by CSI probes on {count} client{'' if count == 1 else 's'}"
+    return (
+        f"plugin {verdict.plugin_id}: healthy by Nomad's word; to have its instances asked over CSI, set verify.proof "
+        "to csi, with verify.on_nodes where their sockets are not on this machine"
+    )
 
 
 def _outputs(inputs: Mapping[str, Any], verdict: plugins.PluginVerdict) -> resource.Properties:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.plan import model
+from nomad_csi.plan import model, probe_job
 from nomad_csi.resources.frame import named_properties, properties, resource
 
 INPUTS: Mapping[str, properties.Property] = {
@@ -65,6 +65,32 @@ INPUTS: Mapping[str, properties.Property] = {
         default="nomad",
         one_of=("nomad", "csi"),
         description="`nomad` (default) believes Nomad's health, `csi` wants the instances' own answers.",
+    ),
+    "onNodes": properties.Property(
+        kind="record",
+        type_name="AskedOnNodes",
+        description="With `csi`: ask by a job on the clients, which runs once there and is removed. Without it, only "
+        "sockets that the provider's machine sees are asked.",
+        fields={
+            "command": properties.Property(
+                kind="text",
+                default="nomad-csi",
+                description="The program, on the clients or in the image; `nomad-csi` when omitted.",
+            ),
+            "image": properties.Property(
+                kind="text",
+                description="Image with that program, for Docker; `raw_exec` when omitted, which needs it installed.",
+            ),
+            "stateDir": properties.Property(
+                kind="text",
+                description="`state_dir` of the Nomad clients; required with an image, else found by itself.",
+            ),
+            "timeoutS": properties.Property(
+                kind="number",
+                default=probe_job.WAIT_S,
+                description="Seconds for all clients together; 60 when omitted.",
+            ),
+        },
     ),
     "timeoutS": properties.Property(
         kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
@@ -165,6 +191,7 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
         task_driver=inputs["taskDriver"],
         client_data_dir=inputs.get("clientDataDir", ""),
         proof=inputs["proof"],
+        on_nodes=_on_nodes(inputs),
         timeout_s=inputs["timeoutS"],
         stable_s=inputs["stableS"],
         min_healthy_percent=_count(inputs, "minHealthyPercent"),
@@ -175,6 +202,19 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     )
 
 
+def _on_nodes(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
+    asked = inputs.get("onNodes")
+    if asked is None:
+        return None
+    job = probe_job.ProbeJob(
+        namespace=inputs["namespace"],
+        command=asked["command"],
+        image=asked.get("image", ""),
+        state_dir=asked.get("stateDir", ""),
+    )
+    return probe_job.ProbeRun(job=job, wait_s=asked["timeoutS"])
+
+
 def _count(inputs: Mapping[str, Any], name: str) -> int | None:
     return int(inputs[name]) if name in inputs else None
 
@@ -182,6 +222,21 @@ def _count(inputs: Mapping[str, Any], name: str) -> int | None:
 def is_strict(news: Mapping[str, Any]) -> bool:
     """Return whether every node instance must be healthy."""
     return not any(news.get(name) for name in _POLICY)
+
+
+def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
+    """Yield what is wrong with the job that asks on the clients."""
+    asked = news.get("onNodes")
+    if not isinstance(asked, Mapping):
+        return
+    if news.get("proof", "nomad") == "nomad":
+        yield resource.Failure(path="proof", reason="expected csi where onNodes says how instances are asked")
+    if asked.get("image") and not asked.get("stateDir"):
+        reason = "expected the clients' state_dir with image: a container cannot find it, got nothing"
+        yield resource.Failure(path="onNodes.stateDir", reason=reason)
+    wait_s = asked.get("timeoutS")
+    if isinstance(wait_s, int | float) and not (math.isfinite(wait_s) and wait_s > 0):
+        yield resource.Failure(path="onNodes.timeoutS", reason=f"expected a number above 0, got {wait_s:g}")
 
 
 def number_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:

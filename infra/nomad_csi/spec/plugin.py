@@ -29,11 +29,30 @@ class IamSpec(base.Model):
     """EBS volumes made elsewhere, which may lack the tag that the policy asks for. Those in the spec are added."""
 
 
+class OnNodesSpec(base.Model):
+    """The job by which `pulumi up` asks instances on their own clients; it runs once there and is removed."""
+
+    command: base.Word = "nomad-csi"
+    """The program, on the clients or in the image: a path, or a name that the client's agent finds."""
+
+    image: base.Word | None = None
+    """Image with that program, for Docker; absent: ``raw_exec``, which needs it installed on the clients."""
+
+    state_dir: base.Word | None = None
+    """The clients' ``state_dir``; absent: ``DATA_DIR/client``, found by itself. Required with *image*."""
+
+    timeout_s: base.Seconds = 60.0
+    """How long all clients together may take to answer."""
+
+
 class VerifySpec(base.Model):
     """When the plugin counts as proven."""
 
     proof: Literal["nomad", "csi"] = "nomad"
     """``nomad`` believes Nomad's health; ``csi`` wants the plugin's own answers over its socket."""
+
+    on_nodes: OnNodesSpec | None = None
+    """With ``proof: csi``: ask by a job on the clients, for a machine that sees no sockets. Absent: no job."""
 
     timeout_s: base.Seconds = 300.0
     """How long to wait for the proof."""

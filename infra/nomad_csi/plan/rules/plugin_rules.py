@@ -32,6 +32,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     yield from _provider(plugin, driver, path)
     yield from _texts(plugin, path)
     yield from _timing(plugin, driver, path)
+    yield from _on_nodes(plugin.verify, f"{path}.verify")
 
 
 def check_plugins(
@@ -198,6 +199,21 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
 
 def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool:
     return monolith is not None and jobs.job_type(plugin, "monolith", monolith) == "service"
+
+
+def _on_nodes(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
+    asked = verify.on_nodes
+    if asked is None:
+        return
+    for field in ("command", "image", "state_dir"):
+        yield from job_text(getattr(asked, field) or "", f"{path}.on_nodes.{field}")
+    if verify.proof != "csi":
+        allowed = "csi where on_nodes says how instances are asked"
+        fix = "set it to csi, or remove on_nodes"
+        yield Problem(path=f"{path}.proof", got=repr(verify.proof), allowed=allowed, fix=fix)
+    if asked.image and not asked.state_dir:
+        allowed = "the clients' state_dir with image: a container cannot find it"
+        yield Problem(path=f"{path}.on_nodes.state_dir", got="nothing", allowed=allowed, fix="add it")
 
 
 def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:

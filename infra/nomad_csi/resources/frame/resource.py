@@ -87,7 +87,10 @@ class Context:
     """Show a short line while the step runs; the part that changes first, sent on change only."""
 
     warn: Callable[[str], None] = _silent
-    """Show a line that stays."""
+    """Show a line that stays, as a warning."""
+
+    note: Callable[[str], None] = _silent
+    """Show a line that stays, and warns of nothing."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set when the operator interrupts."""

@@ -1,0 +1,226 @@
+"""The gate asks instances on their clients by a job, when Nomad calls them healthy: their own word opens it."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import report
+from nomad_csi.plan import probe_job
+from nomad_csi.probing import probe_job_run
+from nomad_csi.resources import asked_together, gate, plugin_health
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+JOB = "nomad-csi-probe-cafe"
+LOG = "/v1/client/fs/logs/probe-a"
+READY = report.ProbeReport(
+    endpoint="/csi.sock",
+    verdict="ready",
+    detail="fine",
+    latency_ms=1.0,
+    name="ebs.csi.aws.com",
+    vendor_version="v1.64.0",
+    node_capabilities=(),
+)
+SILENT = dataclasses.replace(READY, verdict="silent", detail="no answer within 5 s")
+RUN = probe_job.ProbeRun(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+
+
+def answer(said):
+    """What the probe prints of the one instance."""
+    return json.dumps({"folder": "/plugins", "problem": "", "reports": {"alloc-a": said.as_json()}})
+
+
+@pytest.fixture
+def wanted(expectation):
+    """A plugin that is to be asked on its clients."""
+    return dataclasses.replace(expectation, proof="csi", on_nodes=RUN)
+
+
+@pytest.fixture
+def asked(plugin_cluster, monkeypatch):
+    """A Nomad that calls ``aws-ebs0`` on client ``a`` healthy and takes probe jobs; return its script."""
+    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
+    monkeypatch.setattr(asked_together, "GATHER_S", 0.0)
+    monkeypatch.setattr(gate, "INTERVAL_MAX_S", 0.01)
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    script = plugin_cluster.scripted
+    script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})
+    script.reply("POST", "/v1/jobs", 200, {"EvalID": "e"})
+    script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
+    return script
+
+
+def ended(script, status="complete"):
+    found = {"ID": "probe-a", "NodeID": "id-a", "NodeName": "a", "ClientStatus": status, "DesiredStatus": "run"}
+    script.reply("GET", f"/v1/job/{JOB}/allocations", 200, [found])
+
+
+def jobs_of(script):
+    """Return how many jobs were registered, and how many purged."""
+    registered = [path for path, _ in script.sent("POST") if path.partition("?")[0] == "/v1/jobs"]
+    return len(registered), sum("purge=true" in path for path, _ in script.sent("DELETE"))
+
+
+def wait(context, expectation, cluster):
+    return gate.wait(context, context.connect(), expectation, cluster.job_ids)
+
+
+def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster, asked, wanted):
+    """One job, told with the clients that it asks."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(READY))
+
+    verdict = wait(context, wanted, plugin_cluster)
+
+    assert (verdict.verdict, verdict.proven_by, jobs_of(asked)) == ("healthy", "csi", (1, 1))
+    assert heard["warn"] == []
+    assert [line for line in heard["status"] if "asking" in line] in (
+        [f"1/1 nodes, asking 1 clients with job {JOB}: a"],
+        [],  # it was over before somebody looked
+    )
+
+
+def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugin_cluster, asked, wanted):
+    """Nomad's word is not enough; the gate asks again."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(SILENT))
+    asked.reply("GET", LOG, 200, answer(READY))
+
+    assert wait(context, wanted, plugin_cluster).proven_by == "csi"
+
+    assert jobs_of(asked) == (2, 2)
+    assert any(line.startswith("0/1 nodes, asked over CSI: a: ") for line in heard["status"])
+
+
+def test_fails_with_who_was_asked_and_what_they_said(context, plugin_cluster, asked, wanted):
+    """The finding says what to do; what each said stands below."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(SILENT))
+    plugin_cluster.log("")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(wanted, timeout_s=2), plugin_cluster)
+
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "plugin aws-ebs0 is not proven healthy after 2 s: 0/1 nodes; nothing was registered"
+    assert lines[1].startswith("  instance-hung: node instance of plugin aws-ebs0 on a: ")
+    assert "  asked over CSI by a job: node on a: silent" in lines
+    registered, purged = jobs_of(asked)
+    assert registered == purged >= 1
+
+
+def test_no_job_while_nomad_does_not_call_it_healthy(context, plugin_cluster, asked, wanted):
+    """It would only be told the same."""
+    asked.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
+    plugin_cluster.plugin(instances=0)
+
+    with pytest.raises(errors.NomadCsiError, match="0/1 nodes; nothing was registered"):
+        wait(context, dataclasses.replace(wanted, timeout_s=0.3), plugin_cluster)
+
+    assert jobs_of(asked) == (0, 0)
+
+
+def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, plugin_cluster, asked, wanted):
+    """The engine ends the provider soon after."""
+    monkeypatch.setattr(probe_job_run, "REMOVE_S", 0.2)
+    ended(asked, "running")
+    interrupted = dataclasses.replace(context, status=lambda line: "asking" in line and context.cancelled.set())
+
+    with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
+        wait(interrupted, wanted, plugin_cluster)
+
+    assert jobs_of(asked) == (1, 1)
+
+
+def test_a_refused_job_is_an_error_at_once(context, plugin_cluster, asked, wanted):
+    """A token that may not run it will not be allowed by waiting."""
+    asked.replies["POST", "/v1/jobs"] = [(403, "Permission denied")]
+
+    with pytest.raises(errors.NomadApiError, match="submit-job in namespace default"):
+        wait(context, wanted, plugin_cluster)
+
+    assert jobs_of(asked) == (1, 0)
+
+
+def test_an_outage_while_it_asks_is_waited_out(context, heard, plugin_cluster, asked, wanted):
+    """As one at any other look."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(READY))
+    asked.replies["POST", "/v1/jobs/parse"].insert(0, (500, "No cluster leader"))
+
+    assert wait(context, wanted, plugin_cluster).proven_by == "csi"
+
+    assert any("is not reachable, asking again: " in line for line in heard["status"])
+
+
+NEWS = {
+    "pluginId": "aws-ebs0",
+    "provider": "ebs.csi.aws.com",
+    "version": "v1.64.0",
+    "namespace": "default",
+    "controllers": 0,
+    "datacenters": ["*"],
+    "nodePool": "default",
+    "taskDriver": "docker",
+    "proof": "csi",
+    "onNodes": {"command": "nomad-csi", "image": "x/y:1", "stateDir": "/s", "timeoutS": 60},
+    "timeoutS": 30,
+    "stableS": 0,
+    "jobs": {"plugin-aws-ebs0-nodes": "41"},
+}
+HEALTH = plugin_health.PluginHealthResource()
+
+
+def test_the_run_says_who_proved_it(context, asked):
+    """In one line that stays; a refresh runs no job and keeps the proof."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(READY))
+    notes = []
+
+    _, made = HEALTH.create(dataclasses.replace(context, note=notes.append), NEWS)
+    read = HEALTH.read(context, "aws-ebs0", NEWS, made)
+
+    assert notes == ["plugin aws-ebs0: proved by CSI probes on 1 client"]
+    assert (made["provenBy"], made["satisfied"]) == ("csi", True)
+    assert read == (NEWS, made)
+    assert jobs_of(asked) == (1, 1)
+
+
+@pytest.mark.usefixtures("asked")
+def test_nomads_word_is_told_as_that(context):
+    """With the way to more."""
+    notes = []
+    news = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"proof": "nomad"}
+
+    HEALTH.create(dataclasses.replace(context, note=notes.append), news)
+
+    assert notes == [
+        "plugin aws-ebs0: healthy by Nomad's word; to have its instances asked over CSI, set verify.proof to csi, with "
+        "verify.on_nodes where their sockets are not on this machine"
+    ]
+
+
+def test_how_it_is_asked_changes_no_proof():
+    """Neither a replacement nor another proof; the proof that is wanted does."""
+    other = NEWS | {"onNodes": {"command": "/opt/nomad-csi", "timeoutS": 90}}
+    weaker = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"proof": "nomad"}
+
+    assert not HEALTH.diff("aws-ebs0", NEWS, {}, other).any
+    assert HEALTH.diff("aws-ebs0", weaker, {}, NEWS).updates == ("proof",)
+
+
+def test_check_refuses_a_job_that_cannot_ask():
+    """All at once."""
+    news = NEWS | {"proof": "nomad", "onNodes": {"image": "x/y:1", "timeoutS": 0}}
+
+    assert [str(failure.path) for failure in HEALTH.check(news)[1]] == [
+        "proof",
+        "onNodes.stateDir",
+        "onNodes.timeoutS",
+    ]
+    assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
