@@ -776,8 +776,9 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, w
         ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
         ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
         ({"job_ids": ["aws-ebs0-node"]}, NEWS),
+        ({"kind": "controller"}, NEWS),
     ],
-    ids=["other part of this stack", "of the same plugin", "itself"],
+    ids=["other part of this stack", "of the same plugin", "itself", "other part, of a program that names one job"],
 )
 def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, changes, news):
     """What this run has not come to yet may run on."""
@@ -796,7 +797,7 @@ def test_another_part_of_nobodys_job_is_refused_before_the_first_one_starts(cont
     runs_beside(cluster, kind="controller")
 
     with pytest.raises(errors.RefusedError, match=r"job_ids: \{controller: plugin-aws-ebs-nodes\}"):
-        JOB.create(context, NEWS)
+        JOB.create(context, NEWS | {"pluginJobs": ["aws-ebs0-node", "aws-ebs0-controller"]})
 
 
 def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):

@@ -15,13 +15,15 @@ def refuse(
     tasks: Iterable[plugin_tasks.PluginTask],
     who: registration_ownership.Claimant,
     own: Collection[job_conflicts.Key],
+    *,
+    is_whole: bool,
 ) -> None:
     """
     Raise `errors.RefusedError` where another job than *own* runs a plugin of *tasks* where these would.
 
-    Refused are jobs that serve as another part of the plugin, too, so that nothing is started before that is settled;
-    but not those of the stack itself, *who*, which the same run may change after this one. What could not be seen is a
-    warning.
+    Where *is_whole*, *own* are all jobs of the plugin. Then jobs that serve as another part of it are refused, too, so
+    that nothing is started before that is settled; but not those of the stack itself, *who*, which the same run may
+    change after this one. What could not be seen is a warning.
     """
     by_plugin: dict[str, list[plugin_tasks.PluginTask]] = {}
     for task in tasks:
@@ -31,7 +33,7 @@ def refuse(
         mine = frozenset(key for key, owner in beside.owners.items() if who.is_same_stack(owner))
         judged = (
             *beside.only(mine, inside=True).check(wanted),
-            *beside.only(mine, inside=False).check(wanted, every_part=True),
+            *beside.only(mine, inside=False).check(wanted, every_part=is_whole),
         )
         for item in judged:
             if item.severity == "warning":

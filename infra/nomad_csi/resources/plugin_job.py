@@ -220,7 +220,8 @@ def _refuse_others(
     own = {(news["namespace"], job_id) for job_id in (news["jobId"], *ids)}
     own |= {replaced} if replaced else set()
     who = volume_ownership.claimant(news, {})
-    job_conflict_refusal.refuse(context, client, plugin_tasks.of_document(document), who, own)
+    tasks = plugin_tasks.of_document(document)
+    job_conflict_refusal.refuse(context, client, tasks, who, own, is_whole=bool(ids))
 
 
 def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject:
