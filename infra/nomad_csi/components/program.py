@@ -21,7 +21,7 @@ and every other exception with its traceback.
 """
 
 
-class RefusedError(errors.NomadCsiError, pulumi.RunError):
+class ProgramError(errors.NomadCsiError, pulumi.RunError):
     """Why a component was not declared; the error of the library is its cause."""
 
 
@@ -43,7 +43,7 @@ def _told(constructor: Callable[..., None]) -> Callable[..., None]:
         except errors.NomadCsiError as error:
             if not is_program():
                 raise
-            raise RefusedError(visible.visible(str(error))) from error
+            raise ProgramError(visible.visible(str(error))) from error
 
     return construct
 
