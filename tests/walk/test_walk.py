@@ -34,10 +34,19 @@ KNOWN = {
         ("scratch",),
         [("copy rewritten", 0, 1, 0), ("unprotect and remove", 1, 1, 1)],
     ),
+    "a confirmed destroy of what a forgotten mount target left in the state": (
+        ("shared",),
+        [("drop state", 0, 0, 9), ("unprotect and destroy", 1, 1, 0)],
+    ),
+    "a confirmed destroy that was killed, and went on under a copy of the state with the first stack's name in it": (
+        ("scratch",),
+        [("unprotect and destroy", 1, 1, 1), ("copy as it is", 0, 1, 0), ("destroy", 1, 1, 0)],
+    ),
 }
 """
 Walks that went wrong once. The first of these deregistered a volume that the program declared, the second refused
-whatever came after it. In the third it was the walk that took a volume for another stack's.
+whatever came after it. In the others it was the walk that judged wrong: it took a volume for another stack's, or did
+not see that the preview had named what it deleted.
 """
 
 

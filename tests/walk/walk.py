@@ -192,8 +192,9 @@ class Walk:
     def _is_confirmed(self, stack, data, preview, owned):
         """Whether the loss of *data* was named in the preview, and confirmed by giving up its protection."""
         storage = ledger.storage_of(data)
-        urn = owned.get(storage) or ""
         written_by = self.ledger.written[data]
+        key = "/".join(written_by[1:])
+        urn = owned.get(storage) or owned.get(key) or ""  # storage that a plugin made is in no state but by its volume
         is_held_by_another = self.held.get(written_by, stack) is not stack
         volumes = [
             each.having(data, None if is_held_by_another else written_by)
@@ -203,7 +204,6 @@ class Walk:
         volume = next((each for each in volumes if each is not None), None)
         if volume is None or volume.protect:
             return False
-        key = "/".join(written_by[1:])
         if {("delete", urn), ("delete", owned.get(key))} & set(preview.operations):
             return True
         lines = [line for line in preview.text.splitlines() if storage in line or key in line]
