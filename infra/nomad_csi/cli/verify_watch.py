@@ -60,30 +60,29 @@ def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
     shown = _shown(arguments)
     code = errors.EXIT_ERROR
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    events = verifier.events(lambda line: print(line, file=sys.stderr))
     try:
-        while True:
-            began = time.monotonic()
-            events.clear()
-            shown.begin(every_s)
-            done = going.run()
-            if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
-                raise done.error  # no waiting heals a wrong token; once it answered, it may again
-            code = strict.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
-            if file:
-                metrics_file.write(file, done.metrics)
-            shown.show(done)
-            took_s = time.monotonic() - began
-            # A round on all clients is no answer to one event of many.
-            pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
-            time.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
-            shown.wait(max(every_s - took_s - pause_s, 0.0), events)
+        with verifier.events(lambda line: print(line, file=sys.stderr)) as events:
+            while True:
+                began = time.monotonic()
+                events.clear()
+                shown.begin(every_s)
+                done = going.run()
+                if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
+                    raise done.error  # no waiting heals a wrong token; once it answered, it may again
+                code = strict.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
+                if file:
+                    metrics_file.write(file, done.metrics)
+                shown.show(done)
+                took_s = time.monotonic() - began
+                # A round on all clients is no answer to one event of many.
+                pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
+                time.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
+                shown.wait(max(every_s - took_s - pause_s, 0.0), events)
     except KeyboardInterrupt:
         return code
     finally:
         signal.signal(signal.SIGTERM, before)
         shown.close()
-        events.close()
 
 
 def last_answer_s(file: Path) -> float:
