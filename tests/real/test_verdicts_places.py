@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.nomad import jobs, volume_creation
+from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import batch_register
 from nomad_csi.verification import verification
@@ -71,10 +71,12 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
     new = registration.VolumeRegistration(
         volume_id="made", namespace="default", name="made", plugin_id="half", capabilities=(MODE,)
     )
+    made = volume_creation.create(cluster.client, new).volume
+    volumes.deregister(cluster.client, "default", "made")  # two registrations of one single-node volume are refused
     wanted = registration.VolumeRegistration(
         volume_id="afar",
         name="afar",
-        external_id=volume_creation.create(cluster.client, new).volume.external_id,
+        external_id=made.external_id,
         plugin_id="half",
         capabilities=(MODE,),
         required_topologies=({"topology.hostpath.csi/node": "c2"},),
