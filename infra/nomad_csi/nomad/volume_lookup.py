@@ -36,6 +36,19 @@ def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, vol
             yield (namespace, volume_id), held
 
 
+def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
+    """
+    Return the volumes of *namespaces*, by a list of each, which shows and erases no secret.
+
+    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    return frozenset(
+        (item.namespace, item.volume_id)
+        for namespace in sorted(set(namespaces))
+        for item in volumes.list_volumes(client, namespace)
+    )
+
+
 def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
     """Return those of *ids* that may be there: of few, all."""
     if len(ids) <= FEW:

@@ -26,7 +26,6 @@ SHOWN_CHANGES = 8
 DIGEST_LENGTH = 6
 
 OwnerRecord = registration_marks.OwnerRecord
-Hold = registration_marks.Hold
 Key = tuple[str, str]
 """Namespace and job id."""
 

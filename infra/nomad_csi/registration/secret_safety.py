@@ -11,7 +11,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
-from nomad_csi.nomad import gates, servers, volumes
+from nomad_csi.nomad import gates, servers, volume_lookup, volumes
 from nomad_csi.plan import registration
 
 _SHOWN = 5
@@ -69,7 +69,8 @@ def refuse_registered(
     if with_secrets:
         client.connection.refuse_secrets()
     why = risk(client) if with_secrets and not is_accepted else ""
-    there = [key for key in with_secrets if key in _listed(client, {key[0] for key in with_secrets})] if why else []
+    registered = volume_lookup.listed(client, (key[0] for key in with_secrets)) if why else frozenset()
+    there = [key for key in with_secrets if key in registered]
     if there:
         named = ", ".join("/".join(key) for key in there[:_SHOWN])
         more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
@@ -103,11 +104,3 @@ def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.Liste
     """Return the volume as the list shows it, which erases nothing; ``None`` where there is none."""
     found = volumes.list_volumes(client, namespace)
     return next((item for item in found if (item.namespace, item.volume_id) == (namespace, volume_id)), None)
-
-
-def _listed(client: nomad.Nomad, namespaces: Iterable[str]) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (item.namespace, item.volume_id)
-        for namespace in sorted(namespaces)
-        for item in volumes.list_volumes(client, namespace)
-    )

@@ -76,11 +76,7 @@ def absent(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> tuple[volu
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
     wanted = tuple(keys)
-    there = {
-        (item.namespace, item.volume_id)
-        for namespace in sorted({key[0] for key in wanted})
-        for item in volumes.list_volumes(client, namespace)
-    }
+    there = volume_lookup.listed(client, (key[0] for key in wanted))
     return tuple(key for key in wanted if key not in there)
 
 

@@ -9,14 +9,12 @@ from nomad_csi.ownership import job_ownership, registration_marks
 from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 
-Hold = registration_marks.Hold
-
 
 def take(
     context: resource.Context,
     client: nomad.Nomad,
     inputs: Mapping[str, Any],
-    held: Hold,
+    held: registration_marks.Hold,
     label: str,
 ) -> None:
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. Who may have it was judged before."""
@@ -27,7 +25,7 @@ def take(
         owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(held.recorded)
     )
     origin = job_ownership.digest(label) if label else ""
-    held = Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
+    held = registration_marks.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
     job_ownership.records(client).take([key], who, context.warn, holds={key: held})
 
 
@@ -35,7 +33,8 @@ def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[st
     """Remove the owner record of the job *recorded*; that of another stays. What fails is reported."""
     if not recorded.get("owner"):
         return
-    key, held = (recorded["namespace"], recorded["jobId"]), Hold(recorded=str(recorded.get("nonce", "")))
+    key = (recorded["namespace"], recorded["jobId"])
+    held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
     try:
         job_ownership.records(client).give_up(
             [key], volume_ownership.claimant(recorded, recorded), context.warn, holds={key: held}
@@ -62,7 +61,7 @@ def refuse_other(
 ) -> None:
     """Raise `errors.RefusedError` where a running job became another stack's than that of *news* and *recorded*."""
     owner, who = job_ownership.owner_of(client, found), volume_ownership.claimant(news, recorded)
-    held = Hold(recorded=str(recorded.get("nonce", "")))
+    held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
     if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
         raise errors.RefusedError(
             f"job {job_ownership.identity(found)} belongs to stack {owner} now; nothing was changed: "
