@@ -26,6 +26,7 @@ from nomad_csi.resources import (
     volume_registration,
 )
 from nomad_csi.resources.frame import resource
+from nomad_csi.spec import volume as spec
 from nomad_csi.verification import planned_changes, verification
 from nomad_csi_sandbox.nomad.crowds import crowd_storage
 from tests import report_picture as demo
@@ -287,15 +288,8 @@ def context(client):
 def plan_of(case):
     """Return a plan that has the volume of *case* alone, of plugins whose jobs are not asked about."""
     document = case.document
-    made = model.CreatedVolume(
-        capacity_min_bytes=document.capacity_min_bytes,
-        capacity_max_bytes=document.capacity_max_bytes or None,
-        clone_id=document.clone_id,
-        snapshot_id=document.snapshot_id,
-    )
-    volume_plan = model.VolumePlan(
-        registration=document, source=made if case.is_made else None, protect=True, adopt=False
-    )
+    made = spec.CreateSpec(capacity_min_gib=1) if case.is_made else None
+    volume_plan = model.VolumePlan(registration=document, source=made, protect=True, adopt=False)
     assert planned.desired_document(volume_plan, {}) == document
     return dataclasses.replace(storage.plan_document(demo.SPEC), volumes=(volume_plan,))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import yaml
 
 from nomad_csi.aws import throttled
-from nomad_csi.plan import model, snapshots, storage
+from nomad_csi.plan import snapshots, storage
+from nomad_csi.spec import model as spec
 
 PAGE = (Path(__file__).parents[2] / "docs/aws-day-two.md").read_text()
 [SPEC] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -16,7 +17,7 @@ def test_the_spec_of_the_page_has_no_problem():
     """It is planned, and the volume carries the tag that the page names."""
     mysql, _shared = storage.plan_document(yaml.safe_load(SPEC), owner="shop/prod").volumes
 
-    assert isinstance(mysql.source, model.EbsVolume)
+    assert isinstance(mysql.source, spec.EbsSpec)
     assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
     assert f"`{snapshots.tag_key('NAME')}`" in PAGE
 

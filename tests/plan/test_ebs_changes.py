@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.plan import model
 from nomad_csi.plan.rules import ebs_changes
+from nomad_csi.spec import volume
 
 PRESENT = ebs_changes.Present(
     external_id="vol-0123456789abcdef0",
@@ -21,7 +21,7 @@ MODIFYING = dataclasses.replace(OPTIMIZING, state="modifying")
 
 
 def wanted(**changes):
-    same = model.EbsVolume(
+    same = volume.EbsSpec(
         availability_zone="us-east-1a",
         size_gib=40,
         volume_type="gp3",
@@ -31,7 +31,7 @@ def wanted(**changes):
         kms_key_arn=None,
         tags={},
     )
-    return dataclasses.replace(same, **changes)
+    return same.model_copy(update=changes)
 
 
 def lines(volume, modification=None):

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.plan import model, snapshots, storage
+from nomad_csi.plan import snapshots, storage
 from nomad_csi.spec import model as spec
 
 
@@ -26,7 +26,7 @@ def test_a_volume_is_tagged_for_each_of_its_schedules(document):
 
     [volume, _] = storage.plan_document(document, owner="shop/prod").volumes
 
-    assert isinstance(volume.source, model.EbsVolume)
+    assert isinstance(volume.source, spec.EbsSpec)
     assert {key: value for key, value in volume.source.tags.items() if "snapshots" in key} == {
         "nomad-csi:snapshots/nightly": "shop/prod",
         "nomad-csi:snapshots/hourly": "shop/prod",
@@ -41,7 +41,7 @@ def test_a_class_may_say_the_schedule_of_its_volumes(document):
 
     [volume, _] = storage.plan_document(document, owner="shop/prod").volumes
 
-    assert isinstance(volume.source, model.EbsVolume)
+    assert isinstance(volume.source, spec.EbsSpec)
     assert volume.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
 
 

@@ -4,8 +4,9 @@ import json
 
 import boto3
 
-from nomad_csi.plan import iam, model, storage, volumes
+from nomad_csi.plan import iam, storage, volumes
 from nomad_csi.plan.registration import Capability, VolumeRegistration
+from nomad_csi.spec import model as spec
 
 
 def test_ebs_plugin_becomes_a_controller_and_a_node_job(document):
@@ -64,7 +65,7 @@ def test_ebs_volume_is_tagged_pinned_and_protected(document):
     """The tag that the managed policy asks for, our marks, the zone as topology."""
     plan = storage.plan_document(document, owner="storage/prod").volumes[0]
 
-    assert plan.source == model.EbsVolume(
+    assert plan.source == spec.EbsSpec(
         availability_zone="us-east-1a",
         size_gib=40,
         volume_type="gp3",

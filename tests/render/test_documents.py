@@ -7,7 +7,6 @@ import pytest
 
 from nomad_csi.hcl import layout, read, volume
 from nomad_csi.nomad import volumes
-from nomad_csi.plan.model import CreatedVolume
 from nomad_csi.plan.registration import Capability, MountOptions, VolumeRegistration
 from nomad_csi.render import documents, files
 
@@ -92,9 +91,9 @@ def test_volume_file_read_back_is_the_payload(registration):
 )
 def test_sizes_in_a_file_are_exact(size, written):
     """The largest unit that divides it, and the same bytes when Nomad's CLI reads it."""
-    made = CreatedVolume(capacity_min_bytes=size, capacity_max_bytes=size, clone_id="", snapshot_id="")
+    made = plain(external_id="", capacity_min_bytes=size, capacity_max_bytes=size)
 
-    text = documents.volume_file(plain(external_id=""), made)
+    text = documents.volume_file(made, made_by_plugin=True)
 
     payload = volume.volume_payload(read.read_volume(text))
     assert f'capacity_min = "{written}"\ncapacity_max = "{written}"\n' in text

@@ -51,8 +51,7 @@ def test_blocks_claim_the_volume_as_it_is_registered(item):
     found = snippet.of([item], item.registration.volume_id)
 
     _, request, mount = read(found)
-    created = item.source if item.made_by_plugin else None
-    volume = documents.volume_file(item.registration, created)
+    volume = documents.volume_file(item.registration, made_by_plugin=item.made_by_plugin)
     judged = judge.judge([files.parse(volume, "v.volume.hcl"), files.parse(job_of(found), "j.nomad.hcl")])
     modes = [(mode.access_mode, mode.attachment_mode) for mode in item.registration.capabilities]
     assert (request.source, request.per_alloc) == (item.registration.volume_id, False)

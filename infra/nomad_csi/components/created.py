@@ -9,18 +9,7 @@ import pulumi
 from nomad_csi.components import arguments, program, resources, volume
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents
-
-_CREATE = (
-    "capacity_min_gib",
-    "capacity_min_bytes",
-    "capacity_max_gib",
-    "capacity_max_bytes",
-    "availability_zone",
-    "clone_id",
-    "snapshot_id",
-    "on_destroy",
-    "deletion",
-)
+from nomad_csi.spec import model as spec
 
 
 class Deletion(TypedDict):
@@ -72,8 +61,7 @@ class CsiVolume(program.Component):
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
-        create = arguments.chosen(args, *_CREATE)
-        document = arguments.chosen(args, *volume.COMMON) | {"create": create}
+        document = volume.document(args, "create", spec.CreateSpec)
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("CsiVolume", volume_id, args, CsiVolumeArgs, args.get("driver", ""), document)
         made = self._created(name, plan, args)
@@ -81,42 +69,40 @@ class CsiVolume(program.Component):
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
 
     def _created(self, name: str, plan: model.VolumePlan, args: CsiVolumeArgs) -> resources.CreatedVolume:
-        if not isinstance(plan.source, model.CreatedVolume):
-            raise TypeError("the plan of a volume that the plugin makes has another source")
+        create, wanted = plan.source, plan.registration
+        assert isinstance(create, spec.CreateSpec)  # noqa: S101  # the document above has a create part
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,
             **volume.document_inputs(self, plan, plugin_id, args),
-            capacity_min_bytes=plan.source.capacity_min_bytes,
-            capacity_max_bytes=plan.source.capacity_max_bytes,
-            clone_id=plan.source.clone_id or None,
-            snapshot_id=plan.source.snapshot_id or None,
-            availability_zone=plan.source.availability_zone or None,
-            on_destroy=plan.source.on_destroy,
-            deletion=_deletion(plan.source.deletion),
+            capacity_min_bytes=wanted.capacity_min_bytes,
+            capacity_max_bytes=wanted.capacity_max_bytes or None,
+            clone_id=wanted.clone_id or None,
+            snapshot_id=wanted.snapshot_id or None,
+            availability_zone=create.availability_zone,
+            on_destroy=create.on_destroy,
+            deletion=_deletion(create.deletion),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
         if args.get("render_to"):
             path = f"{args['render_to']}/{plan.file_name}"
-            content = _file(plan.registration, plan.source, plugin_id, args.get("templates"))
+            content = _file(wanted, plugin_id, args.get("templates"))
             resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
         return made
 
 
 def _file(
-    document: registration.VolumeRegistration,
-    source: model.CreatedVolume,
-    plugin_id: pulumi.Input[str],
-    templates: str | None,
+    document: registration.VolumeRegistration, plugin_id: pulumi.Input[str], templates: str | None
 ) -> pulumi.Output[str]:
     """Return the volume file, rendered once the id of the plugin is known."""
 
     def rendered(known: str) -> str:
-        return documents.volume_file(dataclasses.replace(document, plugin_id=known), source, templates=templates)
+        whole = dataclasses.replace(document, plugin_id=known)
+        return documents.volume_file(whole, made_by_plugin=True, templates=templates)
 
     return pulumi.Output.from_input(plugin_id).apply(rendered)
 
 
-def _deletion(how: model.Deletion | None) -> Mapping[str, Any] | None:
-    """Return *how* as an argument of the resource class; what nobody said is left out."""
-    return {name: value for name, value in dataclasses.asdict(how).items() if value} if how else None
+def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
+    """Return *how* as an argument of the resource class, without what is not said."""
+    return {name: value for name, value in how.model_dump().items() if value} if how else None

@@ -8,6 +8,7 @@ import pulumi_aws as aws
 
 from nomad_csi.components import arguments, cluster, identity, program, volume
 from nomad_csi.plan import model, snapshots
+from nomad_csi.spec import model as spec
 
 
 class EbsVolumeArgs(volume.VolumeArgs):
@@ -33,18 +34,6 @@ class EbsVolumeArgs(volume.VolumeArgs):
     """Schedules by which snapshots are made. Pass ``schedule`` of each `EbsSnapshots` of this stack."""
 
 
-EBS = (
-    "availability_zone",
-    "size_gib",
-    "volume_type",
-    "iops",
-    "throughput_mib_per_s",
-    "encrypted",
-    "kms_key_arn",
-    "tags",
-)
-
-
 class EbsVolume(program.Component):
     """An encrypted EBS volume, registered with Nomad and pinned to its zone."""
 
@@ -56,7 +45,7 @@ class EbsVolume(program.Component):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        document = arguments.chosen(args, *volume.COMMON, "snapshots") | {"ebs": arguments.chosen(args, *EBS)}
+        document = volume.document(args, "ebs", spec.EbsSpec)
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("EbsVolume", volume_id, args, EbsVolumeArgs, "aws-ebs", document)
         made = self._make(name, plan, args)
@@ -67,7 +56,7 @@ class EbsVolume(program.Component):
 
     def _make(self, name: str, plan: model.VolumePlan, args: EbsVolumeArgs) -> aws.ebs.Volume:
         ebs = plan.source
-        assert isinstance(ebs, model.EbsVolume)  # noqa: S101  # the document above has an ebs part
+        assert isinstance(ebs, spec.EbsSpec)  # noqa: S101  # the document above has an ebs part
         return aws.ebs.Volume(
             name,
             availability_zone=ebs.availability_zone,
@@ -82,7 +71,7 @@ class EbsVolume(program.Component):
         )
 
 
-def _tags(ebs: model.EbsVolume, schedules: Sequence[pulumi.Input[str]]) -> pulumi.Input[Mapping[str, str]]:
+def _tags(ebs: spec.EbsSpec, schedules: Sequence[pulumi.Input[str]]) -> pulumi.Input[Mapping[str, str]]:
     """Return the tags of the volume; those of schedules are known when the schedules are."""
     if not any(isinstance(name, pulumi.Output) for name in schedules):
         return dict(ebs.tags)

@@ -7,7 +7,8 @@ import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, cluster, identity, program, volume
-from nomad_csi.plan import model, replacement, volumes
+from nomad_csi.plan import replacement, volumes
+from nomad_csi.spec import model as spec
 
 NFS_PORT = 2049
 
@@ -64,18 +65,6 @@ class EfsVolumeArgs(volume.VolumeArgs):
     """Tags beside those of this package."""
 
 
-EFS = (
-    "mount_targets",
-    "clients",
-    "access_point",
-    "performance_mode",
-    "throughput_mode",
-    "encrypted",
-    "kms_key_arn",
-    "tags",
-)
-
-
 class EfsVolume(program.Component):
     """An encrypted EFS file system with its mount targets and access point, registered with Nomad."""
 
@@ -89,11 +78,11 @@ class EfsVolume(program.Component):
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
-        document = arguments.chosen(args, *volume.COMMON) | {"efs": arguments.chosen(args, *EFS)}
+        document = volume.document(args, "efs", spec.EfsSpec)
         volume_id = args.get("volume_id") or name
         plan = arguments.volume_plan("EfsVolume", volume_id, args, EfsVolumeArgs, "aws-efs", document)
         efs = plan.source
-        assert isinstance(efs, model.EfsFileSystem)  # noqa: S101  # the document above has an efs part
+        assert isinstance(efs, spec.EfsSpec)  # noqa: S101  # the document above has an efs part
         file_system = self._file_system(name, efs, plan.key, args, protect=plan.protect)
         targets = self._mount_targets(name, file_system, efs, args)
         point = self._access_point(name, file_system, efs, protect=plan.protect)
@@ -114,7 +103,7 @@ class EfsVolume(program.Component):
         )
 
     def _file_system(
-        self, name: str, efs: model.EfsFileSystem, key: str, args: EfsVolumeArgs, *, protect: bool
+        self, name: str, efs: spec.EfsSpec, key: str, args: EfsVolumeArgs, *, protect: bool
     ) -> aws.efs.FileSystem:
         return aws.efs.FileSystem(
             name,
@@ -130,7 +119,7 @@ class EfsVolume(program.Component):
         )
 
     def _mount_targets(
-        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem, args: EfsVolumeArgs
+        self, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSpec, args: EfsVolumeArgs
     ) -> list[aws.efs.MountTarget]:
         child = pulumi.ResourceOptions(parent=self)
         subnets = [_subnet(target, self) for target in args["mount_targets"]]
@@ -169,7 +158,7 @@ class EfsVolume(program.Component):
         ]
 
     def _access_point(
-        self, name: str, file_system: aws.efs.FileSystem, efs: model.EfsFileSystem, *, protect: bool
+        self, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSpec, *, protect: bool
     ) -> aws.efs.AccessPoint | None:
         point = efs.access_point
         if point is None:

@@ -5,6 +5,7 @@ from typing import NotRequired
 import pulumi
 
 from nomad_csi.components import arguments, program, volume
+from nomad_csi.spec import model as spec
 
 
 class ExistingVolumeArgs(volume.VolumeArgs):
@@ -29,8 +30,7 @@ class ExistingVolume(program.Component):
     def __init__(self, name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
-        existing = arguments.chosen(args, "external_id", "availability_zone")
-        document = arguments.chosen(args, *volume.COMMON) | {"existing": existing}
+        document = volume.document(args, "existing", spec.ExistingSpec)
         volume_id, described = args.get("volume_id") or name, args.get("driver", "")
         plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, described, document)
         driver = arguments.driver_of(described)

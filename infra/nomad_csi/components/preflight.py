@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nomad_csi import errors
 from nomad_csi.aws import modifications, tagged
 from nomad_csi.components import arguments, from_spec, recorded
-from nomad_csi.plan import guests, model, orphans, volumes
+from nomad_csi.plan import guests, orphans, volumes
 from nomad_csi.plan.rules import ebs_changes
 from nomad_csi.spec import model as spec
 
@@ -24,7 +24,7 @@ class PlannedEbsVolume:
     path: str
     """Where its ``ebs`` part stands, such as ``volumes[0].ebs``."""
 
-    volume: model.EbsVolume
+    volume: spec.EbsSpec
 
 
 def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None) -> None:

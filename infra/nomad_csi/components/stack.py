@@ -16,6 +16,7 @@ from nomad_csi.plan.rules import moved_rules
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
 from nomad_csi.spec import draft, encrypted
+from nomad_csi.spec import model as specs
 from nomad_csi.text import visible
 
 PROGRAM_FAILED = 32
@@ -133,7 +134,7 @@ def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
         wanted = {
             volume.key: preflight.PlannedEbsVolume(path=paths[volume.key], volume=volume.source)
             for volume in plan.volumes
-            if isinstance(volume.source, model.EbsVolume)
+            if isinstance(volume.source, specs.EbsSpec)
         }
         preflight.refuse_what_cannot_be(regions, wanted, profile=aws_config.get("profile"))
 

@@ -8,6 +8,7 @@ import pulumi
 from nomad_csi.components import arguments, identity, resources
 from nomad_csi.plan import model, volumes
 from nomad_csi.render import documents
+from nomad_csi.spec import model as spec
 
 
 class Capability(TypedDict):
@@ -63,21 +64,10 @@ class VolumeArgs(TypedDict):
     """Folder with templates of one's own, which go before ours."""
 
 
-COMMON = (
-    "plugin_id",
-    "namespace",
-    "name",
-    "capabilities",
-    "mount_options",
-    "topologies",
-    "context",
-    "parameters",
-    "secrets",
-    "adopt",
-    "protect",
-    "shares_storage",
-)
-"""Arguments that go into the spec's document as they are."""
+def document(args: Mapping[str, Any], source: str, kind: type[spec.Model]) -> dict[str, Any]:
+    """Return the volume of the spec that *args* describe: the fields of *kind*, its *source*, apart."""
+    of_volume = spec.VolumeSpec.model_fields.keys() - {"id", *spec.SOURCES}
+    return arguments.chosen(args, *of_volume) | {source: arguments.chosen(args, *kind.model_fields)}
 
 
 def register(  # noqa: PLR0917  # called by our own components only

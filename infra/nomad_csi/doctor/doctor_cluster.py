@@ -15,6 +15,7 @@ from nomad_csi.health import gather
 from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volumes
 from nomad_csi.ownership import registration_marks
 from nomad_csi.plan import model as plans
+from nomad_csi.spec import model as spec
 
 _EVERYWHERE = "*"
 _LISTS = 5
@@ -156,14 +157,14 @@ def _volumes(
                 segments=wanted.registration.required_topologies,
                 schedulable=False,
                 is_registered=False,
-                planned_zone=wanted.source.availability_zone if isinstance(wanted.source, plans.EbsVolume) else "",
+                planned_zone=wanted.source.availability_zone if isinstance(wanted.source, spec.EbsSpec) else "",
                 must_be_encrypted=_is_encrypted(wanted),
             )
 
 
 def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
     source = planned.source if planned else None
-    return isinstance(source, plans.EbsVolume | plans.EfsFileSystem) and source.encrypted
+    return isinstance(source, spec.EbsSpec | spec.EfsSpec) and source.encrypted
 
 
 def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:

@@ -46,7 +46,7 @@ def used(found: model.ObservedCluster) -> frozenset[Feature]:
         features.add("namespaces")
     if found.plan is None or any(item.registration.secrets for item in planned):
         features.add("secrets")
-    if any(item.source is not None and not hasattr(item.source, "tags") for item in planned):
+    if any(item.made_by_plugin for item in planned):
         features.add("create")
     return frozenset(features)
 

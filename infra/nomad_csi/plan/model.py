@@ -7,7 +7,7 @@ from typing import Any, Literal
 from nomad_csi.drivers.model import RoleName
 from nomad_csi.plan import probe_job
 from nomad_csi.plan.registration import VolumeRegistration
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.spec import plugin_jobs, volume
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,99 +207,18 @@ class PluginPlan:
     """The oldest Nomad that the driver works with; empty: any."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EbsVolume:
-    """Inputs of an EBS volume, in EC2's terms."""
-
-    availability_zone: str
-    size_gib: int
-    volume_type: str
-    iops: int | None
-    throughput_mib_per_s: int | None
-    encrypted: bool
-    kms_key_arn: str | None
-    tags: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MountTarget:
-    """One mount target of a file system."""
-
-    availability_zone: str
-    subnet_id: str | None
-    """``None``: the default subnet of the zone."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccessPoint:
-    """An access point: the folder that is the volume, and its owner."""
-
-    path: str
-    uid: int
-    gid: int
-    permissions: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class EfsFileSystem:
-    """Inputs of an EFS file system and what belongs to it."""
-
-    mount_targets: tuple[MountTarget, ...]
-    access_point: AccessPoint | None
-    performance_mode: str
-    throughput_mode: str
-    encrypted: bool
-    kms_key_arn: str | None
-    tags: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deletion:
-    """How storage that a plugin made is deleted."""
-
-    endpoint: str
-    """Where its controller is reached; empty: the cloud deletes it."""
-
-    aws_region: str
-    """Where AWS is asked; empty: not."""
-
-    accept_unguarded: bool
-    skip_final_snapshot: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreatedVolume:
-    """What the plugin is asked for, through Nomad."""
-
-    capacity_min_bytes: int
-    capacity_max_bytes: int | None
-    """``None``: the plugin's choice."""
-
-    clone_id: str
-    """External id of the volume to copy; empty: none."""
-
-    snapshot_id: str
-    """External id of the snapshot to start from; empty: none."""
-
-    availability_zone: str = ""
-    """The zone that its places follow from; empty: none, or the places are said themselves."""
-
-    on_destroy: Literal["keep", "delete"] = "keep"
-    """What becomes of the storage when the volume is removed."""
-
-    deletion: Deletion | None = None
-    """How it is deleted; ``None``: nobody said."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumePlan:
     """All that one volume of the spec becomes."""
 
     registration: VolumeRegistration
-    """The document; ``external_id`` is empty where the storage is still to be made."""
+    """
+    The document, also with what a plugin is asked for, where that makes the storage. ``external_id`` is empty where
+    the storage is still to be made.
+    """
 
-    source: EbsVolume | EfsFileSystem | CreatedVolume | None
-    """The storage to be made; ``None``: it exists."""
+    source: volume.EbsSpec | volume.EfsSpec | volume.CreateSpec | None
+    """The storage to be made, with every tag that it gets; ``None``: it exists."""
 
     protect: bool
     """Whether the storage is neither deleted nor replaced, and the volume id not pointed at other data."""
@@ -317,7 +236,7 @@ class VolumePlan:
     @property
     def made_by_plugin(self) -> bool:
         """Whether the plugin makes the storage, through Nomad."""
-        return isinstance(self.source, CreatedVolume)
+        return isinstance(self.source, volume.CreateSpec)
 
     @property
     def file_name(self) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Mapping
+from typing import Any
 
 from nomad_csi.plan import iam, model, registration, snapshots
 from nomad_csi.spec import model as spec
@@ -40,23 +41,15 @@ def plan_volume(
 
 def desired_document(plan: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
     """
-    Return the volume of *plan* as Nomad should hold it: also with what its plugin is asked for, where that makes it.
+    Return the volume of *plan* as Nomad should hold it.
 
     *external_ids* are those of storage that the plan makes, by ``namespace/volume_id``; one that is not known stays
     empty.
     """
-    document, source = plan.registration, plan.source
-    if not document.external_id and plan.key in external_ids:
-        document = dataclasses.replace(document, external_id=external_ids[plan.key])
-    if not isinstance(source, model.CreatedVolume):
+    document = plan.registration
+    if document.external_id or plan.key not in external_ids:
         return document
-    return dataclasses.replace(
-        document,
-        clone_id=source.clone_id,
-        snapshot_id=source.snapshot_id,
-        capacity_min_bytes=source.capacity_min_bytes,
-        capacity_max_bytes=source.capacity_max_bytes or 0,
-    )
+    return dataclasses.replace(document, external_id=external_ids[plan.key])
 
 
 def with_external_id(
@@ -98,7 +91,18 @@ def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registrat
         shares_storage=volume.shares_storage,
         context=volume.context or _NOTHING,
         secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()} or _NOTHING,
+        **(_asked_for(volume.create) if volume.create else {}),
     )
+
+
+def _asked_for(create: spec.CreateSpec) -> dict[str, Any]:
+    """Return what of a registration its plugin is asked for."""
+    return {
+        "clone_id": create.clone_id or "",
+        "snapshot_id": create.snapshot_id or "",
+        "capacity_min_bytes": create.least_bytes,
+        "capacity_max_bytes": create.most_bytes or 0,
+    }
 
 
 @functools.lru_cache(64)
@@ -124,67 +128,16 @@ def _place(key: str, zone: str) -> tuple[Mapping[str, str], ...]:
     return ({key: zone},)
 
 
-def _source(volume: spec.VolumeSpec, owner: str) -> model.EbsVolume | model.EfsFileSystem | model.CreatedVolume | None:
-    if volume.ebs:
-        return _ebs(volume, volume.ebs, owner)
-    if volume.create:
-        return _created(volume, volume.create)
-    return _efs(volume, volume.efs, owner) if volume.efs else None
-
-
-def _created(volume: spec.VolumeSpec, create: spec.CreateSpec) -> model.CreatedVolume:
-    return model.CreatedVolume(
-        capacity_min_bytes=create.least_bytes,
-        capacity_max_bytes=create.most_bytes,
-        clone_id=create.clone_id or "",
-        snapshot_id=create.snapshot_id or "",
-        availability_zone="" if volume.topologies else create.availability_zone or "",
-        on_destroy=create.on_destroy,
-        deletion=_deletion(create.deletion) if create.deletion else None,
-    )
-
-
-def _deletion(how: spec.DeletionSpec) -> model.Deletion:
-    return model.Deletion(
-        endpoint=how.endpoint or "",
-        aws_region=how.aws_region or "",
-        accept_unguarded=how.accept_unguarded,
-        skip_final_snapshot=how.skip_final_snapshot,
-    )
-
-
-def _tags(volume: spec.VolumeSpec, owner: str) -> dict[str, str]:
-    marks = {"Name": volume.id, VOLUME_TAG: f"{volume.namespace}/{volume.id}"}
-    return marks | ({OWNER_TAG: owner} if owner else {})
-
-
-def _ebs(volume: spec.VolumeSpec, ebs: spec.EbsSpec, owner: str) -> model.EbsVolume:
-    return model.EbsVolume(
-        availability_zone=ebs.availability_zone,
-        size_gib=ebs.size_gib,
-        volume_type=ebs.volume_type,
-        iops=ebs.iops,
-        throughput_mib_per_s=ebs.throughput_mib_per_s,
-        encrypted=ebs.encrypted,
-        kms_key_arn=ebs.kms_key_arn,
-        tags=_tags(volume, owner) | ebs.tags | snapshots.tags(volume.snapshots, owner) | {iam.CLUSTER_TAG: "true"},
-    )
-
-
-def _efs(volume: spec.VolumeSpec, efs: spec.EfsSpec, owner: str) -> model.EfsFileSystem:
-    point = efs.access_point
-    return model.EfsFileSystem(
-        mount_targets=tuple(
-            model.MountTarget(availability_zone=target.availability_zone, subnet_id=target.subnet_id)
-            for target in efs.mount_targets
-        ),
-        access_point=model.AccessPoint(**point.model_dump()) if point else None,
-        performance_mode=efs.performance_mode,
-        throughput_mode=efs.throughput_mode,
-        encrypted=efs.encrypted,
-        kms_key_arn=efs.kms_key_arn,
-        tags=_tags(volume, owner) | efs.tags,
-    )
+def _source(volume: spec.VolumeSpec, owner: str) -> spec.EbsSpec | spec.EfsSpec | spec.CreateSpec | None:
+    marks = {"Name": volume.id, VOLUME_TAG: f"{volume.namespace}/{volume.id}"} | ({OWNER_TAG: owner} if owner else {})
+    if ebs := volume.ebs:
+        tags = ebs.tags | snapshots.tags(volume.snapshots, owner) | {iam.CLUSTER_TAG: "true"}
+        return ebs.model_copy(update={"tags": marks | tags})
+    if efs := volume.efs:
+        return efs.model_copy(update={"tags": marks | efs.tags})
+    if volume.create and volume.topologies:
+        return volume.create.model_copy(update={"availability_zone": None})
+    return volume.create
 
 
 def creation_token(stack_id: str, key: str) -> str:

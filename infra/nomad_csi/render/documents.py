@@ -45,8 +45,8 @@ def snippet(found: plan_snippet.Snippet) -> str:
 
 def volume_file(
     document: registration.VolumeRegistration,
-    created: model.CreatedVolume | None = None,
     *,
+    made_by_plugin: bool = False,
     templates: str | Path | None = None,
 ) -> str:
     """
@@ -54,14 +54,17 @@ def volume_file(
 
     Secrets are named and encrypted mount flags are counted; no template gets to see either.
 
-    It is for ``nomad volume register``; with what is to be *created*, for ``nomad volume create``. Raises what
+    It is for ``nomad volume register``; one that is *made_by_plugin* for ``nomad volume create``. Raises what
     `job_file` raises.
     """
     public = _without_secrets(document)
     hidden = len(document.mount_options.mount_flags) - len(public.mount_options.mount_flags)
+    created = public if made_by_plugin else None
     text = _render("volume.volume.hcl.j2", templates, registration=public, created=created, hidden_flags=hidden)
     if templates is not None:
-        required.check_volume(text, public, created, f"volume {document.namespace}/{document.volume_id}")
+        required.check_volume(
+            text, public, made_by_plugin=made_by_plugin, path=f"volume {document.namespace}/{document.volume_id}"
+        )
     return text
 
 

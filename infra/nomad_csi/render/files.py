@@ -87,8 +87,7 @@ class RenderedPlan(Mapping[str, str]):
 
     def _volume_file(self, volume: model.VolumePlan) -> str:
         document = volumes.desired_document(volume, self._external_ids)
-        created = volume.source if isinstance(volume.source, model.CreatedVolume) else None
-        return documents.volume_file(document, created, templates=self._templates)
+        return documents.volume_file(document, made_by_plugin=volume.made_by_plugin, templates=self._templates)
 
 
 class _Rendered(ItemsView[str, str]):
@@ -166,7 +165,7 @@ def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, st
         if volume.registration.external_id:
             continue
         where = f"external id of {volume.key}"
-        if volume.key not in external_ids and isinstance(volume.source, model.CreatedVolume):
+        if volume.key not in external_ids and volume.made_by_plugin:
             continue
         if volume.key not in external_ids:
             fix = "pass --stack-output with the output of `pulumi stack output --json`"

@@ -23,12 +23,10 @@ def check_job(text: str, wanted: model.PluginJob) -> None:
     _refuse(tuple(_job(jobs.jobs(read.read_job(text, source)), wanted)), source)
 
 
-def check_volume(
-    text: str, wanted: registration.VolumeRegistration, created: model.CreatedVolume | None, path: str
-) -> None:
+def check_volume(text: str, wanted: registration.VolumeRegistration, *, made_by_plugin: bool, path: str) -> None:
     """Do so with the volume file *text*, which is to stand at *path*."""
     source = f"{path}, {_RENDERED}"
-    _refuse(tuple(_volume(read.read_volume(text, source), wanted, created)), source)
+    _refuse(tuple(_volume(read.read_volume(text, source), wanted, made_by_plugin=made_by_plugin)), source)
 
 
 def _refuse(problems: tuple[errors.Problem, ...], source: str) -> None:
@@ -165,12 +163,12 @@ def _secrets(task: jobs.TaskBlock, wanted: model.PluginJob) -> Iterator[errors.P
 
 
 def _volume(
-    found: values.Map, wanted: registration.VolumeRegistration, created: model.CreatedVolume | None
+    found: values.Map, wanted: registration.VolumeRegistration, *, made_by_plugin: bool
 ) -> Iterator[errors.Problem]:
     payload = volume.volume_payload(found)
     yield from _differs("type", jobs.text(found, "type"), "csi")
     texts = {"ID": wanted.volume_id, "Namespace": wanted.namespace, "PluginID": wanted.plugin_id}
-    if created is None:
+    if not made_by_plugin:
         texts["ExternalID"] = wanted.external_id
     for key, value in texts.items():
         yield from _differs(_NAMES[key], payload.get(key), value)

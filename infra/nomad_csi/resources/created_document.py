@@ -12,6 +12,7 @@ from typing import Any
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import created_names, model, registration
 from nomad_csi.resources import created_properties, volume_document
+from nomad_csi.spec import model as spec
 
 _PLACES = ("requiredTopologies", "preferredTopologies")
 
@@ -69,7 +70,7 @@ def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration
 
     Without what becomes of the storage when the volume is removed: who declares that, is also who removes it.
     """
-    zone = planned.source.availability_zone if isinstance(planned.source, model.CreatedVolume) else ""
+    zone = planned.source.availability_zone if isinstance(planned.source, spec.CreateSpec) else None
     own = {
         "capacityMinBytes": document.capacity_min_bytes,
         "capacityMaxBytes": document.capacity_max_bytes,

@@ -221,5 +221,5 @@ def _made(
     return {
         item.key: document.external_id or (volume.external_id if volume else "")
         for item, document, volume in zip(planned, wanted, there, strict=True)
-        if isinstance(item.source, model.EbsVolume | model.EfsFileSystem)
+        if not item.made_by_plugin and item.source
     }

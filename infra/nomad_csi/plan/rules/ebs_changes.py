@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import model
+from nomad_csi.spec import volume
 
 UNDER_WAY = frozenset({"modifying", "optimizing"})
 """States of a modification that the next one must wait for; a volume that is ``optimizing`` has its new size."""
@@ -45,12 +45,12 @@ class Modification:
     """When it began, in UTC: ``2026-11-21 16:44``."""
 
 
-def differs(present: Present, wanted: model.EbsVolume) -> bool:
+def differs(present: Present, wanted: volume.EbsSpec) -> bool:
     """Return whether EC2 would have to modify *present* to make it what is *wanted*."""
     return not _is_replaced(present, wanted) and any(True for _ in _changes(present, wanted))
 
 
-def check(present: Present, wanted: model.EbsVolume, modification: Modification | None, path: str) -> Iterator[Problem]:
+def check(present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str) -> Iterator[Problem]:
     """Yield why EC2 would refuse to make *present* what is *wanted*, for the volume at *path* of the spec."""
     if _is_replaced(present, wanted):
         return  # a new volume, which `protect` guards against
@@ -66,11 +66,11 @@ def check(present: Present, wanted: model.EbsVolume, modification: Modification 
         yield Problem(path=path, got=got, allowed=allowed, fix=fix)
 
 
-def _is_replaced(present: Present, wanted: model.EbsVolume) -> bool:
+def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
     return (present.availability_zone, present.encrypted) != (wanted.availability_zone, wanted.encrypted)
 
 
-def _changes(present: Present, wanted: model.EbsVolume) -> Iterator[str]:
+def _changes(present: Present, wanted: volume.EbsSpec) -> Iterator[str]:
     """Yield each setting that is said and is otherwise: ``size_gib 20 to 40``."""
     for name in ("size_gib", "volume_type", "iops", "throughput_mib_per_s"):
         before, after = getattr(present, name), getattr(wanted, name)
