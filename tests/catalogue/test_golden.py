@@ -149,8 +149,6 @@ def test_each_volume_file_reads_back_as_what_is_sent_to_nomad(folder, plan):
         text = (folder / "expected" / item.file_name).read_text(encoding="utf-8")
         wanted = volumes.payload(item.registration)
         wanted.pop("Secrets", None)
-        if item.made_by_plugin:
-            del wanted["ExternalID"]
 
         assert volume.volume_payload(read.read_volume(text, item.file_name)) == wanted
 

@@ -31,13 +31,11 @@ FOUND = volumes.Volume(
     external_id="vol-1",
     plugin_id="ebs",
     capabilities=(LONE,),
-    fs_type="ext4",
-    has_mount_flags=False,
+    mount_options=registration.MountOptions(fs_type="ext4"),
     context={"tier": "fast"},
     parameters={"type": "gp3"},
     topologies=(HERE, THERE),
-    requested_topologies=(HERE, THERE),
-    preferred_topologies=(),
+    required_topologies=(HERE, THERE),
     schedulable=True,
     controller_required=True,
     claims=(),
@@ -47,6 +45,8 @@ CLAIM = volumes.Claim(
 )
 IN_USE = {"claims": (CLAIM,), "access_mode": "single-node-writer", "attachment_mode": "file-system"}
 GIB = 2**30
+
+HIDDEN = registration.MountOptions(fs_type="ext4", mount_flags=("[REDACTED]",))
 
 
 def judge(wanted=(), found=(), **options):
@@ -127,7 +127,7 @@ def test_order_of_places_means_nothing():
 
 def test_place_of_a_volume_without_one_is_ignored():
     """Nomad answers 200 and drops it."""
-    found = judge(found={"topologies": (), "requested_topologies": ()})
+    found = judge(found={"topologies": (), "required_topologies": ()})
 
     assert (found.kind, found.must_be_sent) == ("ignored", False)
     assert "registered without" in found.differences[0].why
@@ -215,7 +215,7 @@ def test_order_of_capabilities_means_nothing():
     [
         ({"fs_type": "xfs"}, {}),
         ({"fs_type": "ext4", "mount_flags": ("noatime",)}, {}),
-        ({"fs_type": "ext4"}, {"has_mount_flags": True}),
+        ({"fs_type": "ext4"}, {"mount_options": HIDDEN}),
     ],
 )
 def test_mount_options_change_while_the_volume_is_free(options, found):
@@ -233,7 +233,7 @@ def test_hidden_parts_are_named_and_sent():
             "secrets": {"password": CANARY},
             "mount_options": registration.MountOptions(fs_type="ext4", mount_flags=(CANARY,)),
         },
-        {"has_mount_flags": True},
+        {"mount_options": HIDDEN},
     )
 
     assert (found.kind, found.must_be_sent) == ("hidden", True)
@@ -286,7 +286,7 @@ def test_one_more_effective_segment_is_no_difference():
 @pytest.mark.parametrize("requested", [(), (HERE, THERE)])
 def test_requested_places_do_not_count_where_the_effective_ones_are_as_desired(requested):
     """Allocations are placed as desired. Nomad refuses another request, so it is sent as Nomad has it."""
-    held = {"topologies": (HERE,), "requested_topologies": requested}
+    held = {"topologies": (HERE,), "required_topologies": requested}
 
     assert judge({"required_topologies": (HERE,)}, held).kind == "equal"
     sent = volume.as_sent(dataclasses.replace(WANTED, required_topologies=(HERE,)), dataclasses.replace(FOUND, **held))
@@ -314,7 +314,7 @@ def test_secrets_among_parameters_and_context_are_masked():
         ({"clone_id": "vol-2"}, {"clone_id": "vol-1"}, "clone_id"),
         ({"parameters": {}}, {}, "parameters"),
         ({"required_topologies": ()}, {}, "topology_request.required"),
-        ({}, {"topologies": (), "requested_topologies": ()}, "topology_request.required"),
+        ({}, {"topologies": (), "required_topologies": ()}, "topology_request.required"),
         ({"preferred_topologies": (HERE,)}, {"preferred_topologies": (THERE,)}, "topology_request.preferred"),
         ({"external_id": "vol-2"}, {}, "external_id"),
     ],

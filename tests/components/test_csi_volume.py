@@ -27,11 +27,11 @@ def test_csi_volume_asks_the_plugin(cloud):
         lambda: CsiVolume("scratch", SCRATCH | {"capacity_max_gib": 2, "parameters": {"kind": "fast"}}) and None
     )
 
-    assert [f"{made.token} {made.name}" for made in cloud.recorder.made if "index" in made.token] == [
+    assert {f"{made.token} {made.name}" for made in cloud.recorder.made if "index" in made.token} == {
         "nomad-csi:index:CsiVolume scratch",
         "nomad-csi:index:StackIdentity nomad-csi",
         "nomad-csi:index:CreatedVolume scratch",
-    ]
+    }
     assert cloud.inputs("nomad-csi:index:CreatedVolume", "scratch") == {
         "adopt": False,
         "owner": "storage/prod",
@@ -39,13 +39,12 @@ def test_csi_volume_asks_the_plugin(cloud):
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "capacityMaxBytes": 2 * 2**30,
         "capacityMinBytes": 2**30,
-        "mountOptions": {"fsType": "", "mountFlags": []},
+        "mountOptions": {},
         "name": "scratch",
         "namespace": "default",
         "onDestroy": "keep",
         "parameters": {"kind": "fast"},
         "pluginId": "made-up",
-        "requiredTopologies": [],
         "volumeId": "scratch",
     }
 

@@ -1,5 +1,6 @@
 """What programs in other languages see of the package: names and types that a release has promised."""
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.components import resources
 from nomad_csi.provider import hosting
+from nomad_csi.resources import created_properties, plugin_job_properties, volume_properties
 
 GOLDEN = Path(__file__).with_name("schema.json")
 FREE = ("description", "version")
@@ -82,3 +85,18 @@ def test_pulumi_accepts_the_schema(package, tmp_path):
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared"),
+    [
+        (resources.PluginJob, plugin_job_properties.INPUTS),
+        (resources.VolumeRegistration, volume_properties.INPUTS),
+        (resources.CreatedVolume, created_properties.INPUTS),
+    ],
+)
+def test_arguments_of_a_resource_class_are_its_declared_inputs(kind, declared):
+    """One that is not declared would be dropped, and a declared one could not be given."""
+    given = inspect.signature(kind.__init__).parameters.keys() - {"self", "resource_name", "opts"}
+
+    assert given == {resources.in_python(name) for name in declared}

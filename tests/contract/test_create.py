@@ -107,7 +107,7 @@ def test_created_volume_is_what_the_plugin_made(agent, client, wanted):
     assert (found.capacity_bytes, found.capacity_min_bytes, found.capacity_max_bytes) == (2 * MIB, 2 * MIB, 9 * MIB)
     assert (found.context, found.parameters) == ({"tier": "fast"}, {"tier": "fast"})
     assert found.topologies == ({NODE_KEY: "n1"},)
-    assert found.requested_topologies == ()
+    assert found.required_topologies == ()
     assert (found.schedulable, found.controller_required) == (True, True)
     assert created.volume.external_id == found.external_id != ""
     assert (created.volume.capacity_bytes, created.volume.topologies) == (2 * MIB, found.topologies)
@@ -135,7 +135,7 @@ def test_places_and_source_are_kept_as_they_were_asked(client, wanted):
     volume_creation.create(client, document)
     found = volumes.get(client, "default", document.volume_id)
 
-    assert found.requested_topologies == found.preferred_topologies == ({NODE_KEY: "n1"},)
+    assert found.required_topologies == found.preferred_topologies == ({NODE_KEY: "n1"},)
 
 
 def test_created_again_is_the_same_volume(client, wanted):

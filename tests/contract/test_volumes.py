@@ -37,9 +37,9 @@ def test_registration_reads_back_as_it_was_sent(client, fresh, volume, kept):
     assert [(item.access_mode, item.attachment_mode) for item in found.capabilities] == [
         ("multi-node-multi-writer", "file-system")
     ]
-    assert (found.fs_type, found.has_mount_flags) == ("nfs", True)
+    assert (found.mount_options.fs_type, found.has_mount_flags) == ("nfs", True)
     assert (found.context, found.parameters) == ({"encryptInTransit": "true"}, {"p": "1"})
-    assert found.topologies == found.requested_topologies == ({ZONE: "us-east-1a"},)
+    assert found.topologies == found.required_topologies == ({ZONE: "us-east-1a"},)
     assert (found.preferred_topologies, found.claims) == ((), ())
     assert (found.schedulable, found.controller_required) == (True, False)
 

@@ -13,7 +13,7 @@ WRITER = registration.Capability(access_mode="single-node-writer", attachment_mo
 
 def volume(name, **changes):
     """Return a volume of plugin ``aws-ebs0``."""
-    empty = dict.fromkeys(("topologies", "requested_topologies", "preferred_topologies", "claims"), ())
+    empty = dict.fromkeys(("topologies", "claims"), ())
     given = {
         "volume_id": name,
         "namespace": "default",
@@ -21,8 +21,6 @@ def volume(name, **changes):
         "external_id": f"vol-{name}",
         "plugin_id": "aws-ebs0",
         "capabilities": (WRITER,),
-        "fs_type": "",
-        "has_mount_flags": False,
         "context": {},
         "parameters": {},
         "schedulable": True,

@@ -83,7 +83,7 @@ def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
 def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(held, changes, command):
     """Growing has to be asked for."""
     size = {"capacity_min_bytes": 2**30, "capacity_max_bytes": 2**39}
-    made = dataclasses.replace(held, requested_topologies=WANTED.required_topologies, **size)
+    made = dataclasses.replace(held, required_topologies=WANTED.required_topologies, **size)
 
     [finding] = verdicts.judge_volume(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
 
@@ -107,8 +107,11 @@ def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(hel
             {"topologies": ()},
             ("topologies-differs", f"topologies {ZONE}=eu-west-1a", "anywhere"),
         ),
-        ({"fs_type": ""}, ("fs-type-differs", "fs type ext4", "none")),
-        ({"has_mount_flags": True}, ("mount-flags-differs", "mount flags none", "[redacted]")),
+        ({"mount_options": registration.MountOptions()}, ("fs-type-differs", "fs type ext4", "none")),
+        (
+            {"mount_options": registration.MountOptions(fs_type="ext4", mount_flags=("[REDACTED]",))},
+            ("mount-flags-differs", "mount flags none", "[redacted]"),
+        ),
         ({"context": {"share": "/x"}}, ("context-differs", "context as planned", "share added")),
         ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as planned", "type added")),
     ],
@@ -124,7 +127,11 @@ def test_each_difference_is_a_finding(held, changes, line):
 @pytest.mark.parametrize(
     ("held_changes", "wanted", "advice"),
     [
-        ({"fs_type": "xfs"}, {}, "`pulumi up` or `nomad-csi register` changes it in place"),
+        (
+            {"mount_options": registration.MountOptions(fs_type="xfs")},
+            {},
+            "`pulumi up` or `nomad-csi register` changes it in place",
+        ),
         (
             {"name": "x"},
             {},
@@ -160,7 +167,7 @@ def test_order_of_capabilities_and_places_does_not_count(held):
     places = ({ZONE: "eu-west-1b"}, {ZONE: "eu-west-1a"})
     wanted = dataclasses.replace(WANTED, capabilities=(WRITER, block), required_topologies=places)
 
-    turned = dataclasses.replace(held, capabilities=(block, WRITER), requested_topologies=places[::-1])
+    turned = dataclasses.replace(held, capabilities=(block, WRITER), required_topologies=places[::-1])
 
     assert verdicts.judge_volume(wanted, turned).verdict == "ok"
 
@@ -193,7 +200,7 @@ def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, no
 def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
     """Neither was planned, and both are the plugin's answer."""
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
-    made = dataclasses.replace(held, context={"path": "/x"}, requested_topologies=(), capacity_min_bytes=2**30)
+    made = dataclasses.replace(held, context={"path": "/x"}, required_topologies=(), capacity_min_bytes=2**30)
 
     verdict = verdicts.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
 
@@ -202,7 +209,7 @@ def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
 
 def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
     """Another version of the driver says the same zone under another key."""
-    made = dataclasses.replace(held, requested_topologies=({"zone": "eu-west-1a"},), capacity_min_bytes=2**30)
+    made = dataclasses.replace(held, required_topologies=({"zone": "eu-west-1a"},), capacity_min_bytes=2**30)
 
     wanted = dataclasses.replace(WANTED, capacity_min_bytes=2**30)
 
@@ -212,7 +219,7 @@ def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
 def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
     """What Nomad once asked the plugin for is compared with what is asked for now."""
     there = ({ZONE: "eu-west-1b"},)
-    made = dataclasses.replace(held, topologies=there, requested_topologies=there, capacity_min_bytes=2**30)
+    made = dataclasses.replace(held, topologies=there, required_topologies=there, capacity_min_bytes=2**30)
 
     verdict = verdicts.judge_volume(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
 
@@ -224,7 +231,9 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
 
 def test_unschedulable_volume_that_differs_differs(held):
     """A healthy plugin would not make it the one that is planned."""
-    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, schedulable=False, fs_type="xfs"))
+    verdict = verdicts.judge_volume(
+        WANTED, dataclasses.replace(held, schedulable=False, mount_options=registration.MountOptions(fs_type="xfs"))
+    )
 
     assert verdict.verdict == "differs"
     assert [finding.code for finding in verdict.findings] == ["fs-type-differs", "volume-unschedulable"]
@@ -238,7 +247,7 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     wanted = dataclasses.replace(WANTED, required_topologies=(place,))
 
     verdict = verdicts.judge_volume(
-        wanted, dataclasses.replace(held, topologies=(place,), requested_topologies=(place,)), served_by
+        wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by
     )
 
     assert [finding.code for finding in verdict.findings] == ["volume-out-of-reach"]

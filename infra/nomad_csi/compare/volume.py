@@ -48,8 +48,8 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
     if actual is None:
         return desired
     required, preferred = desired.required_topologies, desired.preferred_topologies
-    if any(places.same(required, held) for held in (actual.requested_topologies, actual.topologies)):
-        required = actual.requested_topologies
+    if any(places.same(required, held) for held in (actual.required_topologies, actual.topologies)):
+        required = actual.required_topologies
     if not preferred or places.same(preferred, actual.preferred_topologies):
         preferred = actual.preferred_topologies
     return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred)
@@ -57,27 +57,13 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
 
 def as_registered(document: VolumeRegistration) -> Volume:
     """Return what Nomad holds after *document* was registered for the first time; nothing claims it."""
+    own = {item.name: getattr(document, item.name) for item in dataclasses.fields(document)}
     return Volume(
-        volume_id=document.volume_id,
-        namespace=document.namespace,
-        name=document.name,
-        external_id=document.external_id,
-        plugin_id=document.plugin_id,
-        capabilities=document.capabilities,
-        fs_type=document.mount_options.fs_type,
-        has_mount_flags=bool(document.mount_options.mount_flags),
-        context=document.context,
-        parameters=document.parameters,
+        **own | {"secrets": {}},
         topologies=document.required_topologies,
-        requested_topologies=document.required_topologies,
-        preferred_topologies=document.preferred_topologies,
         schedulable=True,
         controller_required=False,
         claims=(),
-        capacity_min_bytes=document.capacity_min_bytes,
-        capacity_max_bytes=document.capacity_max_bytes,
-        clone_id=document.clone_id,
-        snapshot_id=document.snapshot_id,
     )
 
 
@@ -132,7 +118,7 @@ class _Rules:
         why, effect, requested = (
             "Nomad never changes where a volume can be attached",
             _REPLACED,
-            actual.requested_topologies,
+            actual.required_topologies,
         )
         if not (actual.topologies or is_made):
             why, effect = "Nomad accepts it and leaves it out, because the volume was registered without", _KEPT
@@ -159,7 +145,7 @@ class _Rules:
     def _mount_options(self) -> Iterator[Difference]:
         options, actual = self._desired.mount_options, self._actual
         flags = (REDACTED if has_flags else "" for has_flags in (options.mount_flags, actual.has_mount_flags))
-        for name, given, held in (("fs_type", options.fs_type, actual.fs_type), ("mount_flags", *flags)):
+        for name, given, held in (("fs_type", options.fs_type, actual.mount_options.fs_type), ("mount_flags", *flags)):
             field = f"mount_options.{name}"
             if given != held and actual.claims:
                 yield _refused(field, given, held, "the volume is in use", "stop the jobs that claim it first")

@@ -69,16 +69,12 @@ class CsiVolume(program.Component):
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
 
     def _created(self, name: str, plan: model.VolumePlan, args: CsiVolumeArgs) -> resources.CreatedVolume:
-        create, wanted = plan.source, plan.registration
+        create = plan.source
         assert isinstance(create, spec.CreateSpec)  # noqa: S101  # the document above has a create part
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,
             **volume.document_inputs(self, plan, plugin_id, args),
-            capacity_min_bytes=wanted.capacity_min_bytes,
-            capacity_max_bytes=wanted.capacity_max_bytes or None,
-            clone_id=wanted.clone_id or None,
-            snapshot_id=wanted.snapshot_id or None,
             availability_zone=create.availability_zone,
             on_destroy=create.on_destroy,
             deletion=_deletion(create.deletion),
@@ -86,7 +82,7 @@ class CsiVolume(program.Component):
         )
         if args.get("render_to"):
             path = f"{args['render_to']}/{plan.file_name}"
-            content = _file(wanted, plugin_id, args.get("templates"))
+            content = _file(plan.registration, plugin_id, args.get("templates"))
             resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
         return made
 

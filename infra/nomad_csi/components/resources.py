@@ -5,21 +5,14 @@ Property names inside are those on the wire, or as Python writes them: ``accessM
 maps are the operator's, and stay.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
 
-_RECORD_NAMES = {
-    "access_mode": "accessMode",
-    "attachment_mode": "attachmentMode",
-    "fs_type": "fsType",
-    "mount_flags": "mountFlags",
-    "aws_region": "awsRegion",
-    "accept_unguarded": "acceptUnguarded",
-    "skip_final_snapshot": "skipFinalSnapshot",
-}
-"""Names inside volumes as ``pulumi import`` writes them in Python, and as they are on the wire."""
+from nomad_csi.resources import created_properties, plugin_job_properties, volume_properties
+from nomad_csi.resources.frame import properties
 
 
 class Provider(pulumi.ProviderResource):
@@ -92,9 +85,7 @@ class PluginJob(pulumi.CustomResource):
         *plugin_jobs*, the ids of all jobs of its plugin, runs that plugin where it would. Another type of the job,
         which Nomad does not change in place, is refused unless *replace_for_type* is true.
         """
-        inputs: dict[str, Any] = {"jobId": job_id, "hcl": hcl, "namespace": namespace, "owner": owner, "adopt": adopt}
-        inputs |= {"ownerId": owner_id, "minimumNomad": minimum_nomad, "pluginJobs": plugin_jobs}
-        inputs |= {"replaceForType": replace_for_type}
+        inputs = _inputs(plugin_job_properties.INPUTS, locals())
         outputs = {"jobModifyIndex": None, "version": None, "driftType": None, "cluster": None}
         super().__init__("nomad-csi:index:PluginJob", resource_name, inputs | outputs, opts)
 
@@ -165,24 +156,7 @@ class VolumeRegistration(pulumi.CustomResource):
         One of that id that differs, or is another owner's, is taken over only when *adopt* is true. With *protect*, a
         change is refused by which the id would stand for other data; *storage* is what the program knows of that.
         """
-        inputs = {
-            "volumeId": volume_id,
-            "namespace": namespace,
-            "name": name,
-            "externalId": external_id,
-            "pluginId": plugin_id,
-            "capabilities": [_on_the_wire(capability) for capability in capabilities],
-            "mountOptions": _on_the_wire(mount_options) if mount_options is not None else None,
-            "requiredTopologies": required_topologies,
-            "parameters": parameters,
-            "context": context,
-            "secrets": pulumi.Output.secret(secrets) if secrets else None,
-            "owner": owner,
-            "ownerId": owner_id,
-            "adopt": adopt,
-            "protect": protect,
-            "storage": storage,
-        }
+        inputs = _inputs(volume_properties.INPUTS, locals())
         outputs = dict.fromkeys(("controllerRequired", "cluster", "marked"))
         super().__init__("nomad-csi:index:VolumeRegistration", resource_name, inputs | outputs, opts)
 
@@ -223,28 +197,7 @@ class CreatedVolume(pulumi.CustomResource):
         or replaced, its storage stays, or goes with all data: *on_destroy* ``keep`` or ``delete``, *deletion* says how.
         While *availability_zone* stays, another topology key replaces nothing.
         """
-        inputs = {
-            "volumeId": volume_id,
-            "namespace": namespace,
-            "name": name,
-            "pluginId": plugin_id,
-            "capabilities": [_on_the_wire(capability) for capability in capabilities],
-            "mountOptions": _on_the_wire(mount_options) if mount_options is not None else None,
-            "requiredTopologies": required_topologies,
-            "preferredTopologies": preferred_topologies,
-            "parameters": parameters,
-            "secrets": pulumi.Output.secret(secrets) if secrets else None,
-            "capacityMinBytes": capacity_min_bytes,
-            "capacityMaxBytes": capacity_max_bytes,
-            "cloneId": clone_id,
-            "snapshotId": snapshot_id,
-            "onDestroy": on_destroy,
-            "deletion": _on_the_wire(deletion) if deletion is not None else None,
-            "availabilityZone": availability_zone,
-            "owner": owner,
-            "ownerId": owner_id,
-            "adopt": adopt,
-        }
+        inputs = _inputs(created_properties.INPUTS, locals())
         outputs = dict.fromkeys(("externalId", "capacityBytes", "context", "topologies", "cluster", "marked"))
         super().__init__("nomad-csi:index:CreatedVolume", resource_name, inputs | outputs, opts)
 
@@ -281,5 +234,25 @@ class RenderedFile(pulumi.CustomResource):
         return pulumi.get(self, "path")
 
 
-def _on_the_wire(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {_RECORD_NAMES.get(name, name): value for name, value in record.items()}
+def _inputs(declared: Mapping[str, properties.Property], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs that are *declared*, out of *arguments* with the same names as Python writes them."""
+    return {name: _input(item, arguments[in_python(name)]) for name, item in declared.items()}
+
+
+def _input(declared: properties.Property, value: Any) -> Any:
+    is_given = isinstance(value, pulumi.Output) or bool(value)
+    if declared.secret:
+        return pulumi.Output.secret(value) if is_given else None
+    if not is_given or isinstance(value, pulumi.Output):
+        return value
+    if declared.kind == "record":
+        names = {in_python(name): name for name in declared.fields}
+        return {names.get(name, name): item for name, item in value.items()}
+    if declared.kind == "list" and declared.item:
+        return [_input(declared.item, item) for item in value]
+    return value
+
+
+def in_python(name: str) -> str:
+    """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
+    return re.sub(r"(?=[A-Z])", "_", name).lower()

@@ -1,12 +1,13 @@
 """What every volume component does with its plan: the arguments they share, the registration, the volume file."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
 from nomad_csi.components import arguments, identity, resources
-from nomad_csi.plan import model, volumes
+from nomad_csi.plan import model, volume_forms, volumes
 from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
 
@@ -89,9 +90,7 @@ def register(  # noqa: PLR0917  # called by our own components only
     child = pulumi.ResourceOptions(parent=component)
     registration = resources.VolumeRegistration(
         name,
-        external_id=external_id,
-        context=dict(plan.registration.context),
-        **document_inputs(component, plan, plugin_id, args),
+        **document_inputs(component, plan, plugin_id, args) | {"external_id": external_id},
         protect=plan.protect,
         storage={
             "location": location,
@@ -116,21 +115,16 @@ def document_inputs(
 
     What may be secret comes from *args*: the plan has placeholders for it.
     """
-    document = plan.registration
-    return {
-        "volume_id": document.volume_id,
-        "namespace": document.namespace,
-        "name": document.name,
+    options = plan.registration.mount_options
+    document = dataclasses.replace(
+        plan.registration, mount_options=dataclasses.replace(options, mount_flags=()), secrets={}
+    )
+    written = volume_forms.write(document, "property")
+    flags = list((args.get("mount_options") or {}).get("mount_flags") or ())
+    mount = written.pop("mountOptions", {}) | ({"mountFlags": flags} if flags else {})
+    return {resources.in_python(name): value for name, value in written.items()} | {
         "plugin_id": plugin_id,
-        "capabilities": [
-            {"accessMode": mode.access_mode, "attachmentMode": mode.attachment_mode} for mode in document.capabilities
-        ],
-        "mount_options": {
-            "fsType": document.mount_options.fs_type,
-            "mountFlags": list((args.get("mount_options") or {}).get("mount_flags") or ()),
-        },
-        "required_topologies": [{"segments": dict(segments)} for segments in document.required_topologies],
-        "parameters": dict(document.parameters),
+        "mount_options": mount,
         "secrets": args.get("secrets"),
         "owner": arguments.owner(),
         "owner_id": identity.stack_id(component),

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from nomad_csi.hcl import values
+from nomad_csi.plan import volume_forms
 
 _NAMES = {
     "Affinities": "affinity", "Artifacts": "artifact", "Constraints": "constraint", "CSIPluginConfig": "csi_plugin",
@@ -38,17 +39,7 @@ _SERVER_MANAGED = frozenset(
     }
 )  # fmt: skip
 
-_VOLUME_TEXTS = {
-    "ID": "id",
-    "Name": "name",
-    "Namespace": "namespace",
-    "ExternalID": "external_id",
-    "PluginID": "plugin_id",
-    "SnapshotID": "snapshot_id",
-    "CloneID": "clone_id",
-}
-_VOLUME_MAPS = {"Secrets": "secrets", "Parameters": "parameters", "Context": "context"}
-_CAPACITIES = {"RequestedCapacityMin": "capacity_min", "RequestedCapacityMax": "capacity_max"}
+_VOLUME_NAMES = volume_forms.names("api", "file", "text", "map", "bytes")
 
 
 def job(content: values.Map) -> values.Map | None:
@@ -113,10 +104,9 @@ def _in_files(name: str) -> str:
 
 def _volume(found: values.Map) -> values.Map:
     content = values.Map(found.line, [("type", "csi", found.line)])
-    for names in (_VOLUME_TEXTS, _VOLUME_MAPS, _CAPACITIES):
-        for name, key in names.items():
-            if found.get(name):
-                content.put(key, found[name], found.at(name))
+    for name, key in _VOLUME_NAMES.items():
+        if found.get(name):
+            content.put(key, found[name], found.at(name))
     capabilities = found.get("RequestedCapabilities")
     if isinstance(capabilities, values.Items):
         content.put("capability", _value("RequestedCapabilities", capabilities), found.at("RequestedCapabilities"))

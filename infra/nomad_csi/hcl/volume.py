@@ -12,19 +12,12 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import read
+from nomad_csi.plan import volume_forms
 
-_TEXTS = {
-    "id": "ID",
-    "name": "Name",
-    "namespace": "Namespace",
-    "external_id": "ExternalID",
-    "plugin_id": "PluginID",
-    "snapshot_id": "SnapshotID",
-    "clone_id": "CloneID",
-}
-_MAPS = {"secrets": "Secrets", "parameters": "Parameters", "context": "Context"}
-_CAPACITIES = {"capacity_min": "RequestedCapacityMin", "capacity_max": "RequestedCapacityMax"}
-_CAPABILITY = {"access_mode": "AccessMode", "attachment_mode": "AttachmentMode"}
+_TEXTS = volume_forms.names("file", "api", "text")
+_MAPS = volume_forms.names("file", "api", "map")
+_CAPACITIES = volume_forms.names("file", "api", "bytes")
+_CAPABILITY = volume_forms.capability_names("file", "api")
 _SIZE = re.compile(r"(?P<number>[0-9.,]+)\s*(?:(?P<prefix>[kmgtpe])(?P<binary>i?))?b?\s*", re.IGNORECASE)
 _PREFIXES = "kmgtpe"
 _CAPACITY_LIMIT = 2**63

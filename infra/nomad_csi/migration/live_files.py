@@ -134,7 +134,7 @@ def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
     key = f"{volume.namespace}/{volume.volume_id}"
     name = f"volume {key}"
     payload = volumes.payload(volume.registration())
-    if not volume.requested_topologies and volume.topologies:
+    if not volume.required_topologies and volume.topologies:
         payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
         text = "registered without a topology_request: its places are what the plugin says; Nomad ignores added ones"
         remarks.add("note", name, 0, text)

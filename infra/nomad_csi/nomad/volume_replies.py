@@ -9,35 +9,20 @@ from typing import Literal
 
 from nomad_csi.nomad.http import replies
 from nomad_csi.nomad.records.volumes import Claim, ListedVolume, Volume
-from nomad_csi.plan import registration
+from nomad_csi.plan import volume_forms
 
 
 def volume(item: replies.ReplyObject) -> Volume:
     """Return the volume that ``GET /v1/volume/csi/:id`` shows, or the reply to a creation."""
-    mount = replies.table(item, "MountOptions")
-    requested = replies.table(item, "RequestedTopologies")
+    for name in ("ID", "Namespace"):
+        replies.required(item, name)
     return Volume(
-        volume_id=replies.required(item, "ID"),
-        namespace=replies.required(item, "Namespace"),
-        name=replies.text(item, "Name"),
-        external_id=replies.text(item, "ExternalID"),
-        plugin_id=replies.text(item, "PluginID"),
-        capabilities=_capabilities(item),
-        fs_type=replies.text(mount, "FSType"),
-        has_mount_flags=bool(replies.strings(mount, "MountFlags")),
-        context=replies.texts(item, "Context"),
-        parameters=replies.texts(item, "Parameters"),
+        **volume_forms.values(item, "api", replies),
         topologies=_segments(item, "Topologies"),
-        requested_topologies=_segments(requested, "Required"),
-        preferred_topologies=_segments(requested, "Preferred"),
         schedulable=replies.flag(item, "Schedulable"),
         controller_required=replies.flag(item, "ControllerRequired"),
         claims=tuple(_claims(item)),
         capacity_bytes=replies.number(item, "Capacity"),
-        capacity_min_bytes=replies.number(item, "RequestedCapacityMin"),
-        capacity_max_bytes=replies.number(item, "RequestedCapacityMax"),
-        clone_id=replies.text(item, "CloneID"),
-        snapshot_id=replies.text(item, "SnapshotID"),
         create_index=replies.number(item, "CreateIndex"),
         access_mode=replies.text(item, "AccessMode"),
         attachment_mode=replies.text(item, "AttachmentMode"),
@@ -57,16 +42,6 @@ def listed(item: replies.ReplyObject) -> ListedVolume:
         readers=replies.number(item, "CurrentReaders"),
         writers=replies.number(item, "CurrentWriters"),
         controller_required=replies.flag(item, "ControllerRequired"),
-    )
-
-
-def _capabilities(item: replies.ReplyObject) -> tuple[registration.Capability, ...]:
-    return tuple(
-        registration.Capability(
-            access_mode=replies.text(capability, "AccessMode"),
-            attachment_mode=replies.text(capability, "AttachmentMode"),
-        )
-        for capability in replies.rows(item, "RequestedCapabilities")
     )
 
 

@@ -6,14 +6,14 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.nomad import volume_replies
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import volumes as records
-from nomad_csi.plan import registration
+from nomad_csi.plan import registration, volume_forms
 
 REGISTER_TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
@@ -32,34 +32,7 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
     Always with ``MountOptions``: without it, a volume in use cannot be registered again even if it never had any.
     Without the fields that the server manages: it would store them, and could neither show nor drop the volume again.
     """
-    mount = document.mount_options
-    return {
-        "ID": document.volume_id,
-        "Namespace": document.namespace,
-        "Name": document.name,
-        "ExternalID": document.external_id,
-        "PluginID": document.plugin_id,
-        "RequestedCapabilities": [
-            {"AccessMode": item.access_mode, "AttachmentMode": item.attachment_mode} for item in document.capabilities
-        ],
-        "MountOptions": _without_empty({"FSType": mount.fs_type, "MountFlags": list(mount.mount_flags)}),
-    } | _without_empty(
-        {
-            "RequestedTopologies": _without_empty(
-                {
-                    "Required": _segments(document.required_topologies),
-                    "Preferred": _segments(document.preferred_topologies),
-                }
-            ),
-            "Parameters": dict(document.parameters),
-            "Context": dict(document.context),
-            "Secrets": dict(document.secrets),
-            "CloneID": document.clone_id,
-            "SnapshotID": document.snapshot_id,
-            "RequestedCapacityMin": document.capacity_min_bytes,
-            "RequestedCapacityMax": document.capacity_max_bytes,
-        }
-    )
+    return {"MountOptions": {}} | volume_forms.write(document, "api")
 
 
 def register(
@@ -138,11 +111,3 @@ def _register(
 
 def _namespace(document: registration.VolumeRegistration) -> str:
     return document.namespace
-
-
-def _segments(places: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
-    return [{"Segments": dict(segments)} for segments in places]
-
-
-def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value}

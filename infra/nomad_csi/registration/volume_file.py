@@ -8,7 +8,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import files, source, volume
-from nomad_csi.plan import registration
+from nomad_csi.plan import registration, volume_forms
 from nomad_csi.spec import access, encrypted, names
 
 _NEEDS_SECRETS = re.compile(r"^# Its secrets \(([^)]*)\) are sent with the registration", re.MULTILINE)
@@ -66,32 +66,12 @@ def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
 def _document(
     payload: Mapping[str, Any], namespace: str, hidden_flags: tuple[str, ...]
 ) -> registration.VolumeRegistration:
-    mount = payload.get("MountOptions", {})
-    places = payload.get("RequestedTopologies", {})
-    return registration.VolumeRegistration(
-        volume_id=payload.get("ID", ""),
-        namespace=payload.get("Namespace") or namespace,
-        name=payload.get("Name", ""),
-        external_id=payload.get("ExternalID", ""),
-        plugin_id=payload.get("PluginID", ""),
-        capabilities=tuple(
-            registration.Capability(
-                access_mode=item.get("AccessMode", ""), attachment_mode=item.get("AttachmentMode", "")
-            )
-            for item in payload.get("RequestedCapabilities", ())
-        ),
-        mount_options=registration.MountOptions(
-            fs_type=mount.get("FSType", ""), mount_flags=(*mount.get("MountFlags", ()), *hidden_flags)
-        ),
-        required_topologies=tuple(item["Segments"] for item in places.get("Required", ())),
-        preferred_topologies=tuple(item["Segments"] for item in places.get("Preferred", ())),
-        parameters=payload.get("Parameters", {}),
-        context=payload.get("Context", {}),
-        secrets=payload.get("Secrets", {}),
-        clone_id=payload.get("CloneID", ""),
-        snapshot_id=payload.get("SnapshotID", ""),
-        capacity_min_bytes=payload.get("RequestedCapacityMin", 0),
-        capacity_max_bytes=payload.get("RequestedCapacityMax", 0),
+    document = volume_forms.read(payload, "api")
+    options = document.mount_options
+    return replace(
+        document,
+        namespace=document.namespace or namespace,
+        mount_options=replace(options, mount_flags=(*options.mount_flags, *hidden_flags)),
     )
 
 

@@ -45,23 +45,15 @@ def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) ->
         wanted,
         name=found.name,
         external_id=found.external_id,
-        required_topologies=found.requested_topologies,
+        required_topologies=found.required_topologies,
         preferred_topologies=found.preferred_topologies,
     )
 
 
 def of_volume(volume: volumes.Volume) -> dict[str, Any]:
     """Return the inputs that describe what Nomad holds, without secrets and mount flags: every read redacts them."""
-    own: dict[str, Any] = {
-        "name": created_names.readable_part(volume.name),
-        "preferredTopologies": volume_document.topologies(volume.preferred_topologies),
-        "capacityMinBytes": volume.capacity_min_bytes,
-        "capacityMaxBytes": volume.capacity_max_bytes,
-        "cloneId": volume.clone_id,
-        "snapshotId": volume.snapshot_id,
-    }
-    whole = volume_document.to_inputs(volume.registration()) | own
-    return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS and value})
+    whole = volume_document.to_inputs(volume.registration()) | {"name": created_names.readable_part(volume.name)}
+    return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS})
 
 
 def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
@@ -72,10 +64,6 @@ def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration
     """
     zone = planned.source.availability_zone if isinstance(planned.source, spec.CreateSpec) else None
     own = {
-        "capacityMinBytes": document.capacity_min_bytes,
-        "capacityMaxBytes": document.capacity_max_bytes,
-        "cloneId": document.clone_id,
-        "snapshotId": document.snapshot_id,
         "availabilityZone": zone,
         "owner": owner,
         "adopt": planned.adopt,

@@ -169,13 +169,10 @@ def old_document(found: volumes.Volume, recorded: Mapping[str, Any]) -> registra
     flags = tuple(recorded.get("mountOptions", {}).get("mountFlags", ())) if found.has_mount_flags else ()
     return dataclasses.replace(
         found.registration(),
-        mount_options=registration.MountOptions(fs_type=found.fs_type, mount_flags=flags),
-        required_topologies=found.topologies or found.requested_topologies,
+        mount_options=dataclasses.replace(found.mount_options, mount_flags=flags),
+        required_topologies=found.topologies or found.required_topologies,
+        preferred_topologies=(),
         secrets=recorded.get("secrets", {}),
-        clone_id=found.clone_id,
-        snapshot_id=found.snapshot_id,
-        capacity_min_bytes=found.capacity_min_bytes,
-        capacity_max_bytes=found.capacity_max_bytes,
     )
 
 

@@ -217,7 +217,8 @@ def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedV
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
-    shown = volume_document.to_inputs(volume.registration())
+    whole = volume_document.to_inputs(volume.registration())
+    shown = {name: value for name, value in whole.items() if name in volume_properties.INPUTS}
     live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
     if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
         live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}

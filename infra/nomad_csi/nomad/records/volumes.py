@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from nomad_csi.plan import registration
@@ -39,31 +39,11 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Volume:
-    """A volume as Nomad holds it."""
-
-    volume_id: str
-    namespace: str
-    name: str
-    external_id: str
-    plugin_id: str
-    capabilities: tuple[registration.Capability, ...]
-
-    fs_type: str
-    has_mount_flags: bool
-    """Whether mount flags are stored. Which ones, Nomad does not show."""
-
-    context: Mapping[str, str]
-    parameters: Mapping[str, str]
+class Volume(registration.VolumeRegistration):
+    """A volume as Nomad holds it: its document, with mount flags redacted and without secrets, and what Nomad adds."""
 
     topologies: tuple[Mapping[str, str], ...]
     """Segments of each place where the scheduler may use it; empty: anywhere."""
-
-    requested_topologies: tuple[Mapping[str, str], ...]
-    """Segments of the required places as they were registered."""
-
-    preferred_topologies: tuple[Mapping[str, str], ...]
-    """Segments of the preferred places; they count when a volume is made, not when it is registered."""
 
     schedulable: bool
     """Whether enough plugin instances are healthy in Nomad's eyes."""
@@ -76,14 +56,6 @@ class Volume:
     capacity_bytes: int = 0
     """What the plugin said when it made or grew the volume; 0 for a volume that was only registered."""
 
-    capacity_min_bytes: int = 0
-    capacity_max_bytes: int = 0
-    """The size that was asked for last; 0: not asked."""
-
-    clone_id: str = ""
-    snapshot_id: str = ""
-    """What the volume was made from; empty: from nothing."""
-
     create_index: int = 0
     """Nomad's index of its first registration: another one after it was deregistered and registered again."""
 
@@ -91,20 +63,16 @@ class Volume:
     attachment_mode: str = ""
     """How it is used at this moment; empty while nothing claims it."""
 
+    @property
+    def has_mount_flags(self) -> bool:
+        """Whether mount flags are stored. Which ones, Nomad does not show."""
+        return bool(self.mount_options.mount_flags)
+
     def registration(self) -> registration.VolumeRegistration:
         """Return its document, without secrets and mount flags: every read redacts them."""
-        return registration.VolumeRegistration(
-            volume_id=self.volume_id,
-            namespace=self.namespace,
-            name=self.name,
-            external_id=self.external_id,
-            plugin_id=self.plugin_id,
-            capabilities=tuple(self.capabilities),
-            mount_options=registration.MountOptions(fs_type=self.fs_type),
-            required_topologies=tuple(self.requested_topologies),
-            parameters=self.parameters,
-            context=self.context,
-        )
+        own = {item.name: getattr(self, item.name) for item in fields(registration.VolumeRegistration)}
+        options = registration.MountOptions(fs_type=self.mount_options.fs_type)
+        return registration.VolumeRegistration(**own | {"mount_options": options, "secrets": {}})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,179 @@
+"""
+The forms of a volume's document: a volume file, Nomad's JSON, and the inputs of a Pulumi resource.
+
+Their names are declared on the fields of `registration`, once for all forms.
+"""
+
+import functools
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, Literal, Protocol
+
+from nomad_csi.plan import registration
+
+Form = Literal["file", "api", "property"]
+Kind = Literal["text", "texts", "map", "bytes", "places", "capabilities"]
+
+_KINDS: Mapping[Any, Kind] = {
+    str: "text",
+    tuple[str, ...]: "texts",
+    Mapping[str, str]: "map",
+    int: "bytes",
+    tuple[Mapping[str, str], ...]: "places",
+    tuple[registration.Capability, ...]: "capabilities",
+}
+_SEGMENTS = {"api": "Segments", "property": "segments"}
+_CAPABILITY = {item.name: item.metadata for item in fields(registration.Capability)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentField:
+    """A field of the document, and what each form calls it; a dot stands for what is nested."""
+
+    attribute: str
+    """Such as ``mount_options.fs_type``."""
+
+    kind: Kind
+    file: str
+    api: str
+    property: str
+
+    @functools.cached_property
+    def value(self) -> Callable[[registration.VolumeRegistration], Any]:
+        """The function that takes the field's value from a document."""
+        return attrgetter(self.attribute)
+
+    @functools.cached_property
+    def paths(self) -> Mapping[str, tuple[list[str], str]]:
+        """The objects on the way to the field, and its key in the last of them, by form."""
+        split = {form: getattr(self, form).split(".") for form in typing.get_args(Form)}
+        return {form: (way[:-1], way[-1]) for form, way in split.items()}
+
+
+class _Reader(Protocol):
+    """How values are taken from the objects of a form: what is absent is the empty value of its type."""
+
+    def text(self, node: Any, key: str, /) -> str: ...
+    def strings(self, node: Any, key: str, /) -> tuple[str, ...]: ...
+    def texts(self, node: Any, key: str, /) -> Mapping[str, str]: ...
+    def number(self, node: Any, key: str, /) -> int: ...
+    def table(self, node: Any, key: str, /) -> Any: ...
+    def rows(self, node: Any, key: str, /) -> Iterable[Any]: ...
+
+
+class _Checked:
+    """Of objects that were checked before."""
+
+    def text(self, node: Any, key: str, /) -> str:
+        return str(node.get(key, ""))
+
+    def strings(self, node: Any, key: str, /) -> tuple[str, ...]:
+        return tuple(node.get(key, ()))
+
+    def texts(self, node: Any, key: str, /) -> Mapping[str, str]:
+        found: Mapping[str, str] = node.get(key, {})
+        return found
+
+    def number(self, node: Any, key: str, /) -> int:
+        return int(node.get(key, 0))
+
+    def table(self, node: Any, key: str, /) -> Any:
+        return node.get(key, {})
+
+    def rows(self, node: Any, key: str, /) -> Iterable[Any]:
+        return tuple(node.get(key, ()))
+
+
+def _declared(kind: type, names: Mapping[str, str], attribute: str = "") -> Iterable[DocumentField]:
+    hints = typing.get_type_hints(kind)
+    for item in fields(kind):
+        if not item.metadata:
+            continue
+        path = {form: f"{names[form]}{name}" for form, name in item.metadata.items()}
+        if hints[item.name] is registration.MountOptions:
+            inner = {form: f"{name}." for form, name in path.items()}
+            yield from _declared(registration.MountOptions, inner, f"{item.name}.")
+        else:
+            yield DocumentField(attribute=f"{attribute}{item.name}", kind=_KINDS[hints[item.name]], **path)
+
+
+FIELDS = tuple(_declared(registration.VolumeRegistration, {"file": "", "api": "", "property": ""}))
+"""All fields that have a form; the others are our own."""
+
+
+def names(source: Form, target: Form, *kinds: Kind) -> dict[str, str]:
+    """Return the names in *target* of the fields of these *kinds*, by those in *source*; not what is nested."""
+    return {
+        getattr(item, source): getattr(item, target)
+        for item in FIELDS
+        if item.kind in kinds and "." not in item.attribute
+    }
+
+
+def capability_names(source: Form, target: Form) -> dict[str, str]:
+    """Return the same of a capability."""
+    return {item[source]: item[target] for item in _CAPABILITY.values()}
+
+
+def values(tree: Any, form: Form, reader: _Reader | None = None) -> dict[str, Any]:
+    """Return what *tree*, a document in *form*, gives the fields of a `registration.VolumeRegistration`."""
+    reader = reader or _Checked()
+    found: dict[str, Any] = {}
+    mount: dict[str, Any] = {}
+    for item in FIELDS:
+        way, key = item.paths[form]
+        node = functools.reduce(reader.table, way, tree)
+        inside, _, attribute = item.attribute.rpartition(".")
+        (mount if inside else found)[attribute] = _read(item.kind, node, key, form, reader)
+    return found | {"mount_options": registration.MountOptions(**mount)}
+
+
+def read(tree: Any, form: Form) -> registration.VolumeRegistration:
+    """Return the document that *tree* is in *form*."""
+    return registration.VolumeRegistration(**values(tree, form))
+
+
+def write(document: registration.VolumeRegistration, form: Form) -> dict[str, Any]:
+    """Return *document* in *form*, without what is empty."""
+    tree: dict[str, Any] = {}
+    for item in FIELDS:
+        if value := item.value(document):
+            way, key = item.paths[form]
+            node = functools.reduce(lambda inside, name: inside.setdefault(name, {}), way, tree)
+            node[key] = _written(item.kind, value, form)
+    return tree
+
+
+def _read(kind: Kind, node: Any, key: str, form: Form, reader: _Reader) -> Any:  # a line for each kind
+    match kind:
+        case "text":
+            return reader.text(node, key)
+        case "texts":
+            return reader.strings(node, key)
+        case "map":
+            return reader.texts(node, key)
+        case "bytes":
+            return reader.number(node, key)
+        case "places":
+            return tuple(reader.texts(row, _SEGMENTS[form]) for row in reader.rows(node, key))
+        case "capabilities":
+            return tuple(
+                registration.Capability(**{name: reader.text(row, of[form]) for name, of in _CAPABILITY.items()})
+                for row in reader.rows(node, key)
+            )
+
+
+def _written(kind: Kind, value: Any, form: Form) -> Any:
+    match kind:
+        case "texts":
+            return list(value)
+        case "map":
+            return dict(value)
+        case "places":
+            return [{_SEGMENTS[form]: dict(segments)} for segments in value]
+        case "capabilities":
+            return [{of[form]: getattr(item, name) for name, of in _CAPABILITY.items()} for item in value]
+        case _:
+            return value
