@@ -36,9 +36,17 @@ def sorted_lists(value):
 
 
 def test_catalogue_adds_nothing_that_a_plan_could_need():
-    """Dates, sources, words, proofs, and what is known of deletions: a described driver is asked instead."""
-    assert {"as_of", "sources", "credentials", "traps", "deletion"} == OF_THE_CATALOGUE
-    assert {"proof"} == OF_ITS_ROLES
+    """Dates, sources, words, proofs, other versions, and what is known of deletions: a described driver is asked instead."""
+    assert {
+        "as_of",
+        "sources",
+        "arguments_since",
+        "arguments_source",
+        "credentials",
+        "traps",
+        "deletion",
+    } == OF_THE_CATALOGUE
+    assert {"flag_versions", "proof"} == OF_ITS_ROLES
 
 
 def test_described_driver_gives_the_same_plan_as_its_name(folder):

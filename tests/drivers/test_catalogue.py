@@ -144,3 +144,87 @@ def test_row_with_a_key_that_no_driver_has_is_refused(tmp_path):
 
     with pytest.raises(pydantic.ValidationError, match="providr"):
         catalogue.Rows(tmp_path, model.Driver)["mine"]
+
+
+def release(text):
+    return tuple(map(int, text.removeprefix("v").split(".")))
+
+
+@EACH_ROLE
+def test_flags_of_some_versions_lie_within_the_versions_that_are_known(driver, name, role):
+    """A flag that has ended is not one of today's, any other is; each begins and ends between the first and the last."""
+    today = (role.flags or frozenset()) | set(role.unfit_flags)
+    assert driver.arguments_source
+    assert not role.flag_versions or driver.arguments_since
+
+    for flag, known in role.flag_versions.items():
+        assert known.since or known.until, (driver.name, name, flag)
+        assert (flag in today) == (not known.until), (driver.name, name, flag)
+        if known.since:
+            assert release(driver.arguments_since) < release(known.since) <= release(driver.version), flag
+        if known.until:
+            assert release(known.since or driver.arguments_since) <= release(known.until) < release(driver.version), (
+                flag
+            )
+
+
+@pytest.mark.parametrize(
+    ("driver", "tag", "role", "arguments"),
+    [
+        ("aws-ebs", "v0.10.1", "controller", ["controller", "--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"]),
+        ("aws-ebs", "v0.10.1", "node", ["node", "--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"]),
+        ("aws-ebs", "v1.15.1", "node", ["node", "--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"]),
+        ("aws-ebs", "v1.16.0", "node", ["node", "--endpoint=${CSI_ENDPOINT}", "--logging-format=text", "--v={log_verbosity}"]),
+        ("aws-ebs", "v1.44.0", "node", ["node", "--endpoint=${CSI_ENDPOINT}", "--logging-format=text", "--v={log_verbosity}"]),
+        ("aws-ebs", "1.45.0", "node", ["node", "--endpoint=${CSI_ENDPOINT}", "--logging-format=text", "--v={log_verbosity}", "--metadata-sources=imds"]),
+        ("aws-efs", "v.1.3.2", "node", ["--endpoint=${CSI_ENDPOINT}", "--v={log_verbosity}"]),
+        ("csi-hostpath", "v1.7.0", "monolith", ["--endpoint=${CSI_ENDPOINT}", "--nodeid={node_id}", "--statedir={state_dir}", "--v={log_verbosity}"]),
+    ],
+)  # fmt: skip
+def test_an_older_version_gets_the_arguments_of_its_time(driver, tag, role, arguments):
+    """What came later is left out."""
+    assert list(catalogue.of_version(catalogue.DRIVERS[driver], tag).roles[role].arguments) == arguments
+
+
+@pytest.mark.parametrize(
+    ("tag", "has", "lacks"),
+    [
+        ("v0.5.0", {"v", "add_dir_header", "extra-volume-tags"}, {"extra-tags", "http-endpoint", "one_output", "batching"}),
+        ("v0.10.1", {"extra-tags", "stderrthreshold"}, {"http-endpoint", "one_output", "logging-format", "kubeconfig"}),
+        ("v1.15.1", {"one_output", "stderrthreshold", "http-endpoint"}, {"log-flush-frequency"}),
+        ("v1.16.0", {"log-flush-frequency", "logtostderr"}, {"one_output", "stderrthreshold", "log-text-split-stream"}),
+        ("v1.64.0", {"enable-node-local-volumes", "log-text-split-stream"}, {"one_output"}),
+    ],
+)  # fmt: skip
+def test_flags_of_a_version_are_those_that_it_has(tag, has, lacks):
+    """Flags begin, and those of klog end with v1.16.0; what is unfit begins, too."""
+    role = catalogue.of_version(catalogue.DRIVERS["aws-ebs"], tag).roles["controller"]
+    known = role.flags | set(role.unfit_flags)
+
+    assert has <= known
+    assert not lacks & known
+    assert ("extra_tags" in role.optional_arguments, "metrics_port" in role.optional_arguments) == (
+        "extra-tags" in known,
+        "http-endpoint" in known,
+    )
+
+
+@pytest.mark.parametrize(
+    ("driver", "tag"),
+    [
+        *(
+            ("aws-ebs", tag)
+            for tag in ("", "latest", "v0.4.0", "v1.65.0", "v1.16", "v1.16.0-rc.1", "v1.16.0.1", "prod")
+        ),
+        ("aws-efs", "v0.3.0"),
+        ("portworx", "2.13.0"),
+    ],
+)
+def test_what_is_not_known_of_a_version_is_not_guessed(driver, tag):
+    """Older than the oldest, newer than the newest, a name of one's own."""
+    assert catalogue.of_version(catalogue.DRIVERS[driver], tag) is None
+
+
+def test_the_version_of_the_row_is_the_row():
+    """Nothing is copied where nothing differs."""
+    assert all(catalogue.of_version(driver, driver.version) is driver for driver in DRIVERS)

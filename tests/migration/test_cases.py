@@ -113,6 +113,18 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
     }
 
 
+def test_the_jobs_of_the_tutorial_keep_the_arguments_of_their_driver():
+    """Of what v0.10.1 takes, but for a flag that is its default: in v1.64.0's words its containers would end at once."""
+    adoption = adopt.adopt(load(JOBS[0][0]), aws_region="us-east-1")
+
+    [plugin] = storage.plan_document(adoption.document).plugins
+
+    assert [job.image for job in plugin.jobs] == ["amazon/aws-ebs-csi-driver:v0.10.1"] * 2
+    assert [job.arguments for job in plugin.jobs] == [
+        (mode, "--endpoint=${CSI_ENDPOINT}", "--v=5") for mode in ("controller", "node")
+    ]
+
+
 def test_a_lone_controller_is_told_what_is_missing():
     """Its other half is rendered all the same; the region nobody knows."""
     adoption = adopt.adopt(load(["tutorial-ebs-controller.nomad.hcl"]))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from nomad_csi.plan import storage
+
 JOB = """job "j" {{
   {job}
   group "g" {{
@@ -56,7 +58,7 @@ def plugin_of(adoption):
         (ebs(plugin='health_timeout = "60s"'), {}),
         (ebs(config=EBS_IMAGE + '\n network_mode = "host"'), {"host_network": True}),
         (ebs(config='image = "mirror.example:5000/ecr/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"'), {"image_registry": "mirror.example:5000/ecr"}),
-        (ebs(config='image = "mirror.example/ebs:v1"'), {"image": "mirror.example/ebs:v1"}),
+        (ebs(config='image = "mirror.example/ebs:v1.16.0"'), {"image": "mirror.example/ebs:v1.16.0"}),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), {}),
         (ebs(config=f'image = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0@sha256:{"a" * 64}"'), {"image_digest": f"sha256:{'a' * 64}"}),
         (ebs(driver="podman"), {"task_driver": {"name": "podman"}}),
@@ -322,6 +324,36 @@ def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
         "driver.provider of x: its driver's name; `nomad plugin status x` shows it",
         "the node plugin of x: a job file of type node, without which nothing is mounted",
     ]
+
+
+def test_a_version_whose_arguments_are_not_known_is_described_by_its_own(adopted, said):
+    """The driver's name, modes and zones are those of the catalogue; the jobs are as they were, and can be planned."""
+    args = '"node", "--endpoint=unix://csi/csi.sock", "--of-tomorrow", "--v=4"'
+    adoption = adopted(
+        {"j": ebs(config='image = "mirror.example/aws-ebs-csi-driver:v9.0.0"\n privileged = true', args=args)}
+    )
+
+    plugin = plugin_of(adoption)
+    driver = plugin["driver"]
+    [job] = storage.plan_document(adoption.document).plugins[0].jobs
+
+    assert {name: driver[name] for name in ("name", "provider", "image", "topology_key")} == {
+        "name": "aws-ebs0",
+        "provider": "ebs.csi.aws.com",
+        "image": "mirror.example/aws-ebs-csi-driver:v9.0.0",
+        "topology_key": "topology.ebs.csi.aws.com/zone",
+    }
+    assert driver["capabilities"][0] == {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+    assert job.arguments == ("node", "--endpoint=${CSI_ENDPOINT}", "--of-tomorrow", "--v=4")
+    assert (job.image, job.privileged) == ("mirror.example/aws-ebs-csi-driver:v9.0.0", True)
+    assert ("note", UNKNOWN_VERSION) in said(adoption)
+    assert adoption.is_complete
+
+
+UNKNOWN_VERSION = (
+    "aws-ebs0 runs mirror.example/aws-ebs-csi-driver:v9.0.0, and the arguments of AWS EBS are known for v0.5.0 to "
+    "v1.64.0 only: its jobs are described in the spec as they are, unchecked"
+)
 
 
 def own(node="", **more):

@@ -264,10 +264,10 @@ def test_metrics_in_the_clients_network_need_no_mapping():
         ({}, "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         ({"image_registry": "mirror.example.com:5000/aws"}, "mirror.example.com:5000/aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         ({"image_digest": DIGEST}, f"public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0@{DIGEST}"),
-        ({"image": "own/driver:v2"}, "own/driver:v2"),
-        ({"image": "own/driver:v2", "image_registry": "mirror.example.com"}, "mirror.example.com/own/driver:v2"),
-        ({"image": "localhost/driver:v2", "image_registry": "mirror.example.com"}, "mirror.example.com/driver:v2"),
-        ({"image": "own/driver", "image_digest": DIGEST}, f"own/driver@{DIGEST}"),
+        ({"image": "own/driver:v1.60.0"}, "own/driver:v1.60.0"),
+        ({"image": "own/driver:v1.60.0", "image_registry": "mirror.example.com"}, "mirror.example.com/own/driver:v1.60.0"),
+        ({"image": "localhost/driver:v1.60.0", "image_registry": "mirror.example.com"}, "mirror.example.com/driver:v1.60.0"),
+        ({"image": "own/driver", "image_digest": DIGEST, "arguments_checked": False}, f"own/driver@{DIGEST}"),
     ],
 )  # fmt: skip
 def test_image_is_the_catalogues_or_ones_own_from_wherever(settings, image):
@@ -277,7 +277,7 @@ def test_image_is_the_catalogues_or_ones_own_from_wherever(settings, image):
 
 def test_image_of_ones_own_is_not_held_to_the_catalogues_version():
     """Nobody but its maker knows what it will answer."""
-    assert [planned().expectation.version, planned(image="own/driver:v2").expectation.version] == ["v1.64.0", ""]
+    assert [planned().expectation.version, planned(image="own/driver:v1.60.0").expectation.version] == ["v1.64.0", ""]
 
 
 def test_registry_credentials_are_named_and_filled_in_on_the_client():
@@ -412,7 +412,7 @@ def one(**constraint):
         ({"environment": {"AWS_ACCESS_KEY_ID": "x"}}, f"environment.AWS_ACCESS_KEY_ID: expected {NO_SECRET}"),
         ({"image": "own/driver"}, "image: expected an image with a tag other than latest, or a digest: or every client may run another version, got 'own/driver'"),
         ({"image": "own/driver:latest"}, "image: expected an image with a tag other than latest, or a digest: or every client may run another version, got 'own/driver:latest'"),
-        ({"image": f"own/driver@{DIGEST}", "image_digest": DIGEST}, "image_digest: expected one, in image or in image_digest, got two digests"),
+        ({"image": f"own/driver:v1.60.0@{DIGEST}", "image_digest": DIGEST}, "image_digest: expected one, in image or in image_digest, got two digests"),
         ({"image_digest": "sha256:1"}, "image_digest: expected sha256: and 64 hexadecimal digits, got 'sha256:1'"),
         ({"image_registry": "https://x/"}, "image_registry: expected a registry's host, with a path where it has one, no slash behind, got 'https://x/'"),
         ({"registry_credentials": {}}, "registry_credentials: expected exactly one of nomad_variable, vault, got none of them"),
@@ -526,3 +526,50 @@ def test_variable_that_credentials_fill_is_not_given_twice():
 def test_key_that_says_where_a_secret_is_may_stand():
     """A path to a token is no token."""
     assert problems({"plugins": [BASE | {"environment": {"AWS_WEB_IDENTITY_TOKEN_FILE": "/x"}}]}) == []
+
+
+OLD = "amazon/aws-ebs-csi-driver:v0.10.1"
+UNKNOWN = "registry.example/aws-ebs-csi-driver:v1.65.0"
+KNOWN = "an image whose tag is a version of aws-ebs with known arguments: v0.5.0 to v1.64.0"
+
+
+def test_an_older_image_gets_the_arguments_of_its_version():
+    """The same spec with another image: what that version does not know is left out, what it knew may be given."""
+    found = jobs(image=OLD, extra_arguments={"node": ["--stderrthreshold=0"]}, extra_tags={"a": "b"})
+
+    assert {role: job.arguments for role, job in found.items()} == {
+        "controller": ("controller", "--endpoint=${CSI_ENDPOINT}", "--v=2", "--extra-tags=a=b"),
+        "node": ("node", "--endpoint=${CSI_ENDPOINT}", "--v=2", "--stderrthreshold=0"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"image": UNKNOWN}, f"image: expected {KNOWN}, got '{UNKNOWN}'; set arguments_checked: false to run it with those of the catalogue, or describe the driver in the spec"),
+        ({"image": OLD, "metrics_port": 3301}, "metrics_port: expected none: aws-ebs v0.10.1 has no such setting, got a value; remove it"),
+    ],
+)  # fmt: skip
+def test_what_a_version_does_not_take_is_refused(settings, line):
+    """Before a container ends with a usage error."""
+    assert problems({"plugins": [BASE | settings]}) == [f"plugins[0].{line}"]
+
+
+def test_a_flag_of_another_version_is_refused_with_those_of_this_one():
+    """Batching came with v1.25.0."""
+    [line] = problems({"plugins": [BASE | {"image": OLD, "extra_arguments": {"controller": ["--batching=true"]}}]})
+
+    assert line.startswith(
+        "plugins[0].extra_arguments.controller[0]: expected a flag of aws-ebs v0.10.1: add_dir_header, alsologtostderr, "
+    )
+
+
+def test_arguments_that_are_not_checked_are_those_of_the_catalogue_and_any():
+    """Whoever says so knows the image: secrets and words are refused all the same."""
+    given = {"image": UNKNOWN, "arguments_checked": False}
+
+    found = jobs(**given, extra_arguments={"node": ["--new=1"]})["node"]
+    [line] = problems({"plugins": [BASE | given | {"extra_arguments": {"node": ["word"]}}]})
+
+    assert found.arguments[2:] == ("--logging-format=text", "--v=2", "--metadata-sources=imds", "--new=1")
+    assert line.startswith("plugins[0].extra_arguments.node[0]: expected a flag such as --name=value")

@@ -237,7 +237,9 @@ class CsiPluginArgs(TypedDict):
     host_network: NotRequired[bool]
     """Whether containers share the client's network. Default: the driver's choice."""
     image: NotRequired[str]
-    """Container image in place of the catalogue's."""
+    """Container image in place of the catalogue's, with the arguments of the version that its tag says."""
+    arguments_checked: NotRequired[bool]
+    """``False``: also run an image of a version whose arguments are not known. Default: ``True``."""
     image_registry: NotRequired[str]
     """Registry in place of the image's own: a mirror."""
     image_digest: NotRequired[str]

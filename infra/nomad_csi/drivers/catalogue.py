@@ -10,12 +10,14 @@ from importlib.resources import abc
 from typing import TypeVar
 
 from nomad_csi import errors
-from nomad_csi.drivers import model
+from nomad_csi.drivers import arguments, model
 from nomad_csi.spec import base, yaml_text
 from nomad_csi.spec import driver as drivers
 
 RowT = TypeVar("RowT", bound=base.Model)
 _SUFFIX = ".yaml"
+_VERSION = re.compile(r"v?\.?(\d{1,9})\.(\d{1,9})\.(\d{1,9})", re.ASCII)
+"""A release; ``v.1.3.2`` is how Nomad's documentation of the block ``csi_plugin`` writes one."""
 
 
 class Rows(Mapping[str, RowT]):
@@ -60,20 +62,53 @@ def find(driver: str | drivers.DriverSpec) -> drivers.DriverSpec | None:
     return DRIVERS.get(driver) if isinstance(driver, str) else driver
 
 
+def of_version(driver: model.Driver, tag: str) -> model.Driver | None:
+    """
+    Return *driver* with the arguments that its version *tag* takes; ``None`` where they are not known.
+
+    Arguments that this version does not have are left out. The image stays that of the row.
+    """
+    version = _release(tag)
+    if version == _release(driver.version):
+        return driver
+    oldest, newest = (_release(driver.arguments_since), _release(driver.version))
+    if version is None or oldest is None or newest is None or not oldest <= version <= newest:
+        return None
+    roles = {name: _of_version(role, version) for name, role in driver.roles.items()}
+    return driver.model_copy(update={"roles": roles, "version": "v" + ".".join(map(str, version))})
+
+
+def _of_version(role: model.DriverRole, version: tuple[int, ...]) -> model.DriverRole:
+    lacks = {name for name, known in role.flag_versions.items() if not _has(known, version)}
+    past = {name for name, known in role.flag_versions.items() if known.until}
+    optional = role.optional_arguments.items()
+    return role.model_copy(
+        update={
+            "arguments": tuple(text for text in role.arguments if arguments.flag(text) not in lacks),
+            "optional_arguments": {name: text for name, text in optional if arguments.flag(text) not in lacks},
+            "flags": None if role.flags is None else (role.flags | past) - lacks,
+            "unfit_flags": {name: why for name, why in role.unfit_flags.items() if name not in lacks},
+        }
+    )
+
+
+def _has(known: model.FlagVersions, version: tuple[int, ...]) -> bool:
+    since, until = _release(known.since), _release(known.until)
+    return (since is None or since <= version) and (until is None or version <= until)
+
+
+def _release(text: str) -> tuple[int, ...] | None:
+    """Return ``v1.16.0`` as ``(1, 16, 0)``; ``None`` for what is no release."""
+    found = _VERSION.fullmatch(text)
+    return tuple(map(int, found.groups())) if found else None
+
+
 def deletion(provider: str) -> model.DriverDeletion | None:
     """Return what is known of deletion by the driver that answers the name *provider*; ``None``: nothing."""
     for driver in DRIVERS.values():
         if re.fullmatch(re.escape(driver.provider).replace(r"\{plugin_id\}", ".+"), provider):
             return driver.deletion
     return None
-
-
-def described(driver: str | drivers.DriverSpec) -> drivers.DriverSpec:
-    """Return what a plugin's ``driver`` means. Raises `errors.SpecError` for a name that is not in the catalogue."""
-    found = find(driver)
-    if found is None:
-        raise errors.SpecError((unknown(str(driver), "driver"),))
-    return found
 
 
 def unknown(name: str, path: str) -> errors.Problem:

@@ -74,6 +74,7 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield _fact("image", driver.image)
     yield _fact("digest", driver.image_digest or "not known here: set image_digest to pin it")
     yield _fact("version", f"{driver.version}, compared with its sources on {driver.as_of}")
+    yield Fact(label="arguments known", lines=(_known_versions(driver), driver.arguments_source))
     if driver.vendor_version is not None:
         yield _fact("answers as version", driver.vendor_version or "what its build wrote there; it is not compared")
     yield _fact("minimum Nomad", driver.minimum_nomad)
@@ -94,6 +95,12 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
         yield _fact("log levels", f"{', '.join(driver.log_levels)} ({driver.default_log_level} by default)")
     yield Fact(label="config", lines=tuple(_config(driver)))
     yield Fact(label="sources", lines=driver.sources)
+
+
+def _known_versions(driver: model.Driver) -> str:
+    if not driver.arguments_since:
+        return f"of {driver.version} only: an image of another version needs arguments_checked: false"
+    return f"of {driver.arguments_since} to {driver.version}; another version needs arguments_checked: false"
 
 
 def _deletion(known: model.DriverDeletion | None) -> Iterator[Section]:
@@ -204,6 +211,7 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
         Fact(label="not proven", lines=proof.not_proven),
         Fact(label="more flags", lines=tuple(_more(role))),
         Fact(label="unfit flags", lines=tuple(_unfit(role.unfit_flags))),
+        Fact(label="flags by version", lines=tuple(_versions(role.flag_versions))),
     )
     return tuple(fact for fact in found if fact.lines)
 
@@ -228,6 +236,14 @@ def _unfit(reasons: Mapping[str, str]) -> Iterator[str]:
     """Yield each reason once, behind its flags."""
     for why in dict.fromkeys(reasons.values()):
         yield f"{_flags(name for name in reasons if reasons[name] == why)}: {why}"
+
+
+def _versions(known: Mapping[str, model.FlagVersions]) -> Iterator[str]:
+    """Yield each span of versions once, in the order of the first flag that has it."""
+    for span in dict.fromkeys((item.since, item.until) for item in known.values()):
+        since, until = span
+        text = " ".join(filter(None, (since and f"since {since}", until and f"until {until}")))
+        yield f"{text}: {_flags(name for name, item in known.items() if (item.since, item.until) == span)}"
 
 
 def _flags(names: Iterable[str]) -> str:

@@ -26,8 +26,21 @@ class RoleEvidence(base.Model):
     """What an operator must still see for themselves."""
 
 
+class FlagVersions(base.Model):
+    """Between which versions of a driver a flag exists."""
+
+    since: base.Text = ""
+    """The first version that has it; empty: the oldest that is known."""
+
+    until: base.Text = ""
+    """The last version that has it; empty: that of the row."""
+
+
 class DriverRole(driver_role.RoleSpec):
     """One kind of process of a driver in the catalogue."""
+
+    flag_versions: dict[base.Word, FlagVersions] = pydantic.Field(default_factory=dict)
+    """Flags that not every known version has; those that have an end are not among ``flags``."""
 
     proof: RoleEvidence
 
@@ -94,6 +107,12 @@ class Driver(driver.DriverSpec):
     """Day on which this row was last compared with its sources."""
 
     sources: tuple[str, ...]
+    arguments_since: base.Text = ""
+    """The oldest version whose arguments are known; empty: only those of ``version`` are."""
+
+    arguments_source: str
+    """Where the flags of each version were read, or that no source was found."""
+
     credentials: tuple[str, ...] = ()
     """Where its credentials come from, and how they stay out of arguments, in words."""
 

@@ -37,8 +37,9 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     if not (recognise.is_published(image, plugin.driver) or recognise.is_mirrored(image, plugin.driver)):
         found = f"{recognise.repository(image)} in place of {wanted}"
         yield at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
-    if tag not in {"", "latest", plugin.driver.version, recognise.tag(plugin.driver.image)}:
-        found = f"version {tag}; the catalogue has {plugin.driver.version}"
+    newest = recognise.tag(plugin.driver.image)
+    if tag not in {"", "latest", newest}:
+        found = f"version {tag}; the catalogue has {newest}"
         yield at_line("image-other-version", line, found)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
@@ -34,13 +34,14 @@ def of(files: Sequence[parsed.File]) -> Subjects:
 
 
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
-    """Return the driver that *task* runs; ``None`` where it is not in the catalogue."""
-    return recognise.of_plugin(
+    """Return the driver that *task* runs, in its image's version; ``None`` where it is not in the catalogue."""
+    row = recognise.of_plugin(
         image=task.image,
         command=jobs.text(task.config, "command"),
         plugin_id=task.plugin.id if task.plugin else "",
         arguments=task.arguments,
     )
+    return row and (catalogue.of_version(row, recognise.tag(task.image)) or row)
 
 
 def driver_of_volume(content: values.Map) -> drivers.Driver | None:

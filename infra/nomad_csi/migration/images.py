@@ -1,13 +1,24 @@
 """Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
 from nomad_csi.migration import model
 
 _UNPINNED = frozenset({"", "latest"})
+
+
+def in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Driver | None:
+    """
+    Return the driver *row* with the arguments that it takes in the version of the image of *parts*.
+
+    ``None``: these are not known. Without an image, and for one without a version, it is the row itself.
+    """
+    image = next((part.task.image for part in reversed(parts) if part.task.image), "")
+    tag = recognise.tag(image)
+    return row if tag in _UNPINNED and "@" not in image else catalogue.of_version(row, tag)
 
 
 def adopt(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
@@ -34,7 +45,7 @@ def adopt(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mode
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
     text = (
-        f"the image {image} is kept; arguments are those of {driver.version}, which another version may not know: "
+        f"the image {image} is kept, with the arguments that {driver.called} takes in {driver.version}; "
         f"remove image to run {driver.image}"
     )
     remarks.add("note", part.file, line, text)

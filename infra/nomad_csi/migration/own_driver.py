@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nomad_csi.drivers import arguments
+from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model, parts
@@ -18,9 +19,17 @@ _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
 
 
 def describe(
-    plugin_id: str, roles: Mapping[str, model.Part], volumes: Sequence[values.Map], remarks: model.Remarks
+    plugin_id: str,
+    roles: Mapping[str, model.Part],
+    volumes: Sequence[values.Map],
+    remarks: model.Remarks,
+    row: drivers.Driver | None = None,
 ) -> dict[str, Any]:
-    """Return the description of the driver of *plugin_id*; *volumes* show how it is used."""
+    """
+    Return the description of the driver of *plugin_id*; *volumes* show how it is used.
+
+    *row* is that of the catalogue where the arguments of this version of it are not known.
+    """
     part = next(iter(roles.values()))
     named = [
         value
@@ -28,22 +37,32 @@ def describe(
         for argument in each.task.arguments
         if arguments.flag(argument) in _NAME_FLAGS and (value := argument.partition("=")[2]) and "${" not in value
     ]
-    if not named:
+    if not named and row is None:
         text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
         remarks.add("missing", part.file, part.plugin.body.line, text)
     document = {
         "name": plugin_id,
-        "provider": named[0] if named else None,
+        "provider": named[0] if named else row and row.provider,
         "image": part.task.image,
         "roles": {name: _role(each, remarks) for name, each in roles.items()},
-        "capabilities": _capabilities(volumes) or [dict(_USUAL)],
+        "capabilities": [item.model_dump() for item in row.capabilities] if row else _capabilities(volumes),
+        "topology_key": row and row.topology_key,
+        "topology_keys": list(row.topology_keys) if row else [],
     }
+    document["capabilities"] = document["capabilities"] or [dict(_USUAL)]
     if "monolith" not in roles and "node" not in roles:
         text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
         remarks.add("missing", part.file, part.plugin.body.line, text)
-    text = f"{plugin_id} runs a driver that the catalogue does not know: its jobs are described in the spec, unchecked"
+    text = f"{plugin_id} runs {_unknown(row, part)}: its jobs are described in the spec as they are, unchecked"
     remarks.add("note", part.file, part.plugin.body.line, text)
     return {name: value for name, value in document.items() if value}
+
+
+def _unknown(row: drivers.Driver | None, part: model.Part) -> str:
+    if row is None:
+        return "a driver that the catalogue does not know"
+    since = f"{row.arguments_since} to " if row.arguments_since else ""
+    return f"{part.task.image}, and the arguments of {row.called} are known for {since}{row.version} only"
 
 
 def health_timeout(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, int]:

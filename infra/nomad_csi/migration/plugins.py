@@ -34,10 +34,11 @@ def driver_of(part: model.Part) -> drivers.Driver | None:
 
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
     """Return the plugin *plugin_id* as a spec has it; *volumes* are the volume files that name it."""
-    driver = next((known for part in found if (known := driver_of(part))), None)
+    row = next((known for part in found if (known := driver_of(part))), None)
+    driver = images.in_version(row, found) if row else None
     roles = _by_role(found, driver, remarks)
     document: dict[str, Any] = {"id": plugin_id}
-    document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks)
+    document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks, row)
     document |= _shared(roles, remarks)
     document |= _job_ids(roles, remarks)
     document |= _constraints(roles, remarks)

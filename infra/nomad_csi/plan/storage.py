@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, model, plugin_plans, volumes
+from nomad_csi.plan import iam, images, model, plugin_plans, volumes
 from nomad_csi.plan.rules import moved_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
@@ -42,7 +42,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     if not isinstance(document, Mapping):
         return None
     head = drafts.read({key: value for key, value in document.items() if key != "volumes"})
-    drivers = {plugin.id: catalogue.find(plugin.driver) for plugin in head.plugins.values()}
+    drivers = {plugin.id: images.driver(plugin) for plugin in head.plugins.values()}
     if head.problems or any(_plugin_problems(head.plugins)):
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
@@ -63,8 +63,9 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     if found:
         return None
     made = tuple(
-        plugin_plans.plan_plugin(plugin, catalogue.described(plugin.driver), served.get(name, ()))
+        plugin_plans.plan_plugin(plugin, driver, served.get(name, ()))
         for name, plugin in plugins.items()
+        if (driver := drivers[name])
     )
     return model.StoragePlan(plugins=made, volumes=tuple(planned))
 
@@ -81,7 +82,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     """Yield what the rules say, of what is wrong in itself too."""
     plugins = {**draft.plugins, **draft.mended_plugins}
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
-    drivers = {path: catalogue.find(plugin.driver) for path, plugin in plugins.items()}
+    drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
     yield from _plugin_problems(plugins)
     broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
     all_volumes = {**draft.volumes, **draft.mended_volumes}
@@ -102,7 +103,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:
-    drivers = {path: catalogue.find(plugin.driver) for path, plugin in plugins.items()}
+    drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
     for path, plugin in plugins.items():
         driver = drivers[path]
         if driver:

@@ -127,7 +127,18 @@ class PluginSpec(base.Model):
     """Whether containers share the client's network; the driver's choice when absent."""
 
     image: base.Word | None = None
-    """Container image in place of the catalogue's, for another version."""
+    """
+    Container image in place of the catalogue's, for another version.
+
+    Its tag says which one: the arguments are those that the driver takes in that version.
+    """
+
+    arguments_checked: bool = True
+    """
+    ``false``: also run an image of a version whose arguments the catalogue does not know.
+
+    It gets those of the catalogue's version, and any flag may stand in ``extra_arguments``.
+    """
 
     image_registry: Registry | None = None
     """Registry, with a path where it has one, in place of the image's own: a mirror."""

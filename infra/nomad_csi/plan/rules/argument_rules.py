@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
+from nomad_csi.plan import images
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 from nomad_csi.text import secrets
@@ -13,10 +16,23 @@ RESERVED_TAGS = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "CSIVolumeName")
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield what is wrong with the arguments of *plugin* and with what becomes one."""
+    if plugin.arguments_checked:
+        yield from _version(plugin, path)
     for name in ("controller", "node", "monolith"):
         yield from _extra(plugin, driver, name, f"{path}.extra_arguments.{name}")
     yield from _settings(plugin, driver, path)
     yield from _log(plugin, driver, path)
+
+
+def _version(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    row = catalogue.find(plugin.driver)
+    if row is None or images.version_of(plugin, row) is not None or images.is_unpinned(plugin):
+        return
+    since = row.arguments_since if isinstance(row, drivers.Driver) else ""
+    known = f"{since} to {row.version}" if since else row.version
+    allowed = f"an image whose tag is a version of {row.name} with known arguments: {known}"
+    fix = "set arguments_checked: false to run it with those of the catalogue, or describe the driver in the spec"
+    yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed, fix=fix)
 
 
 def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, path: str) -> Iterator[Problem]:
@@ -29,7 +45,9 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
     rendered = {_flag(argument) for argument in (*role.arguments, *optional) if argument.startswith("-")}
     for index, argument in enumerate(given):
-        yield from _argument(argument, role, rendered, driver, f"{path}[{index}]")
+        yield from _argument(
+            argument, role, rendered, driver, f"{path}[{index}]", any_flag=not plugin.arguments_checked
+        )
         yield from job_text(argument, f"{path}[{index}]")
     flags = {_flag(argument) for argument in given}
     for exclusive in role.exclusive_flags:
@@ -38,7 +56,7 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
 
 
 def _argument(
-    argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str
+    argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str, *, any_flag: bool
 ) -> Iterator[Problem]:
     flag = _flag(argument)
     if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.in_argument(argument):
@@ -52,7 +70,7 @@ def _argument(
         yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: it is set already")
     elif flag in role.unfit_flags:
         yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: {role.unfit_flags[flag]}")
-    elif role.flags is not None and flag not in role.flags:
+    elif role.flags is not None and flag not in role.flags and not any_flag:
         allowed = f"a flag of {driver.name} {driver.version}: {', '.join(sorted(role.flags - rendered))}"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif role.flags is not None and not argument.startswith("--"):
@@ -63,7 +81,7 @@ def _argument(
 def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     for setting in ("extra_tags", "metrics_port"):
         if getattr(plugin, setting) and not any(setting in role.optional_arguments for role in driver.roles.values()):
-            allowed = f"none: {driver.name} has no such setting"
+            allowed = f"none: {driver.name}{' ' + driver.version if plugin.image else ''} has no such setting"
             yield Problem(path=f"{path}.{setting}", got="a value", allowed=allowed, fix="remove it")
     tags = driver.tag_format
     for key, value in plugin.extra_tags.items():

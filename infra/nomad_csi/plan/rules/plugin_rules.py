@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import jobs
+from nomad_csi.plan import images, jobs
 from nomad_csi.plan.rules import argument_rules, constraint_rules, secret_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
@@ -171,8 +171,7 @@ def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         )
     if plugin.image and plugin.image_digest and "@" in plugin.image:
         yield Problem(path=f"{path}.image_digest", got="two digests", allowed="one, in image or in image_digest")
-    tag = (plugin.image or "").rpartition("/")[2].partition("@")
-    if plugin.image and not tag[1] and not plugin.image_digest and tag[0].partition(":")[2] in ("", "latest"):
+    if images.is_unpinned(plugin):
         allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
         yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
 
