@@ -42,7 +42,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resource(item: resource.Resource, types: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: declared for name, declared in item.inputs.items() if name != "adopt"}
+    kept = properties.recorded(item.inputs, item.inputs)
     outputs = {**kept, **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
     return {
         "description": item.description,

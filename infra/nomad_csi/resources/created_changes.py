@@ -165,8 +165,8 @@ def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool
 
     Also where nothing differs: then an update that failed is tried again.
     """
-    apart = created_properties.OF_DELETION | stack_identity.OF_OWNER | created_properties.NOT_COMPARED
-    differing = {name for name in created_properties.INPUTS if recorded.get(name) != news.get(name)} - {"adopt"}
+    apart = created_properties.OF_DELETION | stack_identity.OF_OWNER
+    differing = properties.differing(created_properties.INPUTS, recorded, news)
     return not differing or bool(differing - apart) or bool(recorded.get("foreignMountFlags"))
 
 
@@ -203,7 +203,7 @@ def changed_properties(
     else:
         compared = volume_comparison.compare_inputs(old_inputs, news, old_outputs)
         changed = volume_comparison.changed_properties(old_inputs, news, compared)
-    return changed - created_properties.NOT_COMPARED
+    return changed - properties.not_compared(created_properties.INPUTS)
 
 
 def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:

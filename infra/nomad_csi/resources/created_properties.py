@@ -48,6 +48,7 @@ INPUTS: Mapping[str, properties.Property] = {
     "volumeId": _REGISTERED["volumeId"],
     "namespace": _REGISTERED["namespace"],
     "name": properties.Property(
+        compared=False,
         kind="text",
         description="The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It "
         "counts when the storage is made; a change later changes nothing. The volume's id when omitted.",
@@ -68,6 +69,7 @@ INPUTS: Mapping[str, properties.Property] = {
         description="Those of the required places that are tried first, best first.",
     ),
     "availabilityZone": properties.Property(
+        compared=False,
         kind="text",
         description="The zone that the program asks for, where the places follow from it and from the driver's "
         "description. While it stays, other places replace nothing.",
@@ -98,9 +100,6 @@ INPUTS: Mapping[str, properties.Property] = {
 
 OF_DELETION = frozenset({"onDestroy", "deletion"})
 """Properties that say what becomes of the storage; Nomad knows nothing of them."""
-
-NOT_COMPARED = frozenset({"adopt", "availabilityZone", "name"})
-"""Properties that say how a step is made, where places come from, and by what a name begins: they change no volume."""
 
 MADE = "madeStorage"
 CREATED_NAME = "createdName"

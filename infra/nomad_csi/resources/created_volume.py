@@ -72,8 +72,8 @@ class CreatedVolumeResource:
     ) -> resource.ResourceDiff:
         """Return what differs; places that only the catalogue names otherwise do not."""
         wanted = created_document.with_recorded_places(old_inputs, news)
-        ignored = frozenset(self.inputs) - created_changes.changed_properties(old_inputs, old_outputs, wanted)
-        return compare.difference(self.inputs, old_inputs, wanted, ignored=ignored, also_updates=also)
+        changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
+        return compare.difference(self.inputs, old_inputs, wanted, changed=changed, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what the plugin will answer is not known."""
@@ -216,7 +216,7 @@ def _successor(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> successo
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
-    return {name: value for name, value in news.items() if name != "adopt"}
+    return properties.recorded(created_properties.INPUTS, news)
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:

@@ -9,9 +9,6 @@ from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
 from nomad_csi.resources.frame import asking, compare, properties, resource
 
-_SETTINGS = frozenset({"timeoutS", "stableS", "onNodes"})
-"""How the step is made, not what is proven."""
-
 
 class PluginHealthResource:
     """The proof that a CSI plugin is healthy. Making it waits; deleting it changes nothing."""
@@ -34,7 +31,7 @@ class PluginHealthResource:
         del identity
         is_proven = old_outputs.get("satisfied", old_outputs.get("verdict") in {None, plugins.HEALTHY})
         also = () if is_proven else ("verdict",)
-        return compare.difference(self.inputs, old_inputs, news, ignored=_SETTINGS, also_updates=also)
+        return compare.difference(self.inputs, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and what must be proven for the run to go on; the counts are not known."""

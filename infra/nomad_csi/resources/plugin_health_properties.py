@@ -67,6 +67,7 @@ INPUTS: Mapping[str, properties.Property] = {
         description="`nomad` (default) believes Nomad's health, `csi` wants the instances' own answers.",
     ),
     "onNodes": properties.Property(
+        compared=False,
         kind="record",
         type_name="AskedOnNodes",
         description="With `csi`: ask by a job on the clients, which runs once there and is removed. Without it, only "
@@ -93,10 +94,13 @@ INPUTS: Mapping[str, properties.Property] = {
         },
     ),
     "timeoutS": properties.Property(
-        kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
+        compared=False, kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
     ),
     "stableS": properties.Property(
-        kind="number", default=3, description="Seconds without a restart before it counts; 3 when omitted."
+        compared=False,
+        kind="number",
+        default=3,
+        description="Seconds without a restart before it counts; 3 when omitted.",
     ),
     "minHealthyPercent": properties.Property(
         kind="number", description="How many of 100 node instances must be healthy; all when omitted."

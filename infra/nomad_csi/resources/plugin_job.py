@@ -57,7 +57,6 @@ class PluginJobResource:
             self.inputs,
             old_inputs,
             news,
-            ignored=declared.NOT_OF_THE_JOB,
             also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
             notice=_notice(identity, news),
         )
@@ -193,7 +192,7 @@ def _identity(inputs: Mapping[str, Any]) -> str:
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
-    return {name: value for name, value in news.items() if name not in declared.NOT_OF_THE_JOB}
+    return properties.recorded(declared.INPUTS, news)
 
 
 def _owner(inputs: Mapping[str, Any]) -> str:

@@ -7,9 +7,6 @@ from nomad_csi.resources import stack_identity
 from nomad_csi.resources.frame import named_properties, properties
 from nomad_csi.spec import names
 
-NOT_OF_THE_JOB = frozenset({"adopt", "minimumNomad", "pluginJobs", "replaceForType"})
-"""Inputs that say how the job is registered, and are neither compared nor recorded."""
-
 INPUTS: Mapping[str, properties.Property] = {
     "jobId": properties.Property(
         kind="text",
@@ -24,18 +21,27 @@ INPUTS: Mapping[str, properties.Property] = {
     "owner": stack_identity.OWNER,
     "ownerId": stack_identity.OWNER_ID,
     "adopt": properties.Property(
-        kind="flag", description="Take over a running job of this id that differs and is not this stack's."
+        compared=False,
+        recorded=False,
+        kind="flag",
+        description="Take over a running job of this id that differs and is not this stack's.",
     ),
     "pluginJobs": properties.Property(
+        compared=False,
+        recorded=False,
         kind="list",
         item=properties.Property(kind="text"),
         description="Ids of all jobs of the plugin; where another one runs it on their clients, this is refused.",
     ),
     "replaceForType": properties.Property(
+        compared=False,
+        recorded=False,
         kind="flag",
         description="Replace the job where its type changes, which Nomad does not do in place; else that is refused.",
     ),
     "minimumNomad": properties.Property(
+        compared=False,
+        recorded=False,
         kind="text",
         pattern=re.compile(r"\d+\.\d+\.\d+"),
         pattern_says="a version such as `1.9.4`",

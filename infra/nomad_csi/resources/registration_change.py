@@ -69,7 +69,7 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         compared = volume_comparison.compare_inputs(old_inputs, news)
         changed = volume_comparison.changed_properties(old_inputs, news, compared)
         fixed = volume_comparison.property_names(item for item in compared.differences if item.needs_new_registration)
-    changed -= volume_properties.NOT_OF_NOMAD
+    changed -= properties.not_compared(volume_properties.INPUTS)
     kind: Kind = "replace" if identity else "register-anew" if fixed else "in-place" if changed else "none"
     keys = tuple(_locating_keys(old_inputs, news)) if "context" in changed else ()
     return RegistrationChange(

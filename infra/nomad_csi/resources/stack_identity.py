@@ -7,7 +7,7 @@ next `up`, which takes the objects over, and the preview says so. So of two copi
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
@@ -30,8 +30,8 @@ OWNER_ID = properties.Property(
     description="The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
 )
 
-OF_OWNER = frozenset({"owner", "ownerId", "adopt"})
-"""Inputs that say who has an object, and how it is had; the object is the same without them."""
+OF_OWNER = frozenset({"owner", "ownerId"})
+"""Inputs that say who has an object; the object is the same without them."""
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "nonce": properties.Property(
@@ -132,9 +132,11 @@ def brought_forward(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
     return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
 
 
-def is_all_that_differs(old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: Iterable[str]) -> bool:
+def is_all_that_differs(
+    old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: Mapping[str, properties.Property]
+) -> bool:
     """Return whether *news* differ from *old_outputs* in the owner, and in no other *declared* input."""
-    differing = {name for name in declared if news.get(name) != old_outputs.get(name)} - {"adopt"}
+    differing = properties.differing(declared, old_outputs, news)
     return differing <= OF_OWNER and bool(differing or brought_forward(old_outputs))
 
 

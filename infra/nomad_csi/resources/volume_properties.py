@@ -36,6 +36,7 @@ TOPOLOGY = properties.Property(
 
 STORAGE = properties.Property(
     kind="record",
+    compared=False,
     type_name="VolumeStorage",
     description="What the program knows of the storage behind the external id; Nomad is not told of it.",
     fields={
@@ -107,17 +108,18 @@ INPUTS: Mapping[str, properties.Property] = {
     "owner": stack_identity.OWNER,
     "ownerId": stack_identity.OWNER_ID,
     "adopt": properties.Property(
+        compared=False,
+        recorded=False,
         kind="flag",
         description="Take over a registration of this id that differs, where Nomad can change it, or another stack's.",
     ),
     "protect": properties.Property(
-        kind="flag", description="Refuse every change by which the volume id would stand for other data."
+        compared=False,
+        kind="flag",
+        description="Refuse every change by which the volume id would stand for other data.",
     ),
     "storage": STORAGE,
 }
-
-NOT_OF_NOMAD = frozenset({"adopt", "protect", "storage"})
-"""Inputs that say how a step is made, and what of the storage is known: they differ without a change of the volume."""
 
 FOREIGN_MOUNT_FLAGS = properties.Property(
     kind="flag", description="Set where Nomad holds mount flags that this registration does not have."

@@ -23,8 +23,6 @@ from nomad_csi.resources import (
 )
 from nomad_csi.resources.frame import asking, compare, properties, resource
 
-_OF_NOMAD = volume_properties.INPUTS.keys() - volume_properties.NOT_OF_NOMAD
-
 
 class VolumeRegistrationResource:
     """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
@@ -50,8 +48,7 @@ class VolumeRegistrationResource:
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
         also = (*hidden, *stack_identity.brought_forward(old_outputs))
-        ignored = frozenset(self.inputs) - change.changed
-        found = compare.difference(self.inputs, old_inputs, news, ignored=ignored, also_updates=also)
+        found = compare.difference(self.inputs, old_inputs, news, changed=change.changed, also_updates=also)
         return replace(found, notice=registration_change.sentence(identity, change))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -144,7 +141,7 @@ class VolumeRegistrationResource:
         held = volume_ownership.hold(news, old_outputs)
         if any(old_outputs.get(name) != news[name] for name in ("externalId", "capabilities")):
             sharing_refusal.refuse(context, client, news)
-        if found is not None and stack_identity.is_all_that_differs(old_outputs, news, _OF_NOMAD):
+        if found is not None and stack_identity.is_all_that_differs(old_outputs, news, self.inputs):
             volume_ownership.mark(context, client, news, old_outputs, held)
         elif found is not None and registration_anew.is_needed(found, news):
             registration_anew.register(context, client, found, old_outputs, news, held)
@@ -186,7 +183,7 @@ def _identity(inputs: Mapping[str, Any]) -> str:
 
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
-    return {name: value for name, value in news.items() if name != "adopt"}
+    return properties.recorded(volume_properties.INPUTS, news)
 
 
 def _inputs(outputs: Mapping[str, Any]) -> resource.Properties:

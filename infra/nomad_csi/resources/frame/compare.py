@@ -1,6 +1,6 @@
 """What separates two property values: the paths that differ, and which of them appeared or vanished."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,17 +38,18 @@ def difference(
     old_inputs: Mapping[str, Any],
     news: Mapping[str, Any],
     *,
-    ignored: frozenset[str] = frozenset(),
+    changed: Container[str] | None = None,
     also_updates: tuple[str, ...] = (),
     notice: str = "",
 ) -> resource.ResourceDiff:
     """
     Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
 
-    *ignored* names properties that say how a step is made, not what the object is. *also_updates* are paths that
-    differ although the inputs are equal. *notice* is kept only where the object is replaced.
+    *changed* are the properties that differ; ``None``: those that are compared, by their values. *also_updates* are
+    paths that differ although the inputs are equal. *notice* is kept only where the object is replaced.
     """
-    found = [change for change in changes(old_inputs, news) if paths.top(change.path) not in ignored]
+    compared = {name for name, item in declared.items() if item.compared} if changed is None else changed
+    found = [change for change in changes(old_inputs, news) if paths.top(change.path) in compared]
     fixed = {name for name, item in declared.items() if item.replaces}
     replaces = tuple(change.path for change in found if paths.top(change.path) in fixed)
     updates = tuple(change.path for change in found if change.path not in replaces)
