@@ -62,7 +62,18 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("deviation", lines, ids=[f"{number}-{line.route}" for number, line in enumerate(lines)])
 
 
-def write_job(job_id, *, kind="service", top="", group="", task="", driver="raw_exec", command="sleep", args=("60",)):
+def write_job(
+    job_id,
+    *,
+    kind="service",
+    top="",
+    group="",
+    task="",
+    driver="raw_exec",
+    command="sleep",
+    args=("60",),
+    kill_timeout="200ms",
+):
     """Return the HCL of a job with one task."""
     return f"""job "{job_id}" {{
   type = "{kind}"
@@ -71,7 +82,7 @@ def write_job(job_id, *, kind="service", top="", group="", task="", driver="raw_
     {group}
     task "t" {{
       driver       = "{driver}"
-      kill_timeout = "200ms"
+      kill_timeout = "{kill_timeout}"
       {task}
       config {{
         command = "{command}"
@@ -97,7 +108,7 @@ def write_plugin(agent, job_id, plugin_id, role, words, *, kind="service", timeo
     return write_job(job_id, kind=kind, task=block, group=group, command=program, args=words)
 
 
-def write_consumer(job_id, source, mode="multi-node-multi-writer", attachment="file-system", driver="exec"):
+def write_consumer(job_id, source, mode="multi-node-multi-writer", attachment="file-system", driver="exec", **parts):
     """Return the HCL of a job whose task holds a volume."""
     group = f"""
     volume "v" {{
@@ -113,7 +124,8 @@ def write_consumer(job_id, source, mode="multi-node-multi-writer", attachment="f
         destination = "/data"
       }
 """
-    return write_job(job_id, group=group + NO_SECOND_TRY, task=task, driver=driver, command="/bin/sleep", args=["3600"])
+    run = {"command": "/bin/sleep", "args": ["3600"]} | parts
+    return write_job(job_id, group=group + NO_SECOND_TRY, task=task, driver=driver, **run)
 
 
 def write_volume(volume_id, **fields):

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi.aws import ebs_volumes, file_systems, instances, keys, policies
 from nomad_csi.doctor import model
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens
+from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, volumes
 from nomad_csi.plan import iam
 from tests.scripted import context, heard, scripted  # noqa: F401
 
@@ -101,6 +101,40 @@ def make_volume(**changes):
         "claims": 1,
     }
     return model.ExaminedVolume(**(whole | changes))
+
+
+def make_claimed(**changes):
+    """The same volume, read by itself: an allocation on the client claims it."""
+    claim = volumes.Claim(
+        **{
+            "alloc_id": "alloc-w",
+            "mode": "write",
+            "node_id": "n1",
+            "node_name": "client-1",
+            "job_id": "web",
+            "namespace": "default",
+            "client_status": "running",
+        }
+        | changes
+    )
+    return volumes.Volume(
+        volume_id="mysql",
+        namespace="default",
+        name="mysql",
+        external_id=EBS_ID,
+        plugin_id="ebs",
+        capabilities=(),
+        fs_type="",
+        has_mount_flags=False,
+        context={},
+        parameters={},
+        topologies=(),
+        requested_topologies=(),
+        preferred_topologies=(),
+        schedulable=True,
+        controller_required=True,
+        claims=(claim,),
+    )
 
 
 def make_ebs(**changes):

@@ -88,6 +88,26 @@ SITUATIONS = {
         ),
         CLAIMED,
     ),
+    "claim-node-draining": (
+        lambda make: make.found(clients=(make.node(eligible=False),), claimed=(make.claimed(),)),
+        "not eligible for scheduling; allocations there claim default/mysql",
+    ),
+    "claim-without-node-plugin": (
+        lambda make: make.found(
+            clients=(make.node(eligible=False),),
+            plugins={"ebs": make.plugin(nodes=())},
+            claimed=(make.claimed(client_status="complete"),),
+        ),
+        "none; the client is not eligible for scheduling, and default/mysql claimed there",
+    ),
+    "controller-draining": (
+        lambda make: make.found(
+            clients=(make.node(), make.node(node_id="n2", name="client-2", draining=True, eligible=False)),
+            plugins={"ebs": make.plugin(controllers=(make.instance("controller", node_id="n2"),))},
+            claimed=(make.claimed(),),
+        ),
+        "all on draining clients (client-2); default/mysql claimed",
+    ),
     "plugin-unused": (
         lambda make: make.found(volumes=()),
         "/v1/job: default/plugin-ebs-controller of shop/prod, default/plugin-ebs-node of shop/prod; /v1/volumes: none "

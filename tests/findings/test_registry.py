@@ -36,6 +36,9 @@ COMMANDS = {
 
 ALSO = {
     "claim-without-controller": {"verify"},
+    "claim-node-draining": {"claims", "doctor"},
+    "claim-without-node-plugin": {"claims", "doctor"},
+    "controller-draining": {"claims", "doctor"},
     "volume-unschedulable": {"report"},
 }
 """Commands that report a code by calling another command's rule."""

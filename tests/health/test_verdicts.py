@@ -300,7 +300,7 @@ def test_drained_and_lost_clients_need_no_instance(own):
     plugin = own.run("efs0")
     plugin.until("healthy")
 
-    own.cluster.drain(own.node_id("one"))
+    own.cluster.drain(own.node_id("one"), {"Deadline": -1})
     after = plugin.until("healthy")
     assert states(after) == [("two", "healthy", "nomad")]
     own.cluster.lose(own.node_id("two"))

@@ -196,6 +196,7 @@ def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted,
     record = {"ID": "aws-ebs0", "Controllers": {"id-c": CONTROLLER | {"Healthy": healthy}}, "Nodes": {}}
     scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED)
+    scripted.reply("GET", "/v1/nodes", 200, [])
 
     report = verification.verify(context.connect(), dataclasses.replace(plan, plugins=()))
 
@@ -229,3 +230,30 @@ def test_round_without_an_answer_loses_no_restart(context, scripted, plugin_clus
         verifier.verify()
 
     assert [finding.code for finding in verifier.verify().findings] == ["instance-restarted"]
+
+
+DRAINING = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}
+
+
+@pytest.mark.parametrize("with_plugins", [True, False])
+def test_drain_under_a_claim_is_told_with_what_it_endangers(context, scripted, plugin_cluster, plan, with_plugins):
+    """By the clients that were listed for the plugins, or by a list of their own where the plan has none."""
+    held = {"ID": "alloc-w", "NodeID": "id-b", "NodeName": "b", "JobID": "web", "ClientStatus": "running"}
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED | {"Allocations": [held], "ControllerRequired": False})
+    if with_plugins:
+        plugin_cluster.plugin()
+        plugin_cluster.allocation()
+        plugin_cluster.nodes({}, DRAINING)
+    else:
+        scripted.reply("GET", "/v1/nodes", 200, [DRAINING])
+        scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
+
+    client, wanted = context.connect(), plan if with_plugins else dataclasses.replace(plan, plugins=())
+    before, report = verification.verify(client, wanted), verification.verify(client, wanted)
+
+    assert before.extra == ()
+    told = [(item.severity, item.code, item.subject) for item in report.extra]
+    assert told == [
+        ("warning", "claim-node-draining", "client b"),
+        ("error", "claim-without-node-plugin", "plugin aws-ebs0 on b"),
+    ]

@@ -20,6 +20,9 @@ class ClaimsReport:
 
     volumes: tuple[claim_model.VolumeClaims, ...]
 
+    drains: tuple[findings.Finding, ...] = ()
+    """What drains do to these claims, client by client."""
+
     asked_ec2: bool
     """Whether EC2 was asked where the EBS volumes are attached."""
 
@@ -28,8 +31,8 @@ class ClaimsReport:
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings, volume by volume."""
-        return tuple(finding for volume in self.volumes for finding in volume.findings)
+        """All findings, volume by volume, then those of clients that are drained."""
+        return (*(finding for volume in self.volumes for finding in volume.findings), *self.drains)
 
     @property
     def ok(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from nomad_csi import nomad
 from nomad_csi.aws import attachments
 from nomad_csi.claims import claim_model, claim_verdicts, claims_report
-from nomad_csi.health import gather
+from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import namespaces, nodes, plugins, volume_reads, volumes
 from nomad_csi.probing import probe_job
 
@@ -39,8 +39,13 @@ def report(
         item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
     ]
     found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
-    judged = claim_verdicts.judge(look(client, found.volumes, aws_region=aws_region))
-    return claims_report.ClaimsReport(volumes=judged, asked_ec2=bool(aws_region), unread=found.unread)
+    seen = look(client, found.volumes, aws_region=aws_region)
+    return claims_report.ClaimsReport(
+        volumes=claim_verdicts.judge(seen),
+        drains=tuple(drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values())),
+        asked_ec2=bool(aws_region),
+        unread=found.unread,
+    )
 
 
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:

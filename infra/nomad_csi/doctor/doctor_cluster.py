@@ -12,7 +12,7 @@ from nomad_csi.aws import instances
 from nomad_csi.doctor import clients, doctor_mounts, machines, model
 from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import gather
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volumes
+from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volume_reads, volumes
 from nomad_csi.ownership import registration_marks
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
@@ -65,6 +65,21 @@ def look(
         mounts=doctor_mounts.seen_here(client),
     )
     return _with_clients(client, found) if names_instances else _with_values(client, found)
+
+
+def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
+    """Return *found* with the claims on volumes, which are read only where a client drains or is not eligible."""
+    all_clients = () if isinstance(found.clients, model.Unknown) else found.clients
+    known = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    claimed = [item.key.partition("/") for item in known if item.claims]
+    if not claimed or not any(node.draining or not node.eligible for node in all_clients):
+        return found
+    try:
+        seen = volume_reads.read(client, ((namespace, volume_id) for namespace, _, volume_id in claimed))
+    except errors.NomadApiError as error:
+        return dataclasses.replace(found, claimed=model.Unknown(reason=str(error)))
+    unread = "; ".join(str(item) for item in seen.unread)
+    return dataclasses.replace(found, claimed=model.Unknown(reason=unread) if unread else seen.volumes)
 
 
 def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | model.Unknown:

@@ -37,7 +37,7 @@ def examine(
     Raises `errors.NomadApiError` where the cluster answers nothing at all.
 
     """
-    found = doctor_cluster.look(client, plan, external_ids)
+    found = doctor_cluster.with_claims(client, doctor_cluster.look(client, plan, external_ids))
     region = aws_region or doctor_aws.region_of(found)
     judged = judge.judge(doctor_aws.with_account(found, region, asks_aws=asks_aws))
     return dataclasses.replace(judged, aws_region=region if isinstance(region, str) else "")

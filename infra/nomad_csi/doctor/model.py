@@ -7,6 +7,7 @@ from typing import TypeVar
 from nomad_csi.aws.records import attachments, ebs_volumes, file_systems, instances, keys, policies
 from nomad_csi.findings import Finding
 from nomad_csi.nomad.records import nodes, plugin_tasks, plugins, servers, tokens
+from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import model
 
 NAMES_SHOWN = 5
@@ -109,6 +110,9 @@ class ObservedCluster:
 
     volumes: tuple[ExaminedVolume, ...] | Unknown
     """Registered ones, and those of the spec that are not."""
+
+    claimed: tuple[Volume, ...] | Unknown = ()
+    """Claimed volumes with their claims; read only where a client drains or takes no new allocations."""
 
     token: tokens.AclToken | Unknown
     account: Account | Unknown | None

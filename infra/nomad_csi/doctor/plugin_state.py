@@ -1,10 +1,12 @@
 """Plugins without volumes, volumes without plugins, claims without a controller. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nomad_csi.doctor import model
 from nomad_csi.findings import finding
+from nomad_csi.health import drain_findings
+from nomad_csi.nomad.records import plugins as plugin_records
 
 OWNER_META = "nomad-csi.owner"
 
@@ -27,6 +29,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
             evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
             yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence)
         yield from _claimed(found, plugin_id, registered)
+    yield from _drains(found, plugins)
     yield from _unused(found, frozenset(by_plugin))
 
 
@@ -51,6 +54,13 @@ def _claimed(
             found=evidence,
             about=tuple(f"volume {key}" for key in claimed),
         )
+
+
+def _drains(found: model.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[model.Outcome]:
+    claimed, unchecked = model.known(found.claimed, "claims on clients that drain or are not eligible")
+    yield from unchecked
+    clients = () if isinstance(found.clients, model.Unknown) else found.clients
+    yield from drain_findings.check(claimed or (), plugins, clients)
 
 
 def _unused(found: model.ObservedCluster, used: frozenset[str]) -> Iterator[model.Outcome]:

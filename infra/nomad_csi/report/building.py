@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.doctor import model as doctor
 from nomad_csi.findings import Finding, finding
-from nomad_csi.health import zones
+from nomad_csi.health import drain_findings, zones
 from nomad_csi.nomad.records import nodes
 from nomad_csi.report import model, summary
 from nomad_csi.report.parts import Parts
@@ -108,7 +108,8 @@ def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator
     """Yield what each command would report, once."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for verdict in parts.running.values() for item in verdict.findings)
-    of_claims = (item for volume in parts.claims for item in volume.findings)
+    of_claims = [item for volume in parts.claims for item in volume.findings]
+    of_claims += _of_drains(parts)
     yield from _once(
         {
             "verify": (*verified, *of_others, *_unschedulable(parts, volumes)),
@@ -117,6 +118,13 @@ def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator
             "smoke": _of_smoke(parts),
         }
     )
+
+
+def _of_drains(parts: Parts) -> Iterator[Finding]:
+    if isinstance(parts.found.plugins, doctor.Unknown) or isinstance(parts.found.clients, doctor.Unknown):
+        return
+    held = (item.volume for item in parts.claims)
+    yield from drain_findings.check(held, parts.found.plugins, parts.found.clients)
 
 
 def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:

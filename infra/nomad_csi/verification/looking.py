@@ -29,6 +29,9 @@ class Look:
     wanted: WatchedPlugin
     seen: found.PluginFound
     verdict: plugins.PluginVerdict
+    clients: tuple[nodes.Node, ...]
+    """All of the cluster, listed after the instances."""
+
     capacity: tuple[findings.Finding, ...]
     """What waiting cannot heal."""
 
@@ -99,6 +102,7 @@ def _look(
         wanted=wanted,
         seen=seen,
         verdict=plugins.compare_plugin(wanted.expectation, seen, all_nodes, before),
+        clients=all_nodes,
         capacity=eligibility.check_capacity(wanted.expectation, all_nodes),
     )
 

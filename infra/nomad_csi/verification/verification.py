@@ -3,14 +3,14 @@
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.claims import claim_findings
-from nomad_csi.health import explaining, gather, minimum_version, plugins
-from nomad_csi.nomad import changes, volumes
+from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
+from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
@@ -98,13 +98,15 @@ class Verifier:
         verdicts = tuple(_explained(self._client, seen) for seen in looks)
         served_by = {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(verdicts, looks, strict=True)}
         deep = [item for seen in looks for item in seen.deep]
-        verdicts_on_volumes = self._volumes(there, served_by, deep)
+        known = dict(served_by) | self._others(there, served_by)
+        verdicts_on_volumes = self._volumes(there, known, deep)
         own = {f"volume {item.key}" for item in verdicts_on_volumes}
         found = report.VerificationReport(
             plugins=verdicts,
             volumes=verdicts_on_volumes,
             extra=(
                 *(item for item in deep if item.subject not in own),
+                *self._drains(there, known, looks),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
         )
@@ -136,11 +138,10 @@ class Verifier:
     def _volumes(
         self,
         there: Sequence[volumes.Volume | None],
-        served_by: Mapping[str, "_Serving"],
+        known: Mapping[str, "_Serving"],
         deep: Iterable[findings.Finding],
     ) -> tuple[volume_verdicts.VolumeVerdict, ...]:
         wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
-        known = dict(served_by) | self._others(there, served_by)
         heard: dict[str, tuple[findings.Finding, ...]] = {}
         for item in deep:
             heard[item.subject] = (*heard.get(item.subject, ()), item)
@@ -151,6 +152,16 @@ class Verifier:
             _volume(item, document, volume, known, heard)
             for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
         )
+
+    def _drains(
+        self, there: Iterable[volumes.Volume | None], known: Mapping[str, "_Serving"], looks: Sequence[looking.Look]
+    ) -> Iterator[findings.Finding]:
+        """Yield what drains do to claims on the plan's volumes; clients are listed where no plugin was looked at."""
+        claimed = [volume for volume in there if volume is not None and volume.claims]
+        if claimed:
+            records = {plugin_id: item.record for plugin_id, item in known.items()}
+            clients = looks[0].clients if looks else nodes.list_nodes(self._client)
+            yield from drain_findings.check(claimed, records, clients)
 
     def _others(
         self, there: Iterable[volumes.Volume | None], served_by: Mapping[str, "_Serving"]

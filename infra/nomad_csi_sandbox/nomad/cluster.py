@@ -84,10 +84,27 @@ class Cluster:
             self.state.nodes[spec.node_id] = node | {"CreateIndex": index, "ModifyIndex": index}
         self._evaluate_system_jobs()
 
-    def drain(self, node_id: str, *, ignore_system: bool = False) -> None:
-        """Drain a client: what it runs ends, or goes elsewhere."""
-        self._end(node_changes.drain(self.state, node_id, ignore_system=ignore_system))
-        node_changes.finish_drains(self.state)
+    def drain(self, node_id: str, spec: node_changes.Json) -> None:
+        """Drain a client: what it runs ends, or goes elsewhere, its plugins last or when the deadline is over."""
+        self._end(node_changes.drain(self.state, node_id, spec))
+        deadline_ns = spec.get("Deadline") or 0
+        self._finish_drains(overdue=node_id if deadline_ns < 0 else "")
+        if deadline_ns > 0:
+            timer = threading.Timer(deadline_ns / clock.SECOND_NS, self._at_deadline, [node_id])
+            timer.daemon = True
+            timer.start()
+
+    def end_drain(self, node_id: str, *, eligible: bool) -> None:
+        """Drain a client no longer; one that is eligible gets its system jobs again."""
+        node_changes.end_drain(self.state, node_id, eligible=eligible)
+        self._evaluate_system_jobs()
+
+    def _at_deadline(self, node_id: str) -> None:
+        if not self._closed:
+            self._finish_drains(overdue=node_id)
+
+    def _finish_drains(self, *, overdue: str = "") -> None:
+        self._end(node_changes.finish_drains(self.state, overdue=overdue))
 
     def lose(self, node_id: str) -> None:
         """Let a client be gone as if its machine were: its tasks are killed, and the servers call it down."""
@@ -151,7 +168,7 @@ class Cluster:
     def _run(self, alloc: state.Allocation) -> alloc_runner.AllocRunner:
         def ended() -> None:
             job_store.refresh_status(self.state, alloc.namespace, alloc.job_id)
-            node_changes.finish_drains(self.state)
+            self._finish_drains()
             self.evaluate_soon(alloc.namespace, alloc.job_id)
             self._evaluate_blocked()
 

@@ -70,9 +70,9 @@ def _add_node_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> Non
         _must_exist(cluster, node_id)
         body = answers.body()
         if body.get("DrainSpec"):
-            cluster.drain(node_id, ignore_system=bool(body["DrainSpec"].get("IgnoreSystemJobs")))
-        elif body.get("MarkEligible"):
-            node_changes.set_eligibility(known, node_id, "eligible")
+            cluster.drain(node_id, body["DrainSpec"])
+        else:
+            cluster.end_drain(node_id, eligible=bool(body.get("MarkEligible")))
         return answers.written(_changed(known.index), known.index)
 
 

@@ -1,0 +1,97 @@
+"""Clients that are emptied for maintenance while volumes are claimed there, each with the next step. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi import findings
+from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
+
+NAMES_SHOWN = 5
+"""Volumes in a finding; of many the rest is a number."""
+
+_Held = dict[str, list[tuple[volumes.Volume, volumes.Claim]]]
+
+
+def check(
+    held: Iterable[volumes.Volume],
+    running: Mapping[str, plugins.Plugin | None],
+    clients: Iterable[nodes.Node],
+) -> Iterator[findings.Finding]:
+    """
+    Yield what a drain, or a client that takes no new allocations, does to the claims on the volumes *held*.
+
+    *running*: their plugins by id; ``None`` or left out: Nomad knows none of that id. A client that is not ready is not
+    judged here: its claims are `claim-node-down`.
+    """
+    claimed = [volume for volume in held if volume.claims]
+    leaving = {
+        node.node_id: node for node in clients if node.status == "ready" and (node.draining or not node.eligible)
+    }
+    by_client: _Held = defaultdict(list)
+    for volume in claimed:
+        for claim in volume.claims:
+            if claim.node_id in leaving:
+                by_client[claim.node_id].append((volume, claim))
+    for node in sorted(leaving.values(), key=lambda item: (item.name, item.node_id)):
+        yield from _of_client(node, by_client[node.node_id], running)
+    draining = {node_id for node_id, node in leaving.items() if node.draining}
+    for plugin_id in sorted({volume.plugin_id for volume in claimed}):
+        own = [volume for volume in claimed if volume.plugin_id == plugin_id]
+        yield from _of_controllers(plugin_id, running.get(plugin_id), own, {key: leaving[key] for key in draining})
+
+
+def _of_client(
+    node: nodes.Node,
+    held: list[tuple[volumes.Volume, volumes.Claim]],
+    running: Mapping[str, plugins.Plugin | None],
+) -> Iterator[findings.Finding]:
+    state = "draining" if node.draining else "not eligible for scheduling"
+    live = [volume for volume, claim in held if claim.client_status not in claim_holders.ENDED]
+    if live:
+        yield findings.finding(
+            "claim-node-draining",
+            f"client {node.name}",
+            found=f"{state}; allocations there claim {_named(live)}",
+            about=_subjects(live),
+        )
+    for plugin_id in sorted({volume.plugin_id for volume, _ in held}):
+        plugin = running.get(plugin_id)
+        if any(item.node_id == node.node_id and item.healthy for item in (plugin.nodes if plugin else ())):
+            continue
+        stranded = [volume for volume, _ in held if volume.plugin_id == plugin_id]
+        yield findings.finding(
+            "claim-without-node-plugin",
+            f"plugin {plugin_id} on {node.name}",
+            expected="a healthy instance until nothing there claims its volumes",
+            found=f"none; the client is {state}, and {_named(stranded)} claimed there",
+            about=_subjects(stranded),
+        )
+
+
+def _of_controllers(
+    plugin_id: str,
+    plugin: plugins.Plugin | None,
+    claimed: list[volumes.Volume],
+    draining: Mapping[str, nodes.Node],
+) -> Iterator[findings.Finding]:
+    healthy = [item.node_id for item in (plugin.controllers if plugin else ()) if item.healthy]
+    if healthy and all(node_id in draining for node_id in healthy):
+        names = ", ".join(sorted(draining[node_id].name for node_id in healthy))
+        yield findings.finding(
+            "controller-draining",
+            f"plugin {plugin_id}",
+            expected="a healthy controller on a client that is not drained",
+            found=f"all on draining clients ({names}); {_named(claimed)} claimed",
+            about=_subjects(claimed),
+        )
+
+
+def _named(found: Iterable[volumes.Volume]) -> str:
+    """Return ``default/a, default/b and 3 more``."""
+    keys = sorted({f"{volume.namespace}/{volume.volume_id}" for volume in found})
+    rest = f" and {len(keys) - NAMES_SHOWN} more" if len(keys) > NAMES_SHOWN else ""
+    return f"{', '.join(keys[:NAMES_SHOWN])}{rest}"
+
+
+def _subjects(found: Iterable[volumes.Volume]) -> tuple[str, ...]:
+    return tuple(sorted({f"volume {volume.namespace}/{volume.volume_id}" for volume in found}))

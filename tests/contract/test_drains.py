@@ -1,0 +1,116 @@
+"""Clients that are drained while a CSI volume is in use on them: who leaves first, and what becomes of the claim."""
+
+import pytest
+
+from tests.contract import agents
+
+SOCKET = "--endpoint=${CSI_ENDPOINT}"
+NS_IN_S = 1_000_000_000
+SLOW = ["-c", "trap 'sleep 3; exit 0' INT; while :; do sleep 0.1; done"]
+"""A shell that needs three seconds to end."""
+
+
+@pytest.fixture(scope="module")
+def drained_stand_in(moto_url, plugin_writer, volume_writer):
+    """The emulator, with a plugin of node instances and a volume."""
+    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0")) as made:
+        yield _prepared(made, plugin_writer, volume_writer)
+
+
+@pytest.fixture(scope="module")
+def drained_real(moto_url, plugin_writer, volume_writer):
+    """A real agent with the same."""
+    if why := agents.obstacle():
+        pytest.skip(why)
+    with agents.started(agents.Real, agents.task_environment(moto_url, "i-0")) as made:
+        yield _prepared(made, plugin_writer, volume_writer)
+
+
+def _prepared(agent, plugin_writer, volume_writer):
+    agent.run(plugin_writer(agent, "plugin-efs", "efs", "node", ["--driver", "aws-efs", SOCKET], kind="system"))
+    _until_healthy(agent)
+    agent.register(volume_writer("data"))
+    return agent
+
+
+@pytest.fixture(params=["stand_in", pytest.param("real", marks=pytest.mark.real_nomad)])
+def agent(request, consumer_writer, fresh):
+    """One side of the contract, with a volume in use; afterwards the client takes allocations again."""
+    made = request.getfixturevalue(f"drained_{request.param}")
+    made.user = fresh("user")
+    made.run(consumer_writer(made.user, "data", kill_timeout="30s", command="/bin/sh", args=SLOW))
+    made.until_status(made.user, "running")
+    yield made
+    made.call("DELETE", f"/v1/job/{made.user}?purge=true")
+    _drain(made, None)
+    _until_healthy(made)
+    made.until(lambda: _claims(made), lambda found: not found)
+
+
+def _until_healthy(agent):
+    agent.until(lambda: agent.get("/v1/plugins?type=csi"), lambda found: found and found[0]["NodesHealthy"] == 1)
+
+
+def _drain(agent, spec):
+    [node] = agent.get("/v1/nodes")
+    status, text, _ = agent.call("POST", f"/v1/node/{node['ID']}/drain", {"DrainSpec": spec, "MarkEligible": not spec})
+    assert status == 200, text
+
+
+def _newest(agent, job_id):
+    """Return desired and client status of the job's last allocation."""
+    found = max(agent.get(f"/v1/job/{job_id}/allocations"), key=lambda item: item["CreateIndex"])
+    return found["DesiredStatus"], found["ClientStatus"]
+
+
+def _claims(agent):
+    """Return the client status of each allocation that claims the volume."""
+    return [item["ClientStatus"] for item in agent.get("/v1/volume/csi/data")["Allocations"]]
+
+
+def _state(agent):
+    [node] = agent.get("/v1/nodes")
+    return {
+        "drains": node["Drain"],
+        "eligibility": node["SchedulingEligibility"],
+        "user": _newest(agent, agent.user),
+        "plugin": _newest(agent, "plugin-efs"),
+        "claims": _claims(agent),
+    }
+
+
+def test_plugin_leaves_after_what_uses_its_volumes(agent):
+    """The claim is released while the plugin still runs, and only then the plugin is stopped."""
+    _drain(agent, {"Deadline": 600 * NS_IN_S, "IgnoreSystemJobs": False})
+
+    leaving = agent.until(lambda: _state(agent), lambda found: found["user"][0] == "stop")
+    last = agent.until(lambda: _state(agent), lambda found: found["plugin"] == ("stop", "complete"))
+
+    assert (leaving["drains"], leaving["eligibility"]) == (True, "ineligible")
+    assert (leaving["plugin"], leaving["claims"]) == (("run", "running"), ["running"])
+    assert (last["user"], last["claims"]) == (("stop", "complete"), [])
+    agent.until(lambda: _state(agent)["drains"], lambda found: not found)
+    assert agent.get("/v1/nodes")[0]["SchedulingEligibility"] == "ineligible"
+
+
+def test_drain_that_ignores_system_jobs_keeps_the_plugin(agent):
+    """The drain is over when the consumer has ended."""
+    _drain(agent, {"Deadline": 600 * NS_IN_S, "IgnoreSystemJobs": True})
+
+    last = agent.until(lambda: _state(agent), lambda found: not found["drains"])
+
+    assert (last["user"], last["claims"]) == (("stop", "complete"), [])
+    assert last["plugin"] == ("run", "running")
+    assert agent.get("/v1/plugins?type=csi")[0]["NodesHealthy"] == 1
+
+
+@pytest.mark.parametrize("deadline_ns", [NS_IN_S, -1])
+def test_deadline_before_the_consumer_has_ended_takes_the_plugin_first(agent, deadline_ns):
+    """The plugin is gone while its volume is in use; the drain counts as complete. Without a controller the claim goes."""
+    _drain(agent, {"Deadline": deadline_ns, "IgnoreSystemJobs": False})
+
+    early = agent.until(lambda: _state(agent), lambda found: found["plugin"] == ("stop", "complete"))
+    ended = agent.until(lambda: _state(agent), lambda found: found["user"] == ("stop", "complete"))
+
+    assert (early["user"], early["claims"], early["drains"]) == (("stop", "running"), ["running"], False)
+    assert ended["claims"] == []

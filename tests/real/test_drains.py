@@ -1,0 +1,145 @@
+"""The commands of docs/maintenance.md on a real server with two clients: what a drain does to claims and plugins."""
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.nomad import jobs, nodes, plugins, volume_creation
+from nomad_csi.plan import registration
+from tests.real import two_clients
+
+pytestmark = pytest.mark.real_nomad
+
+PAGE = (Path(__file__).parents[2] / "docs/maintenance.md").read_text(encoding="utf-8")
+MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+CONSUMER = """job "user" {
+  group "g" {
+    volume "v" {
+      type            = "csi"
+      source          = "made"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }
+    task "t" {
+      driver       = "exec"
+      kill_timeout = "20s"
+      volume_mount {
+        volume      = "v"
+        destination = "/data"
+      }
+      config {
+        command = "/bin/sh"
+        args    = ["-c", "trap 'sleep 5; exit 0' INT; while true; do sleep 0.2; done"]
+      }
+    }
+  }
+}
+"""
+"""It needs five seconds to end."""
+
+
+def commands(heading):
+    """Return the commands below a heading of the page, without those that want a spec."""
+    part = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```sh\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if "storage.yaml" not in line]
+
+
+@pytest.fixture
+def cluster():
+    """Two clients; the plugin and its volume, which a slow consumer uses, are on the first one alone."""
+    with two_clients.started() as made:
+        plugin = made.hostpath("local", top='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
+        plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
+        new = registration.VolumeRegistration(
+            volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)
+        )
+        volume_creation.create(made.client, new)
+        jobs.register(made.client, jobs.parse(made.client, CONSUMER), source=CONSUMER, enforce_index=None)
+        two_clients.until(lambda: newest(made, "user") == ("run", "running"))
+        yield made
+
+
+@pytest.fixture
+def run(cluster, capsys, monkeypatch):
+    """Run a command of the page; of ours, return exit code and what it printed."""
+    monkeypatch.setenv("NOMAD_ADDR", cluster.address)
+    [node_id] = [item.node_id for item in nodes.list_nodes(cluster.client) if item.name == "c1"]
+
+    def call(line):
+        words = shlex.split(line.replace("NODE_ID", node_id))
+        if words[0] == "nomad":
+            subprocess.run(words, check=True, timeout=120)
+            return None
+        capsys.readouterr()
+        code = cli.main([*words[1:], "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def newest(cluster, job_id):
+    """Return desired and client status of the job's last allocation."""
+    path = f"/v1/job/{job_id}/allocations"
+    found = cluster.client.request("GET", path).data
+    last = max(found, key=lambda item: item["CreateIndex"], default={})
+    return last.get("DesiredStatus"), last.get("ClientStatus")
+
+
+def claimed(shown):
+    """Return verdict and state of each claim, and the codes of the findings."""
+    found = [(claim["verdict"], claim["client_status"]) for volume in shown["volumes"] for claim in volume["claims"]]
+    return found, sorted(item["code"] for item in shown["findings"])
+
+
+def test_drain_that_keeps_the_plugin_releases_the_claim_and_is_warned_of(cluster, run):
+    """While it lasts the claim and the lone controller are told; then nothing is claimed, and the plugin is healthy."""
+    before, drain, after, back = commands("Drain one client")
+    assert claimed(run(before)[1]) == ([("live", "running")], [])
+
+    run(drain.replace("-enable", "-enable -detach"))
+    code, during = run(before)
+    two_clients.until(lambda: newest(cluster, "user") == ("stop", "complete"))
+    ended = run(after)
+    run(back)
+
+    assert (code, claimed(during)) == (0, ([("live", "running")], ["claim-node-draining", "controller-draining"]))
+    assert (ended[0], claimed(ended[1])) == (0, ([], []))
+    assert newest(cluster, "plugin-local") == ("run", "running")
+    assert [item.healthy for item in plugins.get(cluster.client, "local").nodes] == [True]
+    two_clients.until(lambda: newest(cluster, "user") == ("run", "running"))
+
+
+def test_drain_in_the_wrong_order_is_told_and_undone(cluster, run):
+    """The deadline takes the plugin before its consumer has ended; the page's commands release the claim."""
+    look, disable, again, drain = commands("A drain was done in the wrong order")
+    run("nomad node drain -enable -detach -deadline 1s -yes NODE_ID")
+    two_clients.until(lambda: newest(cluster, "user") == ("stop", "complete"))
+    code, wrong = run(look)
+
+    run(disable)
+    two_clients.until(lambda: claimed(run(again)[1]) in [([], []), ([("live", "running")], [])])
+    two_clients.until(lambda: newest(cluster, "user") == ("run", "running"))
+    run(drain)
+
+    assert (code, claimed(wrong)) == (
+        1,
+        ([("ended", "complete")], ["claim-ended", "claim-without-controller", "claim-without-node-plugin"]),
+    )
+    assert (newest(cluster, "user"), newest(cluster, "plugin-local")) == (("stop", "complete"), ("run", "running"))
+    assert claimed(run(look)[1]) == ([], [])
+
+
+def test_client_to_be_replaced_loses_its_plugin_last(cluster, run):
+    """Without -ignore-system the plugin ends, too, and no claim is left."""
+    drain, look = commands("Replace a client or its AMI")
+    run(drain)
+
+    assert claimed(run(look)[1]) == ([], [])
+    assert newest(cluster, "user") == ("stop", "complete")
+    two_clients.until(lambda: newest(cluster, "plugin-local") == ("stop", "complete"))
