@@ -22,8 +22,6 @@ def end_all(client: nomad.Nomad) -> None:
             if _serves_volumes(job) is wanted and not job["Stop"]:
                 client.request("DELETE", _path(job["ID"]), query={"namespace": job["Namespace"]})
         _wait(client, {job["ID"] for job in found if _serves_volumes(job) is wanted})
-    # Tasks of a job that was purged a moment ago may still run, and no list of jobs has it.
-    _wait(client, {item["JobID"] for item in _list(client, "allocations")})
 
 
 def _list(client: nomad.Nomad, *path: str) -> list[dict[str, Any]]:
