@@ -12,6 +12,12 @@ CLUSTER_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 STACK_ID = "9f86d081884c7d65"
 SUBNET = {"id": "subnet-0default", "vpcId": "vpc-1", "availabilityZone": "us-east-1a"}
 
+ARNS = {
+    "aws:efs/accessPoint:AccessPoint": "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point",
+    "aws:efs/fileSystem:FileSystem": "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system",
+    "aws:iam/policy:Policy": "arn:aws:iam::123456789012:policy",
+}
+
 
 @dataclass
 class Made:
@@ -42,6 +48,8 @@ class Recorder(pulumi.runtime.Mocks):
             outputs["jobModifyIndex"] = 7
         if args.typ == "nomad-csi:index:StackIdentity":
             outputs["stackId"] = STACK_ID
+        if args.typ in ARNS:
+            outputs["arn"] = f"{ARNS[args.typ]}/{args.name}-id"
         return f"{args.name}-id", outputs
 
     def call(self, args):

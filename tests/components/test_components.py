@@ -169,6 +169,61 @@ def test_efs_volume_makes_all_that_a_mount_needs(cloud):
     assert registration["storage"] == {"location": "shared-id:/shared", "owned": True, "shared": False, "settings": []}
 
 
+EFS = {
+    "plugin_id": "aws-efs0",
+    "mount_targets": [{"availability_zone": "us-east-1a"}],
+    "clients": {"cidr_blocks": ["10.0.0.0/8"]},
+    "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
+    "mount_options": {"mount_flags": ["iam"]},
+}
+EFS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
+
+
+@pytest.mark.parametrize("iam", [{}, {"iam": {"role_name": "nomad-client"}}])
+def test_mount_flag_iam_alone_keeps_nobody_out(cloud, iam):
+    """Without a role nothing is made for it, and with one its policy: everyone else may mount as before."""
+    cloud.settle(lambda: EfsVolume("shared", EFS | iam) and None)
+
+    made = [item.token.partition(":")[2] for item in cloud.recorder.made if "olicy" in item.token]
+    assert made == (["iam/policy:Policy", "iam/rolePolicyAttachment:RolePolicyAttachment"] if iam else [])
+
+
+def test_role_of_an_efs_volume_may_mount_it_and_others_are_refused_on_request(cloud):
+    """A policy of the role, for the access point of this file system; a file system policy that names the account."""
+    iam = {"role_name": "nomad-client", "required": True}
+
+    cloud.settle(lambda: EfsVolume("shared", EFS | {"iam": iam}) and None)
+
+    policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "shared")["policy"])
+    through = {"StringEquals": {"elasticfilesystem:AccessPointArn": f"{EFS_ARN}:access-point/shared-id"}}
+    mount = {
+        "Sid": "Mount",
+        "Effect": "Allow",
+        "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
+        "Resource": [f"{EFS_ARN}:file-system/shared-id"],
+        "Condition": through,
+    }
+    assert policy["Statement"] == [mount]
+    assert cloud.inputs("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "shared") == {
+        "policyArn": "arn:aws:iam::123456789012:policy/shared-id",
+        "role": "nomad-client",
+    }
+    others = cloud.inputs("aws:efs/fileSystemPolicy:FileSystemPolicy", "shared")
+    assert others["fileSystemId"] == "shared-id"
+    assert json.loads(others["policy"])["Statement"] == [
+        mount
+        | {
+            "Principal": {"AWS": "arn:aws:iam::123456789012:root"},
+            "Condition": through | {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
+        }
+    ]
+    made = [item.token for item in cloud.recorder.made]
+    assert made.index("aws:efs/fileSystemPolicy:FileSystemPolicy") > made.index(
+        "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+    )
+    assert made[-1] == "nomad-csi:index:VolumeRegistration"
+
+
 def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
     """A policy for the controller, two jobs, and one resource that waits."""
     args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "nomad-client"}, "render_to": "out"}

@@ -86,6 +86,18 @@ volumes:
       clients: {cidr_blocks: [10.0.0.0/8]}
       access_point: {path: /data, uid: 1000, gid: 1000}
 """
+EFS_IAM = """
+plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - id: shared
+    plugin_id: aws-efs0
+    efs:
+      mount_targets: [{availability_zone: us-east-1a}]
+      clients: {cidr_blocks: [10.0.0.0/8]}
+      iam: {role_name: nomad-client}
+    mount_options: {mount_flags: [iam]}
+"""
 EXISTING = """
 plugins:
   - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1}
@@ -264,6 +276,8 @@ CHANGES = {
     "volumes[].efs.mount_targets[].subnet_id": (EFS, "subnet-0123456789abcdef0"),
     "volumes[].efs.clients.cidr_blocks": (EFS, ["10.1.0.0/16"]),
     "volumes[].efs.clients.security_group_ids": (EFS, ["sg-0123456789abcdef0"]),
+    "volumes[].efs.iam.role_name": (EFS_IAM, "other"),
+    "volumes[].efs.iam.required": (EFS_IAM, True),
     "volumes[].efs.access_point.path": (EFS, "/other"),
     "volumes[].efs.access_point.uid": (EFS, 1001),
     "volumes[].efs.access_point.gid": (EFS, 1001),

@@ -1,16 +1,18 @@
 """The spec of docs/aws-day-two.md is one, and the numbers on the page are those of the code."""
 
+import json
 import re
 from pathlib import Path
 
 import yaml
 
 from nomad_csi.aws import throttled
-from nomad_csi.plan import snapshots, storage
+from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
 PAGE = (Path(__file__).parents[2] / "docs/aws-day-two.md").read_text()
-[SPEC] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SPEC, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+[STATEMENT] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_the_spec_of_the_page_has_no_problem():
@@ -20,6 +22,17 @@ def test_the_spec_of_the_page_has_no_problem():
     assert isinstance(mysql.source, spec.EbsSpec)
     assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
     assert f"`{snapshots.tag_key('NAME')}`" in PAGE
+
+
+def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():
+    """The role of the page's volume, and the same for a file system made elsewhere."""
+    [shared] = storage.plan_document(yaml.safe_load(WITH_IAM)).volumes
+    statement = json.loads(STATEMENT)
+    [system], [point] = statement["Resource"], statement["Condition"]["StringEquals"].values()
+
+    assert isinstance(shared.source, spec.EfsSpec)
+    actions = iam.efs_actions(shared.source, shared.registration.mount_options.mount_flags)
+    assert [statement] == iam.efs_policy(system, point, actions)["Statement"]
 
 
 def test_the_page_says_how_often_is_asked():

@@ -234,3 +234,29 @@ def test_problems_of_secrets_show_no_value():
         "volumes[0].secrets.mode: expected one of a for own, got [secret]",
         "volumes[0].secrets.key: expected a value, which kind calls for, got nothing; add key",
     ]
+
+
+def mounted(flags, *, iam=None, context=None):
+    """Return a volume of EFS with mount *flags*."""
+    efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+    options = {"mount_options": {"mount_flags": flags}, "context": context or {}}
+    return {"id": "v", "plugin_id": "p", "efs": efs | ({"iam": iam} if iam else {})} | options
+
+
+@pytest.mark.parametrize(
+    ("volume", "lines"),
+    [
+        (mounted(["noatime"], iam={"role_name": "r"}), ["volumes[0].efs.iam: expected it with the mount flag iam only: without it no client shows who it is, got a role; add iam to mount_options.mount_flags"]),
+        (mounted(["iam"], context={"EncryptInTransit": "f"}), ["volumes[0].context.EncryptInTransit: expected true with the mount flag iam, which EFS takes over TLS only, got 'f'; remove it"]),
+        (existing("fs-0123456789abcdef0") | {"mount_options": {"mount_flags": ["iam"]}, "context": {"encryptInTransit": "false"}}, ["volumes[0].context.encryptInTransit: expected true with the mount flag iam, which EFS takes over TLS only, got 'false'; remove it"]),
+    ],
+)  # fmt: skip
+def test_rejects_a_role_that_nobody_shows_and_iam_without_tls(volume, lines):
+    """EFS's mount helper would refuse the mount, or the permission would be given for nothing."""
+    assert problems(EFS, volume) == lines
+
+
+@pytest.mark.parametrize("volume", [mounted(["iam"], iam={"role_name": "r"}), mounted(["iam", "noatime"])])
+def test_takes_the_mount_flag_iam_with_a_role_and_without(volume):
+    """EFS lets everyone mount where no file system policy says otherwise."""
+    assert storage.plan_document({"plugins": [EFS], "volumes": [volume]}).volumes

@@ -51,6 +51,7 @@ _PLACES = {
     "efs.mount_targets[].subnet_id": "subnet_id",
     "efs.clients.cidr_blocks[]": "cidr_blocks",
     "efs.clients.security_group_ids[]": "security_group_ids",
+    "efs.iam.role_name": "role_name",
     "existing.external_id": "external_id",
 }
 """Where they may stand in the spec's document. Anywhere else a value is needed when the program runs."""

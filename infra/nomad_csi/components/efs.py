@@ -1,12 +1,14 @@
 """The component of an EFS file system."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, identity, program, volume
+from nomad_csi.components import arguments, attachment, cluster, identity, program, volume
+from nomad_csi.plan import iam as policies
 from nomad_csi.plan import replacement, volumes
 from nomad_csi.spec import model as spec
 
@@ -44,6 +46,15 @@ class AccessPoint(TypedDict):
     """Octal permissions. Default: ``0755``."""
 
 
+class EfsIam(TypedDict):
+    """Who may mount a file system whose volume has the mount flag ``iam``."""
+
+    role_name: pulumi.Input[str]
+    """The instance role of the Nomad clients. A policy that lets it mount this volume is attached to it."""
+    required: NotRequired[bool]
+    """Whether everyone who mounts the file system without ``iam`` is refused, also elsewhere. Default: false."""
+
+
 class EfsVolumeArgs(volume.VolumeArgs):
     """An EFS file system to be made and registered; the fields are those of a volume in the spec."""
 
@@ -51,6 +62,8 @@ class EfsVolumeArgs(volume.VolumeArgs):
     """One for each zone whose clients shall mount the volume."""
     clients: Clients
     """Who may reach the mount targets."""
+    iam: NotRequired[EfsIam]
+    """Whom permission to mount is given to. Needs the mount flag ``iam``. Absent: nobody."""
     access_point: NotRequired[AccessPoint]
     """Absent: the volume is the root of the file system."""
     performance_mode: NotRequired[str]
@@ -92,7 +105,9 @@ class EfsVolume(program.Component):
         self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
         folder = efs.access_point.path if efs.access_point else None
         location = file_system.id.apply(lambda known: volumes.efs_location(known, folder))
-        made = volume.register(self, name, plan, args, self.external_id, self.storage, location=location)
+        actions = policies.efs_actions(efs, plan.registration.mount_options.mount_flags)
+        needs = [*self.storage, *self._grant(name, file_system, point, actions, args.get("iam"))]
+        made = volume.register(self, name, plan, args, self.external_id, needs, location=location)
         self.registration_id = made.id
         self.register_outputs(
             {
@@ -172,6 +187,40 @@ class EfsVolume(program.Component):
             tags=cluster.tagged(self, efs.tags, identity.stack_id(self)),
             opts=pulumi.ResourceOptions(parent=self, protect=protect),
         )
+
+    def _grant(
+        self,
+        name: str,
+        file_system: aws.efs.FileSystem,
+        point: aws.efs.AccessPoint | None,
+        actions: Sequence[str],
+        iam: EfsIam | None,
+    ) -> list[pulumi.Resource]:
+        """Let the role of the clients mount the volume, and refuse everyone else where that is wanted."""
+        if iam is None:
+            return []
+        child = pulumi.ResourceOptions(parent=self)
+        arns = pulumi.Output.all(file_system.arn, point.arn if point else None)
+        policy = aws.iam.Policy(
+            name,
+            description=f"What clients may do that mount the EFS volume {name} with iam",
+            policy=arns.apply(lambda known: json.dumps(policies.efs_policy(known[0], known[1], actions), indent=2)),
+            opts=child,
+        )
+        role = arguments.checked("role_name", iam["role_name"])
+        attached = attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)
+        if not iam.get("required"):
+            return [attached]
+        # Last, so that the clients of this volume are let in before everyone else is kept out.
+        others = aws.efs.FileSystemPolicy(
+            name,
+            file_system_id=file_system.id,
+            policy=arns.apply(
+                lambda known: json.dumps(policies.efs_file_system_policy(known[0], known[1], actions), indent=2)
+            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[attached]),
+        )
+        return [attached, others]
 
 
 def _subnet(target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:

@@ -1,14 +1,19 @@
 """
-The IAM policy that a driver needs, and nothing beyond it.
+The IAM policies that a driver and those who mount need, and nothing beyond them.
 
 Actions and conditions follow the managed policy AmazonEBSCSIDriverPolicyV2 (announced 2026-04-15, aws-ebs-csi-driver
 issue 2918), cut down to what static volumes use: describe, attach, detach. Only the controller calls EC2.
 A clone is made with CopyVolumes (aws-ebs-csi-driver v1.64.0, ``pkg/cloud/cloud.go``, ``createCloneHelper``), which asks
 for the new volume and for its source.
+Who mounts an EFS file system with the flag ``iam`` needs an allowance in a policy of its role or in that of the file
+system; without a file system policy everyone may mount. Source: EFS user guide, "Using IAM to control file system data
+access" and "Working with access points" (root as the user of an access point), 2026-11-22.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from nomad_csi.spec import model as spec
 
 CLUSTER_TAG = "ebs.csi.aws.com/cluster"
 """Volumes carry this tag with the value ``true``; the managed policy V2 touches no volume without it."""
@@ -72,6 +77,38 @@ def ebs_policy(
     if kms_key_arns:
         statements.extend(_with_keys(sorted(set(kms_key_arns)), create_volumes=create_volumes))
     return {"Version": "2012-10-17", "Statement": statements}
+
+
+def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...]:
+    """Return what a client may do that mounts the volume *efs*: root's access where it may be the user root."""
+    point = efs.access_point
+    as_root = point is None or 0 in (point.uid, point.gid)
+    wanted = {"ClientMount": True, "ClientRootAccess": as_root, "ClientWrite": "ro" not in mount_flags}
+    return tuple(f"elasticfilesystem:{action}" for action, is_wanted in wanted.items() if is_wanted)
+
+
+def efs_policy(file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]) -> Mapping[str, Any]:
+    """Return the policy of a role that mounts the file system, through its access point alone where it has one."""
+    through = {"StringEquals": {"elasticfilesystem:AccessPointArn": access_point_arn}} if access_point_arn else None
+    return {"Version": "2012-10-17", "Statement": [_statement("Mount", actions, [file_system_arn], through)]}
+
+
+def efs_file_system_policy(
+    file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]
+) -> Mapping[str, Any]:
+    """
+    Return the file system policy that refuses everyone who mounts without ``iam``.
+
+    It leaves to the policies of the account's roles which of them may mount, and names nobody else.
+    """
+    _, partition_name, _, _, account, _ = file_system_arn.split(":", 5)
+    policy = efs_policy(file_system_arn, access_point_arn, actions)
+    [statement] = policy["Statement"]
+    own = {
+        "Principal": {"AWS": f"arn:{partition_name}:iam::{account}:root"},
+        "Condition": statement.get("Condition", {}) | {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
+    }
+    return {**policy, "Statement": [statement | own]}
 
 
 def _creating(arn: str) -> list[dict[str, Any]]:

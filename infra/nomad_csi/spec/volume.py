@@ -88,11 +88,28 @@ class AccessPointSpec(base.Model):
     permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
 
 
+class EfsIamSpec(base.Model):
+    """Who may mount a file system whose volume has the mount flag ``iam``."""
+
+    role_name: base.RoleName
+    """The instance role of the Nomad clients. It exists; a policy that lets it mount this volume is attached to it."""
+
+    required: bool = False
+    """
+    ``true``: a file system policy refuses everyone who mounts the file system without ``iam``, also elsewhere.
+
+    ``false``: no such policy is made; whoever reaches a mount target may mount, as is usual in EFS.
+    """
+
+
 class EfsSpec(base.Model):
     """An EFS file system to be made, with its mount targets, security group and access point."""
 
     mount_targets: Annotated[tuple[MountTargetSpec, ...], pydantic.Field(min_length=1)]
     clients: EfsClientsSpec
+    iam: EfsIamSpec | None = None
+    """Absent: no permissions are given. Needs the mount flag ``iam``."""
+
     access_point: AccessPointSpec | None = None
     """Absent: the volume is the root of the file system."""
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from nomad_csi.errors import Problem
+from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 PATH_LIMIT = 100
@@ -12,6 +13,9 @@ PATH_LIMIT = 100
 
 ROOT_PATH = re.compile(r"/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4}")
 """An access point's root path. Source: as above."""
+
+FALSE = frozenset({"0", "F", "FALSE", "False", "f", "false"})
+"""What Go's ``strconv.ParseBool`` takes for false."""
 
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
@@ -33,6 +37,20 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
         yield Problem(path=f"{path}.performance_mode", got="'maxIO'", allowed=allowed)
     if efs.access_point:
         yield from _root_path(efs.access_point.path, f"{path}.access_point.path")
+
+
+def check_iam(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with *volume* at *path* where it is mounted with the flag ``iam``, or a role expects that."""
+    flags = volume.mount_options.mount_flags
+    given = volume.efs.iam if volume.efs else None
+    if given and "iam" not in flags and encrypted.PLACEHOLDER not in flags:
+        allowed = "it with the mount flag iam only: without it no client shows who it is"
+        fix = "add iam to mount_options.mount_flags"
+        yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
+    for key, value in volume.context.items():
+        if "iam" in flags and key.lower() == "encryptintransit" and value in FALSE:
+            allowed = "true with the mount flag iam, which EFS takes over TLS only"
+            yield Problem(path=f"{path}.context.{key}", got=repr(value), allowed=allowed, fix="remove it")
 
 
 def _root_path(root: str, path: str) -> Iterator[Problem]:

@@ -26,7 +26,8 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     yield from _image(plugin, driver, path)
     if plugin.iam and driver.storage != "ebs":
         allowed = f"no iam for {driver.name}: mounting needs no permission"
-        yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix="remove it")
+        fix = "remove it, or put it under efs.iam of a volume" if driver.storage == "efs" else "remove it"
+        yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix=fix)
     yield from secret_rules.check(plugin, driver, path)
     yield from argument_rules.check(plugin, driver, path)
     yield from _provider(plugin, driver, path)

@@ -27,6 +27,8 @@ def check_volume(
     yield from _zones(volume, driver, plugin, path)
     yield from _capabilities(volume, driver, path)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
+    if driver.storage == "efs":
+        yield from efs_rules.check_iam(volume, path)
     yield from _tags(volume, path)
     if volume.shares_storage:
         yield from _sharing(volume, driver, f"{path}.shares_storage")

@@ -17,6 +17,7 @@ KINDS: Mapping[str, kinds.Kind] = {
         ec2.SECURITY_GROUP,
         efs.FILE_SYSTEM,
         efs_access.ACCESS_POINT,
+        efs_access.FILE_SYSTEM_POLICY,
         efs_access.MOUNT_TARGET,
         iam.POLICY,
         iam.ROLE,

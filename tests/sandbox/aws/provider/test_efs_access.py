@@ -1,4 +1,6 @@
-"""EFS mount targets and access points through the wire."""
+"""EFS mount targets, access points and file system policies through the wire."""
+
+import json
 
 import grpc
 import pytest
@@ -157,3 +159,26 @@ def test_rejects_an_access_point_on_a_file_system_that_does_not_exist(engine, un
     """EFS refuses it; moto would not."""
     with pytest.raises(grpc.RpcError, match="FileSystemNotFound"):
         engine.create(ACCESS_POINT, unique, {"fileSystemId": "fs-0aaaaaaaaaaaaaaaa"})
+
+
+POLICY = "aws:efs/fileSystemPolicy:FileSystemPolicy"
+
+
+def written(action):
+    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action}]}, indent=2)
+
+
+def test_file_system_policy_is_written_changed_and_removed(engine, unique, file_system):
+    """Its id is the file system's; without it EFS has none of the operator's."""
+    news = {"fileSystemId": file_system.id, "policy": written("elasticfilesystem:ClientMount")}
+
+    made = engine.create(POLICY, unique, news)
+    changed = engine.update(made, news | {"policy": written("elasticfilesystem:ClientWrite")})
+    refreshed = engine.refresh(changed)
+    elsewhere = engine.diff(changed, changed.program | {"fileSystemId": "fs-0aaaaaaaaaaaaaaaa"})
+    engine.delete(changed)
+
+    assert made.id == file_system.id
+    assert json.loads(refreshed.outputs["policy"])["Statement"][0]["Action"] == "elasticfilesystem:ClientWrite"
+    assert list(elsewhere.replaces) == ["fileSystemId"]
+    assert engine.refresh(changed) is None
