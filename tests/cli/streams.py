@@ -16,12 +16,9 @@ def run(words, output, encoding="utf-8"):
     own = io.TextIOWrapper(os.fdopen(os.dup(output), "wb"), encoding=encoding)
     said = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     with own, said, contextlib.redirect_stdout(own), contextlib.redirect_stderr(said):
-        try:
-            code = cli.main(words)
-        except SystemExit as end:
-            code = end.code
+        code = cli.main(words)
         said.flush()
-        return code or 0, said.buffer.getvalue().decode(encoding)
+        return code, said.buffer.getvalue().decode(encoding)
 
 
 def closed(words):

@@ -394,17 +394,16 @@ def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
     "words",
     [
         ["deregister"],
-        ["deregister", "mysql"],
+        ["deregister", "/mysql"],
         ["deregister", "a/b/c"],
         ["deregister", "default/.."],
         ["deregister", "default/a", "--timeout-s", "soon"],
-        ["claims", "--repair", "mysql"],
+        ["claims", "--repair", "default/"],
     ],
 )
 def test_wrong_usage_exits_64(words, capsys):
     """A volume is named with its namespace: the same id may be there twice."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
-    assert caught.value.code == 64
+    assert code == 64
     assert "usage:" in capsys.readouterr().err

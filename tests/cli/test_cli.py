@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,9 @@ from nomad_csi import cli
 
 def test_help_lists_every_command(capsys):
     """A new user finds the commands."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["--help"])
+    code = cli.main(["--help"])
 
-    assert caught.value.code == 0
+    assert code == 0
     out = capsys.readouterr().out
     assert all(name in out for name in cli.COMMANDS)
 
@@ -21,27 +21,25 @@ def test_help_lists_every_command(capsys):
 @pytest.mark.parametrize("words", [[], ["rendre"], ["render"], ["render", "x", "--out"], ["probe", "x", "--role", "y"]])
 def test_wrong_usage_exits_64(words, capsys):
     """A typing error is told apart from an answer and from a failure."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
-    assert caught.value.code == 64
+    assert code == 64
     assert "usage:" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["deregister", "default/x", "--fo"], "unrecognized arguments: --fo"),
-        (["delete", "default/x", "--yes", "default/x"], "unrecognized arguments: --yes"),
-        (["csi", "controller", "unpublish", "--ye"], "unrecognized arguments: --ye"),
+        (["deregister", "default/x", "--fo"], "--fo: expected an option of this command; did you mean --force?\n"),
+        (["delete", "default/x", "--yes", "default/x"], "--yes: expected an option of this command\n"),
+        (["csi", "controller", "unpublish", "--ye"], "--ye: expected an option of this command; did you mean --yes?\n"),
     ],
 )
 def test_rejects_abbreviated_options(words, said, capsys):
     """What can hurt is written out, in commands below commands too."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
-    assert caught.value.code == 64
+    assert code == 64
     assert said in capsys.readouterr().err
 
 
@@ -64,17 +62,38 @@ def test_what_the_system_says_names_the_option(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "program"), [(["verify", "x", "--jsno"], "verify"), (["sandbox", "up", "--fast"], "sandbox up")]
+    ("words", "program", "told"),
+    [
+        (["verify", "x", "--jsno"], "verify", "--jsno: expected an option of this command; did you mean --json?"),
+        (["sandbox", "up", "--fast"], "sandbox up", "--fast: expected an option of this command"),
+        (
+            ["csi", "nod"],
+            "csi",
+            "COMMAND: expected a command that `nomad-csi csi --help` lists, got 'nod'; did you mean node?",
+        ),
+        (["render", "x", "--out"], "render", "--out: expected a value, got none"),
+        (["verify", "x", "--json=1"], "verify", "--json: expected no value, got one"),
+        (["smoke", "x", "y"], "smoke", "expected no more arguments, got 'y'"),
+        (
+            ["probe", "x", "--role", "nod"],
+            "probe",
+            "--role: expected one of controller, node, monolith, got 'nod'; did you mean node?",
+        ),
+        (
+            ["render", "--out", "x"],
+            "render",
+            "SPEC: expected a spec, or a Pulumi stack config that holds one, got nothing",
+        ),
+    ],
 )
-def test_an_unknown_option_shows_the_usage_of_its_command(words, program, capsys):
+def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, program, told, capsys):
     """Not that of the whole program."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
     said = capsys.readouterr().err
-    assert caught.value.code == 64
+    assert code == 64
     assert said.startswith(f"usage: nomad-csi {program} ")
-    assert said.endswith(f"nomad-csi {program}: unrecognized arguments: {words[-1]}\n")
+    assert said.endswith(f"\nerror: nomad-csi {program}: {told}\n")
 
 
 @pytest.mark.parametrize(
@@ -93,26 +112,91 @@ def test_an_unknown_option_shows_the_usage_of_its_command(words, program, capsys
 )
 def test_an_unknown_code_is_answered_by_the_nearest(words, said, capsys):
     """And by how to list them."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
-    assert caught.value.code == 64
-    assert capsys.readouterr().err.endswith(f"argument --explain: {said}\n")
+    assert code == 64
+    assert capsys.readouterr().err.endswith(f": --explain: {said}\n")
 
 
 def test_help_says_where_the_token_comes_from(capsys):
     """It is no option."""
-    with pytest.raises(SystemExit):
-        cli.main(["plan", "--help"])
+    assert cli.main(["plan", "--help"]) == 0
 
     assert "the token comes from NOMAD_TOKEN, and from nowhere else" in " ".join(capsys.readouterr().out.split())
 
 
 def test_help_imports_neither_pulumi_nor_grpc_nor_pydantic():
     """The command answers at once."""
-    program = "import sys\nfrom nomad_csi import cli\ntry:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\n"
+    program = "import sys\nfrom nomad_csi import cli\ncli.main(['--help'])\n"
     program += "print(sorted({'pulumi', 'grpc', 'pydantic', 'jinja2', 'boto3'} & set(sys.modules)), file=sys.stderr)"
 
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 
     assert done.stderr == "[]\n"
+
+
+def test_a_command_imports_no_other_command():
+    """Each pays for itself alone."""
+    program = "import sys\nfrom nomad_csi import cli\ncli.main(['render', '--help'])\n"
+    program += "print(sorted(n for n in sys.modules if n.startswith('nomad_csi.cli.') and 'common' not in n))"
+
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+
+    assert done.stdout.splitlines()[-1] == "['nomad_csi.cli.render']"
+
+
+@pytest.mark.parametrize("words", [[], ["snapshot"], ["csi"], ["csi", "node"], ["plugin"], ["sandbox"]])
+def test_help_is_shown_where_no_command_is_named(words, capsys):
+    """The whole of it, with what can be typed next."""
+    assert cli.main([*words, "--help"]) == 0
+    told = capsys.readouterr().out
+
+    assert cli.main(words) == 64
+
+    assert capsys.readouterr().err == told
+
+
+def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):
+    """Click's would be 1, as of a finding."""
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.PROGRAM.get_command(None, "schema"), "callback", interrupted)
+
+    assert cli.main(["schema"]) == 130
+
+    assert capsys.readouterr().err == "interrupted; run it again and it goes on\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "words", "expected"),
+    [
+        ("bash", "nomad-csi ver", ["plain,verify"]),
+        ("bash", "nomad-csi verify --pr", ["plain,--probe-timeout-s", "plain,--prometheus", "plain,--print-job"]),
+        ("bash", "nomad-csi probe --role ", ["plain,controller", "plain,node", "plain,monolith"]),
+        ("zsh", "nomad-csi snapshot l", ["plain", "list", "Show the snapshots of a volume, or all..."]),
+        ("fish", "nomad-csi sandbox ex", ["plain,exec\tRun a command in the sandbox's..."]),
+    ],
+)
+def test_shells_complete_commands_options_and_values(shell, words, expected, monkeypatch, capsys):
+    """By what the commands declare."""
+    typed = words.split(" ")
+    monkeypatch.setenv("_NOMAD_CSI_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", typed[-1] if shell == "fish" else str(len(typed) - 1))
+
+    assert cli.main([]) == 0
+
+    assert capsys.readouterr().out.splitlines()[: len(expected)] == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_given_a_script_that_asks_for_completions(shell, monkeypatch, capsys):
+    """As docs/commands.md has it evaluated."""
+    monkeypatch.setenv("_NOMAD_CSI_COMPLETE", f"{shell}_source")
+
+    assert cli.main([]) == 0
+
+    assert f"_NOMAD_CSI_COMPLETE={shell}_complete" in capsys.readouterr().out
+    assert f"_NOMAD_CSI_COMPLETE={shell}_source nomad-csi" in Path("docs/commands.md").read_text()

@@ -97,11 +97,7 @@ def run(client, capsys):
     del client
 
     def call(*words):
-        try:
-            code = cli.main(words)
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
+        return cli.main(words), *capsys.readouterr()
 
     return call
 
@@ -350,11 +346,11 @@ def test_register_says_what_is_yet_to_be_created(run, create, spec):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "the following arguments are required: --owner"),
-        (["--owner", ""], "argument --owner: expected project/stack, such as shop/prod, got ''"),
+        ([], "--owner: expected PROJECT/STACK, got nothing"),
+        (["--owner", ""], "--owner: expected project/stack, such as shop/prod, got ''"),
         (
             ["default/z", *OWNER],
-            "NAMESPACE/ID: expected one of default/a, default/data, default/data[0], got 'default/z'",
+            "VOLUME: expected one of default/a, default/data, default/data[0], got 'default/z'",
         ),
     ],
 )

@@ -199,11 +199,10 @@ def test_rejects_secrets_as_arguments(capsys, command, option):
     """Everybody on the machine reads arguments. The value is not repeated."""
     given = [f"{option}key=hunter2"] if option.endswith("=") else [option, "key=hunter2"]
 
-    with pytest.raises(SystemExit) as ended:
-        cli.main([command, "default/a", *given])
+    code = cli.main([command, "default/a", *given])
 
     shown = capsys.readouterr()
-    assert ended.value.code == 64
+    assert code == 64
     assert "hunter2" not in shown.out + shown.err
     assert "expected a FILE: secrets are not given as arguments, which everybody on the machine can read" in shown.err
 
@@ -214,11 +213,10 @@ def test_rejects_secrets_as_arguments(capsys, command, option):
 @pytest.mark.parametrize("command", ["delete", "claims", "plan"])
 def test_rejects_tokens_as_arguments(capsys, command, words):
     """The variable is named, and the token is not repeated."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([command, *words])
+    code = cli.main([command, *words])
 
     shown = capsys.readouterr()
-    assert ended.value.code == 64
+    assert code == 64
     assert "hunter2" not in shown.out + shown.err
     variable = "NOMAD_HTTP_AUTH" if "auth" in words[0] else "NOMAD_TOKEN"
     assert f"is not an argument, which everybody on the machine can read: set {variable}" in shown.err
@@ -227,10 +225,9 @@ def test_rejects_tokens_as_arguments(capsys, command, words):
 @pytest.mark.parametrize("words", [["--pass", "hunter2"], ["--pass=hunter2"], ["--secrte", "key=hunter2"]])
 def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
     """It may be a secret behind a mistyped option; the option is named."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["delete", "default/a", *words])
+    code = cli.main(["delete", "default/a", *words])
 
     shown = capsys.readouterr().err
-    assert ended.value.code == 64
+    assert code == 64
     assert "hunter2" not in shown
-    assert f"unrecognized arguments: {words[0].partition('=')[0]}\n" in shown
+    assert f"{words[0].partition('=')[0]}: expected an option of this command" in shown

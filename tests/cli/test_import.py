@@ -147,17 +147,15 @@ def test_the_job_that_uses_a_volume_gives_no_spec(capsys):
 @pytest.mark.parametrize("words", [["import"], ["import", "x.hcl", "--region"]])
 def test_wrong_usage_exits_64(words, capsys):
     """A typing error is told apart."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+    code = cli.main(words)
 
-    assert caught.value.code == 64
+    assert code == 64
     assert "usage:" in capsys.readouterr().err
 
 
 def test_help_says_what_goes_where(capsys):
     """Where the spec goes, and what becomes of secrets."""
-    with pytest.raises(SystemExit):
-        cli.main(["import", "--help"])
+    assert cli.main(["import", "--help"]) == 0
 
     out = capsys.readouterr().out
     assert "standard output" in out

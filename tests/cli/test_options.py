@@ -1,52 +1,47 @@
 """What options of all commands have in common: one word for one meaning, with its unit."""
 
-import argparse
-import importlib
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import strict, waits
+from nomad_csi.cli.common import command, inputs, strict, waits
 
 TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|patience")
 
 
-def parsers(name, parser):
-    """Yield the parser of a command and those below it, by what is typed for them."""
-    yield name, parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below, each in action.choices.items():
-                yield from parsers(f"{name} {below}", each)
+def commands(name, command):
+    """Yield a command and those below it, by what is typed for them."""
+    yield name, command
+    for below, each in getattr(command, "commands", {}).items():
+        yield from commands(f"{name} {below}", each)
 
 
 def options():
-    """Yield command and action of each option that there is."""
+    """Yield command and option for each option that there is."""
     for name in cli.COMMANDS:
-        parser = cli.ArgumentParser(prog=name)
-        importlib.import_module(f"nomad_csi.cli.{cli.MODULES.get(name, name)}").configure(parser)
-        for typed, each in parsers(name, parser):
-            yield from ((typed, action) for action in each._actions if action.option_strings)
+        for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
+            yield from ((typed, option) for option in each.params if isinstance(option, click.Option))
 
 
 @pytest.fixture(scope="module")
 def timed():
     """Options that take seconds, or whose name speaks of time."""
     return [
-        (typed, action)
-        for typed, action in options()
-        if action.type is waits.seconds or any(TIMED.search(word) for word in action.option_strings)
+        (typed, option)
+        for typed, option in options()
+        if option.type is waits.positive or any(TIMED.search(word) for word in option.opts)
     ]
 
 
 def test_each_waiting_has_one_word_in_all_commands(timed):
     """Which commands have which; a new one is added here, or is one of these."""
     found = {}
-    for typed, action in timed:
-        if action.type is waits.seconds:
-            found.setdefault(action.option_strings[0], set()).add(typed.split()[0])
+    for typed, option in timed:
+        if option.type is waits.positive:
+            found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
         "--timeout-s": {"register", "deregister", "delete", "snapshot", "csi", "probe", "verify"},
@@ -70,18 +65,18 @@ def test_page_of_commands_has_every_one_with_its_meaning():
 
 def test_options_of_one_word_say_one_meaning(timed):
     """Their help begins with the same words, has its unit and ends with what happens without it."""
-    for _, action in timed:
-        if action.type is waits.seconds:
-            [word] = action.option_strings
+    for _, option in timed:
+        if option.type is waits.positive:
+            [word] = option.opts
             meaning = waits.MEANINGS[word.removeprefix("--").removesuffix("-s")]
-            assert action.help.startswith(f"seconds that {meaning}")
-            assert re.search(r"\(default: \d[^()]*\)$", action.help), action.help
-            assert action.metavar == "S"
+            assert option.help.startswith(f"seconds that {meaning}")
+            assert re.search(r"\(default: \d[^()]*\)$", option.help), option.help
+            assert option.metavar == "S"
 
 
 def test_findings_are_counted_by_one_option():
     """Where findings have severities, a warning is enough with it; nowhere is another one for that."""
-    found = {typed for typed, action in options() if {"--strict", "--fail-on"} & set(action.option_strings)}
+    found = {typed for typed, option in options() if {"--strict", "--fail-on"} & set(option.opts)}
 
     assert found == {"lint", "verify", "doctor", "report", "probe"}
 
@@ -89,10 +84,10 @@ def test_findings_are_counted_by_one_option():
 def test_pages_of_reference_are_printed_by_one_option():
     """Each says which page it is."""
     words = {"--docs", "--codes", "--markdown"}
-    found = {typed: action for typed, action in options() if words & set(action.option_strings)}
+    found = {typed: option for typed, option in options() if words & set(option.opts)}
 
     assert set(found) == {"claims", "doctor", "drivers", "lint", "probe", "schema", "verify"}
-    assert all(action.option_strings == ["--docs"] and "docs/" in action.help for action in found.values())
+    assert all(option.opts == ["--docs"] and "docs/" in option.help for option in found.values())
 
 
 @pytest.mark.parametrize(
@@ -109,11 +104,73 @@ def test_pages_of_reference_are_printed_by_one_option():
 )
 def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expected):
     """What was not found out stays so where nothing was found."""
-    assert strict.exit_code(argparse.Namespace(strict=is_strict), code, findings) == expected
+    assert strict.exit_code(command.Arguments(strict=is_strict), code, findings) == expected
 
 
 def test_no_option_speaks_of_time_without_a_unit(timed):
     """But the one that takes no number."""
-    others = {(typed.split()[0], *action.option_strings) for typed, action in timed if action.type is not waits.seconds}
+    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not waits.positive}
 
     assert others == {("csi", "--wait-ready")}
+
+
+def test_the_connection_stands_at_the_end_of_each_help():
+    """In one section, which says the same everywhere."""
+    told = {}
+    for name in cli.COMMANDS:
+        for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
+            if any("--address" in option.opts for option in each.params):
+                *_, section = re.split(r"^(?=\S.*:$)", each.get_help(click.Context(each)), flags=re.MULTILINE)
+                told[typed] = section.removesuffix(f"\n{each.epilog.rstrip()}" if each.epilog else "").rstrip()
+
+    assert len(told) == 15
+    assert len(set(told.values())) == 1
+    [section] = set(told.values())
+    assert section.startswith("connection to Nomad:\n  --address VALUE")
+    assert "--insecure-http" in section
+
+
+def test_a_volume_is_named_with_or_without_its_namespace():
+    """In each command that takes one."""
+    found = {
+        typed
+        for name in cli.COMMANDS
+        for typed, below in commands(name, cli.PROGRAM.get_command(None, name))
+        for each in below.params
+        if each.type in {inputs.volume_key, inputs.spec_volume_key} and each.metavar == "VOLUME"
+    }
+
+    assert found == {
+        *("create", "deregister", "delete", "snapshot create", "snapshot list", "claims", "smoke", "snippet")
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "expected"),
+    [
+        (["mysql"], "", [("default", "mysql")]),
+        (["mysql", "a/b"], "prod", [("prod", "mysql"), ("a", "b")]),
+        (["mysql", "--namespace", "test"], "prod", [("test", "mysql")]),
+        (["--namespace", "test", "mysql"], "prod", [("test", "mysql")]),
+        (["a/mysql"], "*", [("a", "mysql")]),
+    ],
+)
+def test_a_volume_without_a_namespace_is_in_that_of_the_connection(words, environment, expected, monkeypatch):
+    """Wherever the option stands; without one in that of the environment."""
+    monkeypatch.setenv("NOMAD_NAMESPACE", environment)
+    deregister = cli.PROGRAM.get_command(None, "deregister")
+    monkeypatch.setattr(deregister, "callback", lambda arguments: asked.extend(arguments.volumes) or 0)
+    asked = []
+
+    assert cli.main(["deregister", *words]) == 0
+
+    assert asked == expected
+
+
+def test_a_volume_without_a_namespace_is_refused_where_all_are_meant(monkeypatch, capsys):
+    """Nobody can say which."""
+    monkeypatch.setenv("NOMAD_NAMESPACE", "*")
+
+    assert cli.main(["deregister", "mysql"]) == 64
+
+    assert "VOLUME: expected namespace/volume, since the namespace is *, got 'mysql'" in capsys.readouterr().err

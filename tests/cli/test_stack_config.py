@@ -1,6 +1,5 @@
 """Where a stack's config says which Nomad is meant, the commands that read it ask that one."""
 
-import argparse
 import json
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs
 
 NOBODY = "http://127.0.0.1:9"
 STORAGE = {
@@ -89,7 +88,7 @@ def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys
     monkeypatch.setenv("NOMAD_REGION", "eu")
     path = stack(address=NOBODY, region="us", namespace="prod")
 
-    with inputs.connect(argparse.Namespace(namespace="test"), [Path(path)]) as client:
+    with inputs.connect(command.Arguments(namespace="test"), [Path(path)]) as client:
         found = client.connection
 
     assert (found.address, found.region, found.namespace) == (NOBODY, "us", "test")

@@ -1,11 +1,15 @@
 """``nomad-csi verify``: a failed verification is an answer, a broken call is none."""
 
 import json
+import re
 
+import click
 import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.cli import verify_watch
+from nomad_csi.cli.common import command
 
 CANARY = "canary-7c1f"
 SPEC = {
@@ -93,10 +97,9 @@ def test_bad_address_is_told_before_asking(spec, capsys, monkeypatch, variable, 
 @pytest.mark.parametrize("words", [["--stable-s", "0"], ["--stable-s", "soon"], ["--probe-timeout-s", "-1"]])
 def test_rejects_times_that_are_none(spec, words, capsys):
     """A typing error, told before anything is asked."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["verify", spec, *words])
+    code = cli.main(["verify", spec, *words])
 
-    assert caught.value.code == 64
+    assert code == 64
     assert f"expected a number of seconds above 0, got {words[1]!r}" in capsys.readouterr().err
 
 
@@ -117,3 +120,87 @@ def test_rejects_a_policy_that_cannot_be_meant(tmp_path, verify, sentence, capsy
     assert cli.main(["verify", str(path)]) == 2
 
     assert sentence in capsys.readouterr().err
+
+
+EXPLAINING = {"explain", "docs"}
+"""What prints a page, and asks nobody."""
+
+OPTIONS = [
+    each
+    for each in cli.PROGRAM.get_command(None, "verify").params
+    if isinstance(each, click.Option) and each.name not in EXPLAINING
+]
+VALUES = {
+    "stack_output": "{folder}/outputs.json",
+    "prometheus": "/var/lib/nomad-csi.prom",
+    "address": "https://10.0.0.1:4646",
+    "ca_cert": "{folder}/ca.pem",
+    "ca_path": "{folder}",
+    "client_cert": "{folder}/ca.pem",
+    "client_key": "{folder}/ca.pem",
+    "stable_s": "7",
+    "probe_timeout_s": "7",
+    "timeout_s": "7",
+    "every_s": "70",
+}
+"""What an option is given; all others a word."""
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Return an option as it is typed, with a value where it takes one."""
+    (tmp_path / "outputs.json").write_text('{"externalIds": {"default/shared": "fs-0fedcba9876543210"}}')
+    (tmp_path / "ca.pem").write_text("")
+
+    def words(option):
+        value = VALUES.get(option.name, "other").format(folder=tmp_path)
+        return [option.opts[0]] if option.is_flag else [option.opts[0], value]
+
+    return words
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_each_option_is_in_the_periodic_job_or_refused_there(option, spec, typed, tmp_path, monkeypatch, capsys):
+    """None is dropped in silence: another job is printed, or it is said that it does not fit."""
+    for name in ("NOMAD_CLIENT_CERT", "NOMAD_CLIENT_KEY"):  # one does not go without the other
+        monkeypatch.setenv(name, VALUES["ca_cert"].format(folder=tmp_path))
+    words = ["verify", spec, "--print-job", "--on-client", "client-1"]
+    cli.main([word for word in words if option.name != "print_job" or word != "--print-job"])
+    before = capsys.readouterr().out
+
+    code = cli.main([*words, *typed(option)])
+
+    out, err = capsys.readouterr()
+    if option.job or option.name == "on_client":
+        assert code == 0, err
+        assert out != before
+    else:
+        assert code == 64
+        assert f"{option.opts[0]}: expected it " in err
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_each_option_is_read_by_a_watch_or_refused_there(option, spec, typed, monkeypatch, capsys):
+    """None is dropped in silence here either."""
+    read = set()
+
+    class Recorded(command.Arguments):
+        def __getattribute__(self, name):
+            read.add(name)
+            return super().__getattribute__(name)
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "Arguments", Recorded)
+    monkeypatch.setattr(verify_watch.time, "sleep", interrupted)
+    of_nodes = ["--every-s", "60", "--state-dir", "/x", "--on-nodes"]
+    on_nodes = of_nodes if "on_nodes" in (option.name, *option.needs) else []
+
+    code = cli.main(["verify", spec, "--watch", "--address", "http://127.0.0.1:9", *on_nodes, *typed(option)])
+
+    if code == 64:
+        assert re.search(rf"expected it .*{option.opts[0]}|{option.opts[0]}: expected it ", capsys.readouterr().err)
+        assert option.name == "print_job" or option.without or option.needs == ("print_job",)
+    else:
+        assert option.name in read

@@ -162,10 +162,7 @@ class World:
                 patch.setenv(name, value)
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
-            try:
-                code = cli.main(words.split())
-            except SystemExit as end:
-                code = end.code
+            code = cli.main(words.split())
         return code, out.getvalue(), err.getvalue()
 
 

@@ -122,10 +122,7 @@ def run(reading, monkeypatch, capsys, tmp_path):
     (tmp_path / "storage.yaml").write_text(SPEC)
 
     def command(*words):
-        try:
-            code = cli.main(list(words))
-        except SystemExit as ended:
-            code = ended.code
+        code = cli.main(list(words))
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -270,10 +267,7 @@ def test_nothing_of_it_is_pulumis():
         "sys.modules['pulumi'] = sys.modules['pulumi_aws'] = None\n"
         "from nomad_csi import cli\n"
         "for words in (['lint', '--help'], ['claims', '--help'], ['verify', '--help'], ['drivers']):\n"
-        "    try:\n"
-        "        cli.main(words)\n"
-        "    except SystemExit as ended:\n"
-        "        assert ended.code == 0, words\n"
+        "    assert cli.main(words) == 0, words\n"
     )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

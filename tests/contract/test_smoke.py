@@ -162,8 +162,7 @@ def test_commands_of_the_page_run_as_written(agent, volume, kept, monkeypatch, c
 
 def test_every_option_of_the_page_exists(capsys):
     """As the page spells it."""
-    with pytest.raises(SystemExit):
-        cli.main(["smoke", "--help"])
+    assert cli.main(["smoke", "--help"]) == 0
 
     told = capsys.readouterr().out
     assert [option for option in set(re.findall(r"`(--[a-z-]+)`", PAGE)) if option not in told] == []

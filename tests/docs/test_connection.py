@@ -1,6 +1,5 @@
 """docs/connection.md: its table is that of the code, and its commands are understood as written."""
 
-import argparse
 import re
 import shlex
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad.http import connection
 from nomad_csi.provider import configuration
 
@@ -28,9 +27,8 @@ def camel(name):
 
 def test_table_has_every_setting_by_its_names():
     """Option, provider argument, variable: in the order of the code."""
-    parser = argparse.ArgumentParser()
-    inputs.add_nomad(parser)
-    options = {action.dest: f"`{action.option_strings[0]}`" for action in parser._actions if action.dest != "help"}
+    made = command.command()(inputs.nomad_connection(lambda _: 0))
+    options = {option.name: f"`{option.opts[0]}`" for option in made.params}
 
     told = {row[2].strip("`"): (row[0], row[1]) for row in ROWS}
 

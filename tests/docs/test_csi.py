@@ -137,7 +137,6 @@ def test_every_option_exists(option, capsys):
     """In the help of one of the commands that the page is about."""
     helps = [["probe"], ["csi", "controller", "create"], ["csi", "controller", "list"]]
     for words in helps:
-        with pytest.raises(SystemExit):
-            cli.main([*words, "--help"])
+        assert cli.main([*words, "--help"]) == 0
 
     assert option in capsys.readouterr().out or option == "--cap"

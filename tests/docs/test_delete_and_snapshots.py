@@ -243,8 +243,7 @@ def test_every_option_exists(option, capsys):
     """As the page spells it."""
     texts = []
     for command in (["delete"], ["snapshot", "create"], ["snapshot", "list"], ["snapshot", "delete"]):
-        with pytest.raises(SystemExit):
-            cli.main([*command, "--help"])
+        assert cli.main([*command, "--help"]) == 0
         texts.append(capsys.readouterr().out)
 
     assert any(option in text for text in texts)

@@ -108,8 +108,7 @@ def test_commands_run_as_written(capsys):
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(--[a-z][a-z-]+)", PAGE.partition("## All findings")[0]))))
 def test_every_option_exists(option, capsys):
     """As the page spells it."""
-    with pytest.raises(SystemExit):
-        cli.main(["doctor", "--help"])
+    assert cli.main(["doctor", "--help"]) == 0
 
     assert option in capsys.readouterr().out
 

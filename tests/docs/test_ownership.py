@@ -96,16 +96,14 @@ def test_as_many_volumes_fit_as_the_page_says():
 @pytest.mark.parametrize("command", ["register", "deregister"])
 def test_every_option_exists(command, option, capsys):
     """As the page spells it."""
-    with pytest.raises(SystemExit):
-        cli.main([command, "--help"])
+    assert cli.main([command, "--help"]) == 0
 
     assert option in capsys.readouterr().out
 
 
 def test_rejects_an_owner_that_is_no_stack(capsys):
     """Before anything is asked."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["register", "storage.yaml", "--owner", "shop"])
+    code = cli.main(["register", "storage.yaml", "--owner", "shop"])
 
-    assert caught.value.code == 64
+    assert code == 64
     assert "expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err

@@ -47,8 +47,7 @@ def test_commands_run_as_written(folder, capsys):
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", PAGE))))
 def test_every_option_exists(option, capsys):
     """As the page spells it."""
-    with pytest.raises(SystemExit):
-        cli.main(["report", "--help"])
+    assert cli.main(["report", "--help"]) == 0
 
     assert option in capsys.readouterr().out
 

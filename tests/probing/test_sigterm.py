@@ -12,7 +12,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad.tasks import task_templates
 from tests import live
 
-CLI = (sys.executable, "-m", "nomad_csi.cli")
+CLI = (sys.executable, "-m", "nomad_csi")
 SAID = {
     signal.SIGTERM: (143, "ended by SIGTERM; run it again and it goes on"),
     signal.SIGINT: (130, "interrupted; run it again and it goes on"),

@@ -92,7 +92,7 @@ class Killed:
         self.agent = agent
         self.folder = folder
         self.client = nomad.Nomad(nomad.Connection(address=agent.url))
-        self.command = [sys.executable, "-m", "nomad_csi.cli", "register", str(folder), "--address", agent.url]
+        self.command = [sys.executable, "-m", "nomad_csi", "register", str(folder), "--address", agent.url]
 
     def whole(self):
         """Run the command to its end; return its length in seconds, and how long before that the first volume came."""

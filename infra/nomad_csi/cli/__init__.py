@@ -1,45 +1,59 @@
 """
-The command ``nomad-csi``: parse, call one function, print. One file for each command.
+The command ``nomad-csi``: parse, call one function, print. One file for each command, as `run` in it.
 
 Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2 it could not be determined,
 64 usage error, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
 """
 
-import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
+
+import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, file_errors, guard, output, signals, usage
+from nomad_csi.cli.common import argument_secrets, command, guard, output, signals, usage
 
-COMMANDS = {
-    "render": "write the plugin job and volume files of a spec, or check that they are up to date",
-    "snippet": "print the blocks by which a job uses a volume of a spec",
-    "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
-    "lint": "check job files, volume files and IAM policies",
-    "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
-    "create": "have plugins make the volumes of a spec that they are to make, and grow them",
-    "plan": "show what would change in jobs, volumes and files, without changing anything",
-    "deregister": "deregister volumes once their claims are released; the storage stays",
-    "delete": "delete volumes with their data, after confirmation: only what this package created",
-    "snapshot": "make, list and delete snapshots of volumes through their plugin",
-    "claims": "list which allocations claim each volume and which claims are stuck; repair one step by step",
-    "smoke": "test a volume with a small job: write, release, read back on another client, clean up",
-    "verify": "compare what a spec expects with what Nomad and the plugins say",
-    "doctor": "preflight checks: versions, rights, clients, zones, tags, keys, orphaned storage",
-    "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims and findings",
-    "acl-policy": "print the least Nomad ACL policy for what a token is to run",
-    "probe": "ask one CSI plugin over its socket whether it is healthy",
-    "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
-    "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
-    "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
-    "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
-    "drivers": "show requirements, known issues and test status of the CSI drivers",
-    "sandbox": "run the whole job on this machine, with emulators for what it lacks",
+NAME = "nomad-csi"
+
+SECTIONS = {
+    "author": {
+        "render": "write the plugin job and volume files of a spec, or check that they are up to date",
+        "lint": "check job files, volume files and IAM policies",
+        "snippet": "print the blocks by which a job uses a volume of a spec",
+        "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
+        "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
+        "drivers": "show requirements, known issues and test status of the CSI drivers",
+        "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
+        "acl-policy": "print the least Nomad ACL policy for what a token is to run",
+    },
+    "operate": {
+        "plan": "show what would change in jobs, volumes and files, without changing anything",
+        "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
+        "create": "have plugins make the volumes of a spec that they are to make, and grow them",
+        "deregister": "deregister volumes once their claims are released; the storage stays",
+        "delete": "delete volumes with their data, after confirmation: only what this package created",
+        "snapshot": "make, list and delete snapshots of volumes through their plugin",
+        "claims": "list which allocations claim each volume and which claims are stuck; repair one step by step",
+        "smoke": "test a volume with a small job: write, release, read back on another client, clean up",
+        "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
+    },
+    "observe": {
+        "verify": "compare what a spec expects with what Nomad and the plugins say",
+        "doctor": "preflight checks: versions, rights, clients, zones, tags, keys, orphaned storage",
+        "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims and findings",
+        "probe": "ask one CSI plugin over its socket whether it is healthy",
+        "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
+    },
+    "try it": {
+        "sandbox": "run the whole job on this machine, with emulators for what it lacks",
+    },
 }
-"""Every command and what it does. Their modules are imported only when they are called."""
+"""Every command and what it does, as help shows them. Their modules are imported only when they are called."""
+
+COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 MODULES = {"acl-policy": "acl_policy", "import": "import_files"}
 """Modules of commands whose name is no name in Python."""
@@ -49,33 +63,49 @@ EXIT_TERMINATED = 143
 """128 and the number of the signal, as shells have it."""
 
 
-class ArgumentParser(argparse.ArgumentParser):
-    """
-    An argument parser whose exit code for wrong usage is that of ``sysexits.h``.
+COMPLETE = "_NOMAD_CSI_COMPLETE"
+"""Environment variable of shells that complete a command, as Click has it."""
 
-    Options are written out: an abbreviation such as ``--fo`` could force without the word being read.
-    """
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        """Take what argparse takes; subparsers are made by this class, too."""
-        super().__init__(*arguments, **{"allow_abbrev": False} | settings)
+class _Program(command.Group):
+    """All commands, each imported when it is called."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse here what is not known, so that the usage shown is that of the command and not of its parent."""
-        found, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            self.error(f"unrecognized arguments: {argument_secrets.shown(unknown)}")
-        return found, unknown
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return their names."""
+        del ctx
+        return list(COMMANDS)
 
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Print *message*; argparse itself says nothing where that fails."""
-        if message and (out := file or sys.stderr) is not None:
-            out.write(message)
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"nomad_csi.cli.{MODULES.get(cmd_name, cmd_name)}")
+        found: click.Command = module.run
+        found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
+        return found
 
-    def error(self, message: str) -> NoReturn:
-        """Print usage and *message*, and exit."""
-        self.print_usage(sys.stderr)
-        self.exit(errors.EXIT_USAGE, f"{self.prog}: {message}\n")
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by sections."""
+        del ctx
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(list(commands.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return what completes *incomplete*, without importing a command."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
+
+        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+
+PROGRAM = _Program(
+    name=NAME,
+    help="CSI storage for Nomad: rendered, run, registered and proven.",
+    context_settings={"max_content_width": 100},
+)
+click.version_option(package_name=NAME, message="%(package)s %(version)s", help="print the version")(PROGRAM)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,12 +121,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return errors.EXIT_ERROR
 
 
-def _run(words: Sequence[str]) -> int:
-    arguments: argparse.Namespace | None = None
+def _run(words: list[str]) -> int:
     try:
         with signals.terminated():
-            arguments = _parse(words)
-            return int(arguments.run(arguments))
+            return _called(words)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.message, file=sys.stderr)
+        return errors.EXIT_USAGE
+    except click.UsageError as error:
+        context = error.ctx or click.Context(PROGRAM, info_name=NAME)
+        print(f"{context.get_usage()}\nerror: {context.command_path}: {usage.sentence(error)}", file=sys.stderr)
+        return errors.EXIT_USAGE
     except usage.UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_USAGE
@@ -106,11 +143,6 @@ def _run(words: Sequence[str]) -> int:
     except errors.NomadCsiError as error:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_ERROR
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        print(f"error: {file_errors.describe(error, arguments, words)}", file=sys.stderr)
-        return errors.EXIT_ERROR
     except signals.Terminated:
         print("ended by SIGTERM; run it again and it goes on", file=sys.stderr)
         return EXIT_TERMINATED
@@ -119,29 +151,13 @@ def _run(words: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
 
 
-def _parse(words: Sequence[str]) -> argparse.Namespace:
-    parser = ArgumentParser(
-        prog="nomad-csi", description="CSI storage for Nomad: rendered, run, registered and proven."
-    )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=ArgumentParser)
-    chosen = next((word for word in words if not word.startswith("-")), "")
-    for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name == chosen:
-            module = MODULES.get(name, name)
-            importlib.import_module(f"nomad_csi.cli.{module}").configure(command)
+def _called(words: list[str]) -> int:
+    """Run the command; Click's own `main` has exit codes of its own, and takes an interrupt for another error."""
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415  # only shells pay for it
+
+        return shell_complete(PROGRAM, {}, NAME, COMPLETE, instruction)
     if why := argument_secrets.objection(words):
-        parser.error(why)
-    return parser.parse_args(words)
-
-
-class _Version(argparse.Action):
-    """Print the version of the installed package."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print and exit."""
-        from importlib import metadata  # noqa: PLC0415  # 30 ms that no other command needs
-
-        print(f"nomad-csi {metadata.version('nomad-csi')}")
-        parser.exit()
+        raise click.UsageError(why)
+    with PROGRAM.make_context(NAME, words) as context:
+        return int(PROGRAM.invoke(context))

@@ -1,11 +1,9 @@
 """``nomad-csi create``."""
 
-import argparse
 import json
 import sys
-from pathlib import Path
 
-from nomad_csi.cli.common import chosen, documents, erasing, inputs, owners, waits
+from nomad_csi.cli.common import chosen, command, documents, erasing, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
@@ -21,31 +19,31 @@ always an owner: a stack that declares the volume later, or any other name in th
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.epilog = ABOUT
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
-    text = "volumes with `create` in the spec, or a whole set by its id (default: all of them)"
-    parser.add_argument("volumes", type=inputs.volume_key, nargs="*", metavar="NAMESPACE/ID", help=text)
-    inputs.add_nomad(parser)
-    documents.add_secrets(parser)
-    owners.add_required(parser, "act for this stack, and record what is made as its own")
-    parser.add_argument("--adopt", action="store_true", help="take over volumes of another stack, or without a record")
-    parser.add_argument("--grow", action="store_true", help="have volumes grow that are smaller than the spec says")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be made and changed, and end")
-    usual = f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}"
-    waits.add(parser, "step-timeout", ": making or growing a volume", told=usual)
-    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command(epilog=ABOUT)
+@inputs.spec
+@command.argument(
+    "volumes [VOLUME...]",
+    "volume or namespace/volume, with `create` in the spec, or a whole set by its id (default: all of them)",
+    type=inputs.spec_volume_key,
+)
+@documents.secrets_options()
+@owners.owner("act for this stack, and record what is made as its own", type=owners.stack, required=True)
+@owners.adopt("take over volumes of another stack, or without a record")
+@command.option("--grow", "have volumes grow that are smaller than the spec says")
+@command.option("--dry-run", "show what would be made and changed, and end")
+@waits.seconds(
+    "step-timeout",
+    ": making or growing a volume",
+    told=f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}",
+)
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Have the volumes made, and print what became of each."""
     given = documents.secrets(arguments.secrets)
     plan = inputs.read_plan(arguments.spec)
     created = [item for item in plan.volumes if item.made_by_plugin]
-    wanted = chosen.volumes(created, arguments.volumes, "create") if arguments.volumes else tuple(created)
+    wanted = chosen.volumes(created, arguments.volumes) if arguments.volumes else tuple(created)
     own = {item.key: given[item.key] for item in wanted if item.key in given}
     with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad:
         filled = batch_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})

@@ -1,17 +1,17 @@
 """``nomad-csi csi``: each RPC of CSI as a command."""
 
-import argparse
 import contextlib
-import os
+import functools
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+import click
+
 from nomad_csi import errors
-from nomad_csi.cli.common import confirm, inputs, usage, waits
-from nomad_csi.cli.csi_calls import csi_arguments, csi_commands, csi_output, csi_secrets
+from nomad_csi.cli.common import command, confirm, inputs, usage, waits
+from nomad_csi.cli.csi_calls import csi_arguments, csi_commands, csi_options, csi_output, csi_secrets
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"
@@ -23,62 +23,62 @@ LEAST_S = 0.05
 """For a call that begins when hardly any time is left."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the services, and below each its commands."""
-    services = parser.add_subparsers(metavar="SERVICE", required=True)
-    for service, commands in csi_commands.SERVICES.items():
-        named = services.add_parser(service, help=csi_commands.SUMMARIES[service])
-        below = named.add_subparsers(metavar="COMMAND", required=True)
-        for name, command in commands.items():
-            _add(below.add_parser(name, help=command.summary, description=f"{command.summary}."), command)
+COMMON = (
+    command.option(
+        "--endpoint ENDPOINT",
+        f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})",
+        envvar=ENDPOINT,
+    ),
+    waits.seconds("timeout", " for the plugin", default=TIMEOUT_S),
+    command.option("--wait-ready", "before the call, wait until it is there and ready"),
+    command.option(
+        "--request FILE",
+        "JSON or YAML of the request with CSI's own field names, - for standard input; options go before it",
+    ),
+    command.option("--show-request", "print the request first, without its secrets"),
+    command.as_json(),
+)
 
 
-def _add(parser: argparse.ArgumentParser, command: csi_commands.Command) -> None:
-    for add in command.arguments:
-        add(parser)
-    text = f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})"
-    parser.add_argument("--endpoint", default=os.environ.get(ENDPOINT, ""), help=text)
-    waits.add(parser, "timeout", " for the plugin", default=TIMEOUT_S)
-    parser.add_argument("--wait-ready", action="store_true", help="before the call, wait until it is there and ready")
-    text = "JSON or YAML of the request with CSI's own field names, - for standard input; options go before it"
-    parser.add_argument("--request", type=Path, metavar="FILE", help=text)
-    parser.add_argument("--show-request", action="store_true", help="print the request first, without its secrets")
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
-    if command.rpc.takes_secrets:
-        csi_secrets.add(parser)
-        inputs.add_insecure(parser)
-    if command.question:
-        parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.set_defaults(run=run, command=command)
+def _made(name: str, of: csi_commands.Command) -> command.Command:
+    secrets = (csi_secrets.options, inputs.insecure) if of.rpc.takes_secrets else ()
+    asks = (confirm.yes,) if of.question else ()
+    add = command.together(*of.arguments, *COMMON, *secrets, *asks)
+    return command.command(name=name, help=f"{of.summary}.")(add(functools.partial(_call, of)))
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _service(name: str) -> command.Group:
+    made: dict[str, click.Command] = {each: _made(each, of) for each, of in csi_commands.SERVICES[name].items()}
+    summary = csi_commands.SUMMARIES[name]
+    return command.Group(name, commands=made, help=f"{summary[0].upper()}{summary[1:]}.")
+
+
+def _call(of: csi_commands.Command, arguments: command.Arguments) -> int:
     """Call the RPC, print the answer, and return 0, 2 where no plugin answered, or 100 and the gRPC code of a no."""
-    command: csi_commands.Command = arguments.command
-    if command.instead:
-        raise errors.RefusedError(f"{command.rpc.name} is not called: {command.instead}")
-    given = csi_secrets.read(arguments) if command.rpc.takes_secrets else {}
-    document = csi_arguments.document(arguments, command.fields(arguments), given)
-    request = rpc.request_of(command.rpc, document, str(arguments.request or ""))
+    if of.instead:
+        raise errors.RefusedError(f"{of.rpc.name} is not called: {of.instead}")
+    given = csi_secrets.read(arguments) if of.rpc.takes_secrets else {}
+    document = csi_arguments.document(arguments, csi_options.fields(arguments), given)
+    request = rpc.request_of(of.rpc, document, str(arguments.request or ""))
     output = csi_output.Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
     if not arguments.endpoint:
         fix = f"or set {ENDPOINT}"
-        usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)], "csi")
+        usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)])
     is_insecure = _refuse_readable_secrets(arguments, document)
     if arguments.show_request:
         output.show(rpc.document_of(request), sys.stderr)
-    if command.question and not confirm.agreed(command.question, is_agreed=arguments.yes):
+    if of.question and not confirm.agreed(of.question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
-        reply = command.shown(_answer(arguments, command, request, is_insecure=is_insecure))
+        reply = of.shown(_answer(arguments, of, request, is_insecure=is_insecure))
     except errors.CsiError as error:
-        output.fail(explain.explained(error, command.rpc.name) if error.code else error)
+        output.fail(explain.explained(error, of.rpc.name) if error.code else error)
         return explain.exit_code(error)
     output.show(reply, sys.stdout)
-    return 0 if command.is_good(reply) else errors.EXIT_CHANGES
+    return 0 if of.is_good(reply) else errors.EXIT_CHANGES
 
 
-def _refuse_readable_secrets(arguments: argparse.Namespace, document: Mapping[str, Any]) -> bool:
+def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:
     """Raise `errors.RefusedError` where secrets could be read on the way; return whether the operator accepts that."""
     if not document.get(channel.SECRETS):
         return False
@@ -88,9 +88,7 @@ def _refuse_readable_secrets(arguments: argparse.Namespace, document: Mapping[st
     return is_insecure
 
 
-def _answer(
-    arguments: argparse.Namespace, command: csi_commands.Command, request: Any, *, is_insecure: bool
-) -> rpc.Document:
+def _answer(arguments: command.Arguments, of: csi_commands.Command, request: Any, *, is_insecure: bool) -> rpc.Document:
     """Return the reply as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
@@ -102,23 +100,26 @@ def _answer(
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:
-                found = list(_replies(connection, arguments, command, request, timeout_s=left_s))
+                found = list(_replies(connection, arguments, of, request, timeout_s=left_s))
         except errors.CsiError as error:
             raise reached.renamed(error) from error
-    entries = {"entries": [entry for page in found for entry in page["entries"]]} if command.is_list else {}
+    entries = {"entries": [entry for page in found for entry in page["entries"]]} if of.is_list else {}
     return found[-1] | entries
 
 
 def _replies(
     connection: channel.CsiConnection,
-    arguments: argparse.Namespace,
-    command: csi_commands.Command,
+    arguments: command.Arguments,
+    of: csi_commands.Command,
     request: Any,
     *,
     timeout_s: float,
 ) -> Iterator[rpc.Document]:
-    if command.is_list and not arguments.one_page:
-        for page in rpc.pages(connection, command.rpc, request, timeout_s=timeout_s):
+    if of.is_list and not arguments.one_page:
+        for page in rpc.pages(connection, of.rpc, request, timeout_s=timeout_s):
             yield rpc.document_of(page)
     else:
-        yield rpc.document_of(rpc.call(connection, command.rpc, request, timeout_s=timeout_s))
+        yield rpc.document_of(rpc.call(connection, of.rpc, request, timeout_s=timeout_s))
+
+
+run = command.Group(commands={name: _service(name) for name in csi_commands.SERVICES})

@@ -1,14 +1,12 @@
 """``nomad-csi delete``."""
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import claims
-from nomad_csi.cli.common import confirm, documents, inputs, usage, waits
+from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
 from nomad_csi.pulumi_state import deletion_state
@@ -19,50 +17,46 @@ QUESTION = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("volumes", type=inputs.volume_key, nargs="+", metavar="NAMESPACE/ID", help="volumes to delete")
-    text = "the user's word: this volume and its data may go; otherwise its name is to be typed. May be repeated"
-    parser.add_argument("--yes-delete-data", action="append", default=[], metavar="NAMESPACE/ID", help=text)
-    inputs.add_nomad(parser)
-    claims.add_aws(parser)
-    _add_storage(parser)
-    _add_snapshot(parser)
-    waits.add(parser, "timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
-    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.set_defaults(run=run)
-
-
-def _add_storage(parser: argparse.ArgumentParser) -> None:
-    text = (
-        "have the controller of the plugin at this CSI socket delete (default: AWS, for EBS volumes and access points)"
-    )
-    parser.add_argument("--endpoint", default="", metavar="ENDPOINT", help=text)
-    documents.add_secrets(parser)
-    text = (
-        "the storage's id, for one volume: wanted where its tags do not name this cluster, or that does not hold it "
-        "any more (default: what is registered, or found by its tag, or in --state)"
-    )
-    parser.add_argument("--external-id", default="", metavar="ID", help=text)
-    text = "plugin of volumes that are not registered any more, with --endpoint"
-    parser.add_argument("--plugin", default="", metavar="ID", help=text)
-    text = "output of `pulumi stack export`: proof of what a stack had plugins make. May be repeated"
-    parser.add_argument("--state", type=Path, action="append", default=[], metavar="FILE", help=text)
-    text = "the stack that the volume belongs to, where its tags or its mark name one"
-    parser.add_argument("--owner", default="", metavar="PROJECT/STACK", help=text)
-    text = "delete what --external-id names, although nothing shows it to be this cluster's; see that no other has it"
-    parser.add_argument("--accept-unregistered", action="store_true", help=text)
-    text = "let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile"
-    parser.add_argument("--accept-unguarded", action="store_true", help=text)
-
-
-def _add_snapshot(parser: argparse.ArgumentParser) -> None:
-    text = "take no last snapshot of the data before it goes"
-    parser.add_argument("--skip-final-snapshot", action="store_true", help=text)
-    waits.add(parser, "snapshot-timeout", default=deletion_order.SNAPSHOT_WAIT_S)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@command.argument("volumes VOLUME...", "volume or namespace/volume to delete", type=inputs.volume_key)
+@command.option(
+    "--yes-delete-data VOLUME",
+    "the user's word: this volume and its data may go; otherwise its name is to be typed. May be repeated",
+    type=inputs.volume_key,
+    multiple=True,
+)
+@inputs.asked_aws_region
+@command.option(
+    "--endpoint ENDPOINT",
+    "have the controller of the plugin at this CSI socket delete (default: AWS, for EBS volumes and access points)",
+)
+@documents.secrets_options()
+@command.option(
+    "--external-id ID",
+    "the storage's id, for one volume: wanted where its tags do not name this cluster, or that does not hold it "
+    "any more (default: what is registered, or found by its tag, or in --state)",
+)
+@command.option("--plugin ID", "plugin of volumes that are not registered any more, with --endpoint")
+@command.option(
+    "--state FILE",
+    "output of `pulumi stack export`: proof of what a stack had plugins make. May be repeated",
+    multiple=True,
+)
+@command.option("--owner PROJECT/STACK", "the stack that the volume belongs to, where its tags or its mark name one")
+@command.option(
+    "--accept-unregistered",
+    "delete what --external-id names, although nothing shows it to be this cluster's; see that no other has it",
+)
+@command.option(
+    "--accept-unguarded",
+    "let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile",
+)
+@command.option("--skip-final-snapshot", "take no last snapshot of the data before it goes")
+@waits.seconds("snapshot-timeout", default=deletion_order.SNAPSHOT_WAIT_S)
+@waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Ask for the word, delete, and print what became of each volume."""
     _check(arguments)
     manner = _manner(arguments)
@@ -70,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         deletion_order.DeletionRequest(
             namespace=namespace,
             volume_id=volume_id,
-            word=_word(f"{namespace}/{volume_id}", arguments.yes_delete_data),
+            word=_word(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
             external_id=arguments.external_id,
             plugin_id=arguments.plugin,
         )
@@ -86,20 +80,20 @@ def run(arguments: argparse.Namespace) -> int:
     return outcome.exit_code(outcomes)
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check(arguments: command.Arguments) -> None:
     """Raise `usage.UsageError` for arguments that do not go together."""
     keys = {"/".join(key) for key in arguments.volumes}
     problems = [
-        errors.Problem(path="--yes-delete-data", got=word, allowed="one of the volumes named")
-        for word in arguments.yes_delete_data
-        if word not in keys
+        errors.Problem(path="--yes-delete-data", got="/".join(key), allowed="one of the volumes named")
+        for key in arguments.yes_delete_data
+        if key not in arguments.volumes
     ]
     if arguments.external_id and len(keys) > 1:
         problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
-    usage.refuse(problems, "delete")
+    usage.refuse(problems)
 
 
-def _manner(arguments: argparse.Namespace) -> deletion_order.DeletionOptions:
+def _manner(arguments: command.Arguments) -> deletion_order.DeletionOptions:
     made: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for path in arguments.state:
@@ -122,7 +116,7 @@ def _manner(arguments: argparse.Namespace) -> deletion_order.DeletionOptions:
     )
 
 
-def _secrets(arguments: argparse.Namespace) -> Mapping[str, Mapping[str, str]]:
+def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     keys = {"/".join(key) for key in arguments.volumes}
     return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
 

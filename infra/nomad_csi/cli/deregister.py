@@ -1,12 +1,10 @@
 """``nomad-csi deregister``."""
 
-import argparse
 import json
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli import claims
-from nomad_csi.cli.common import confirm, inputs, owners, waits
+from nomad_csi.cli.common import command, confirm, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.registration import deregistration, deregistration_outcome
 
@@ -17,20 +15,17 @@ FORCE = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("volumes", type=inputs.volume_key, nargs="+", metavar="NAMESPACE/ID", help="volumes to forget")
-    inputs.add_nomad(parser)
-    claims.add_aws(parser)
-    waits.add(parser, "timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
-    owners.add(parser, adopt="deregister volumes that belong to another stack, too")
-    parser.add_argument("--force", action="store_true", help="forget what is still claimed after that; asks first")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@command.argument("volumes VOLUME...", "volume or namespace/volume to forget", type=inputs.volume_key)
+@inputs.asked_aws_region
+@waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
+@owners.owner(owners.AS_OWN)
+@owners.adopt("deregister volumes that belong to another stack, too")
+@command.option("--force", "forget what is still claimed after that; asks first")
+@confirm.yes
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Deregister, and print what became of each volume."""
     if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")

@@ -1,6 +1,5 @@
 """``nomad-csi eject``."""
 
-import argparse
 import datetime as dt
 import json
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import import_stack
-from nomad_csi.cli.common import confirm
+from nomad_csi.cli.common import command, confirm
 from nomad_csi.pulumi_state import ejecting, stack_cli
 from nomad_csi.text import table
 
@@ -20,22 +19,16 @@ stack forgets is brought back with `pulumi stack import` of the backup.
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.epilog = ABOUT
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    text = "folder for the job and volume files, such as the one you commit"
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=text)
-    import_stack.add_stack(parser)
-    text = "where the state is kept as it was (default: state-before-eject-TIME.json in the current folder)"
-    parser.add_argument("--backup", type=Path, metavar="FILE", help=text)
-    parser.add_argument("--dry-run", action="store_true", help="show what would be forgotten and written, and end")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--json", action="store_true", help="print what is forgotten, kept and written as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command(epilog=ABOUT)
+@command.option("--out DIR", "folder for the job and volume files, such as the one you commit", required=True)
+@import_stack.stack_options()
+@command.option(
+    "--backup FILE", "where the state is kept as it was (default: state-before-eject-TIME.json in the current folder)"
+)
+@command.option("--dry-run", "show what would be forgotten and written, and end")
+@confirm.yes
+@command.as_json()
+def run(arguments: command.Arguments) -> int:
     """Show, ask, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
     found = ejecting.look(stack, arguments.stack or "the selected stack")

@@ -1,7 +1,7 @@
 """``nomad-csi import``."""
 
-import argparse
 import dataclasses
+import functools
 import json
 import os
 import sys
@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import yaml
 
 from nomad_csi import errors
 from nomad_csi.cli import import_stack, lint
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
@@ -28,30 +29,28 @@ read is told, and the exit code is 2 then.
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.epilog = ABOUT
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    text = "a job file or a volume file, HCL or JSON, or a Terraform state; a folder stands for all *.hcl below it"
-    parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help=text)
-    parser.add_argument("--aws-region", default="", metavar="REGION", help="for plugins of AWS whose jobs name none")
-    parser.add_argument("--json", action="store_true", help="print spec, remarks and findings as one JSON document")
-    live = parser.add_argument_group("from a cluster")
-    live.add_argument("--cluster", action="store_true", help="read the volumes and plugin jobs that Nomad holds")
-    live.add_argument("--plugin", default="", metavar="ID", help="only this plugin and its volumes")
-    inputs.add_nomad(live)
-    import_stack.configure(parser.add_argument_group("into the state of a Pulumi stack"))
-    parser.set_defaults(run=run, refuse=parser.error)
+live = functools.partial(command.option, section="from a cluster")
 
 
-def run(arguments: argparse.Namespace) -> int:
+@command.command(epilog=ABOUT)
+@command.argument(
+    "files [FILE...]",
+    "a job file or a volume file, HCL or JSON, or a Terraform state; a folder stands for all *.hcl below it",
+)
+@inputs.aws_region("for plugins of AWS whose jobs name none")
+@command.as_json(": spec, remarks and findings as one document")
+@live("--cluster", "read the volumes and plugin jobs that Nomad holds")
+@live("--plugin ID", "only this plugin and its volumes")
+@import_stack.options
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Print the spec and what is to be said about it; or write a file for ``pulumi import``."""
     if arguments.for_pulumi:
         if arguments.files or arguments.cluster:
-            arguments.refuse("--for-pulumi takes what the program of the stack declares: no FILE, no --cluster")
+            raise click.UsageError("--for-pulumi takes what the program of the stack declares: no FILE, no --cluster")
         return import_stack.run(arguments)
     if not arguments.files and not arguments.cluster:
-        arguments.refuse("name files, or --cluster")
+        raise click.UsageError("expected FILE or --cluster, got none")
     remarks = model.Remarks()
     read, broken = _load(arguments.files, remarks)
     for line in broken:
@@ -87,7 +86,7 @@ def _exit_code(adoption: model.Adoption) -> int:
     return 0 if adoption.is_complete else errors.EXIT_CHANGES
 
 
-def _nothing(arguments: argparse.Namespace) -> str:
+def _nothing(arguments: command.Arguments) -> str:
     """Return where nothing was found, and what was looked for there."""
     states = [str(path) for path in arguments.files if _is_state(path)]
     files = [str(path) for path in arguments.files if not _is_state(path)]
@@ -134,7 +133,7 @@ def _is_state(path: Path) -> bool:
         return False  # said where it is read
 
 
-def _live(arguments: argparse.Namespace, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
+def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
     from nomad_csi.cli.common import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
     from nomad_csi.migration import live_files  # noqa: PLC0415
 

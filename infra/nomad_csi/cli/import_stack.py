@@ -1,6 +1,5 @@
 """``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of all that a program declares and Nomad has."""
 
-import argparse
 import functools
 import json
 import sys
@@ -8,27 +7,36 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.text import table
 
 WIDTH = 120
 
 
-def configure(group: Any) -> None:
-    """Add the arguments."""
-    text = "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has"
-    group.add_argument("--for-pulumi", type=Path, metavar="OUT.json", help=text)
-    add_stack(group)
+SECTION = "into the state of a Pulumi stack"
 
 
-def add_stack(parser: Any) -> None:
-    """Add the options that name a stack."""
-    parser.add_argument("--stack", default="", metavar="NAME", help="stack of the project (default: the selected one)")
-    text = "folder of Pulumi.yaml (default: the current one)"
-    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help=text)
+def stack_options(section: str = command.OPTIONS) -> command.Declare[Any]:
+    """Return the decorator that adds the options that name a stack."""
+    text = "stack of the project (default: the selected one)"
+    place = "folder of Pulumi.yaml (default: the current one)"
+    return command.together(
+        command.option("--stack NAME", text, section=section),
+        command.option("--project DIR", place, default=Path(), section=section),
+    )
 
 
-def run(arguments: argparse.Namespace) -> int:
+options = command.together(
+    command.option(
+        "--for-pulumi OUT.json",
+        "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has",
+        section=SECTION,
+    ),
+    stack_options(SECTION),
+)
+
+
+def run(arguments: command.Arguments) -> int:
     """Preview, look, write."""
     from nomad_csi.pulumi_state import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415

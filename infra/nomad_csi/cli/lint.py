@@ -1,13 +1,12 @@
 """``nomad-csi lint``."""
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import codes, file_errors, strict
+from nomad_csi.cli.common import codes, command, file_errors, strict
 from nomad_csi.findings import errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge
@@ -15,18 +14,14 @@ from nomad_csi.lint import judge
 YAML = frozenset({".yaml", ".yml"})
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    text = "a job file, a volume file or an IAM policy; a folder stands for all *.hcl below it"
-    what.add_argument("files", type=Path, nargs="*", default=[], metavar="FILE", help=text)
-    codes.add(what, "docs/lint.md")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    strict.add(parser)
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command(either=("files", "explain", "docs"))
+@command.argument(
+    "files [FILE...]", "a job file, a volume file or an IAM policy; a folder stands for all *.hcl below it"
+)
+@codes.options("docs/lint.md")
+@command.as_json()
+@strict.option
+def run(arguments: command.Arguments) -> int:
     """Print the findings; or explain one."""
     if codes.explain(arguments, "lint"):
         return 0
@@ -60,7 +55,7 @@ def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
             except errors.SpecError as error:
                 broken += [_of_yaml(file)] if file.suffix in YAML else _lines(error)
             except OSError as error:
-                broken.append(file_errors.describe(error, argparse.Namespace(file=list(paths))))
+                broken.append(file_errors.describe(error, {"FILE": paths}))
     return read, broken
 
 

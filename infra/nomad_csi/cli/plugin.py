@@ -1,6 +1,5 @@
 """``nomad-csi plugin``."""
 
-import argparse
 import os
 import shlex
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import project_file
+from nomad_csi.cli.common import command
 
 NAME = "nomad-csi"
 PROGRAM = f"pulumi-resource-{NAME}"
@@ -44,23 +44,13 @@ exit 1
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
-    for name, summary, about, run in (
-        ("install", "let the Pulumi project in DIR find the plugin", ABOUT_INSTALL, _install),
-        ("status", "say which plugin pulumi would use there", ABOUT_STATUS, _status),
-    ):
-        action = actions.add_parser(
-            name, help=summary, description=about, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
-        action.add_argument(
-            "--project", type=Path, default=Path(), metavar="DIR", help="folder of Pulumi.yaml (default: here)"
-        )
-        action.set_defaults(run=run)
+run = command.Group()
+project = command.option("--project DIR", "folder of Pulumi.yaml (default: here)", default=Path())
 
 
-def _install(arguments: argparse.Namespace) -> int:
+@run.command("install", help="Let the Pulumi project in DIR find the plugin.", epilog=ABOUT_INSTALL)
+@project
+def _install(arguments: command.Arguments) -> int:
     project: Path = arguments.project
     path = project_file.find(project)
     script = project / FOLDER / PROGRAM
@@ -95,7 +85,9 @@ def _write(script: Path, text: str) -> bool:
     return True
 
 
-def _status(arguments: argparse.Namespace) -> int:
+@run.command("status", help="Say which plugin pulumi would use there.", epilog=ABOUT_STATUS)
+@project
+def _status(arguments: command.Arguments) -> int:
     path = project_file.find(arguments.project)
     attached = dict(item.partition(":")[::2] for item in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(","))
     if NAME in attached:

@@ -1,14 +1,12 @@
 """``nomad-csi probe``: one plugin over its socket, all plugins of this machine, or one plugin on all its clients."""
 
-import argparse
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli import probe_on_nodes
-from nomad_csi.cli.common import argument_secrets, codes, inputs, strict, usage, waits
+from nomad_csi.cli.common import argument_secrets, codes, command, inputs, strict, waits
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
 
@@ -16,37 +14,39 @@ TIMEOUT_S = 5.0
 """For all questions to one plugin, where nobody says otherwise."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    text = f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}"
-    what.add_argument("endpoint", metavar="ENDPOINT", nargs="?", default="", help=text)
-    text = "every plugin of this machine: the folder STATE_DIR/csi/plugins of its Nomad client"
-    what.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
-    text = "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
-    what.add_argument("--on-nodes", metavar="PLUGIN", help=text)
-    codes.add(what, "all findings of a probe, the end of docs/csi.md")
-    waits.add(parser, "probe-timeout", default=TIMEOUT_S)
-    parser.add_argument("--expect-name", default="", help="the name that the plugin must answer")
-    parser.add_argument("--role", choices=("controller", "node", "monolith"), help="the role that it must have")
-    parser.add_argument("--json", action="store_true", help="print all answers as JSON")
-    strict.add(parser)
-    text = (
-        "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each"
-    )
-    parser.add_argument("--plugin", default="", metavar="ID", help=text)
-    text = "with --plugin, YAML or JSON: secrets by namespace/volume_id; also read from the variable NOMAD_CSI_SECRETS"
-    parser.add_argument("--secrets", type=argument_secrets.file, metavar="FILE", help=text)
-    probe_on_nodes.configure(parser)
-    inputs.add_nomad(parser.add_argument_group("Nomad, with --plugin and --on-nodes"))
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command(either=("endpoint", "folder", "on_nodes", "explain", "docs"))
+@command.argument("endpoint [ENDPOINT]", f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}")
+@command.option("--folder FOLDER", "every plugin of this machine: the folder STATE_DIR/csi/plugins of its Nomad client")
+@command.option(
+    "--on-nodes PLUGIN", "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
+)
+@codes.options("all findings of a probe, the end of docs/csi.md")
+@waits.seconds("probe-timeout", default=TIMEOUT_S)
+@command.option("--expect-name NAME", "the name that the plugin must answer", needs=("endpoint",))
+@command.option(
+    "--role controller|node|monolith",
+    "the role that it must have",
+    needs=("endpoint",),
+)
+@command.as_json()
+@strict.option
+@command.option(
+    "--plugin ID",
+    "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each",
+    needs=("endpoint",),
+)
+@command.option(
+    "--secrets FILE",
+    "with --plugin, YAML or JSON: secrets by namespace/volume_id; also read from the variable NOMAD_CSI_SECRETS",
+    type=argument_secrets.file,
+    needs=("plugin",),
+)
+@probe_on_nodes.options
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Ask, and print the answers; or explain a finding."""
     if codes.explain(arguments, "probe"):
         return 0
-    _check(arguments)
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
     if arguments.folder:
@@ -54,27 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _one(arguments)
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Raise `usage.UsageError` for options that would be ignored."""
-    given = {name: getattr(arguments, name.replace("-", "_")) for name in ("expect-name", "role", "plugin", "secrets")}
-    wrong = {name: "an ENDPOINT" for name, value in given.items() if value and not arguments.endpoint}
-    if arguments.secrets and not arguments.plugin:
-        wrong["secrets"] = "--plugin"
-    if not arguments.on_nodes:
-        wrong |= dict.fromkeys(probe_on_nodes.given(arguments), "--on-nodes")
-    problems = [
-        errors.Problem(
-            path=f"--{name}",
-            got="",
-            allowed=f"it only with {with_what}",
-            fix="one plugin's deadline is --probe-timeout-s" if name == "timeout-s" else "",
-        )
-        for name, with_what in wrong.items()
-    ]
-    usage.refuse(problems, "probe")
-
-
-def _one(arguments: argparse.Namespace) -> int:
+def _one(arguments: command.Arguments) -> int:
     with forward.reached(arguments.endpoint) as reached:
         asked = probe.probe(
             reached.local,
@@ -93,7 +73,7 @@ def _one(arguments: argparse.Namespace) -> int:
     return strict.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
 
 
-def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: str) -> Any:
+def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
     """Return a `probing.probed.ProbedPlugin` of the answer and what Nomad has registered."""
     from nomad_csi.cli.common import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.probing import probe_deep  # noqa: PLC0415
@@ -110,7 +90,7 @@ def _compared(arguments: argparse.Namespace, found: report.ProbeReport, local: s
         )
 
 
-def _all_here(arguments: argparse.Namespace) -> int:
+def _all_here(arguments: command.Arguments) -> int:
     try:
         volumes = validation.unpacked()
     except ValueError as error:

@@ -1,38 +1,50 @@
 """``nomad-csi probe --on-nodes``: ask a plugin on all its clients."""
 
-import argparse
+import functools
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs, strict, usage, waits
+from nomad_csi.cli.common import command, inputs, strict, usage, waits
 from nomad_csi.plan import probe_job
 
-DEFAULTS = {"command": "nomad-csi", "image": "", "state-dir": "", "timeout-s": probe_job.WAIT_S, "print-job": False}
-"""The options of a job, which mean nothing elsewhere."""
+SECTION = "with --on-nodes"
+
+COMMAND = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
+IMAGE = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    group = parser.add_argument_group("with --on-nodes")
-    text = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
-    group.add_argument("--command", default=DEFAULTS["command"], metavar="PATH", help=text)
-    text = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
-    group.add_argument("--image", default="", metavar="IMAGE", help=text)
+def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
+    """Return the decorator that adds how nomad-csi runs on the clients."""
+    of_job = functools.partial(command.option, section=section, needs=needs, job="held")
+    return command.together(
+        of_job("--command PATH", COMMAND + more, default="nomad-csi"),
+        of_job("--image IMAGE", IMAGE),
+    )
+
+
+def client_options(section: str, told: str, fix: str = "") -> command.Declare[Any]:
+    """Return the decorator that adds where sockets are, and how long all clients may take; *told* says for what."""
+    of_nodes: Any = {"section": section, "needs": ("on_nodes",)}
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
-    group.add_argument("--state-dir", default="", metavar="PATH", help=text)
-    waits.add(group, "timeout", " for all clients", default=probe_job.WAIT_S)
-    group.add_argument("--print-job", action="store_true", help="print the job file for all clients, and run nothing")
+    return command.together(
+        command.option("--state-dir PATH", text, **of_nodes),
+        waits.seconds("timeout", told, default=probe_job.WAIT_S, fix=fix, **of_nodes),
+    )
 
 
-def given(arguments: argparse.Namespace) -> list[str]:
-    """Return the options of a job that were given."""
-    values = {name: getattr(arguments, name.replace("-", "_")) for name in DEFAULTS}
-    return [name for name, value in values.items() if value != DEFAULTS[name]]
+options = command.together(
+    job_options(SECTION),
+    client_options(SECTION, " for all clients", fix="one plugin's deadline is --probe-timeout-s"),
+    command.option(
+        "--print-job", "print the job file for all clients, and run nothing", section=SECTION, needs=("on_nodes",)
+    ),
+)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: command.Arguments) -> int:
     """Run the job, and print what every instance answered, and what that has against the registered volumes."""
     from nomad_csi.probing import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
@@ -53,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     return strict.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 
 
-def job_of(arguments: argparse.Namespace, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:
+def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:
     """
     Return the job that *arguments* describe, in namespace and region of the connection *place*.
 
@@ -63,7 +75,7 @@ def job_of(arguments: argparse.Namespace, place: Any, *, timeout_s: float) -> pr
         problem = errors.Problem(
             path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
         )
-        usage.refuse([problem], "probe")
+        usage.refuse([problem])
     return probe_job.ProbeJob(
         namespace=place.namespace,
         region=place.region,

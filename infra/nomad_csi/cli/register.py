@@ -1,12 +1,10 @@
 """``nomad-csi register``."""
 
-import argparse
 import json
 import sys
-from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import documents, erasing, inputs, owners, waits
+from nomad_csi.cli.common import command, documents, erasing, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
@@ -16,22 +14,20 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 """What is to be done about a volume that is neither registered nor created."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    text = "a spec or stack config (.yaml), a volume file, or a folder of volume files"
-    parser.add_argument("paths", type=Path, nargs="+", metavar="SPEC|FILE", help=text)
-    inputs.add_stack_output(parser)
-    inputs.add_nomad(parser)
-    documents.add_secrets(parser)
-    owners.add(parser, adopt="take over volumes that belong to another stack")
-    waits.add(parser, "timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
-    text = "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again"
-    parser.add_argument("--accept-erased-secrets", action="store_true", help=text)
-    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@command.argument("paths SPEC|FILE...", "a spec or stack config (.yaml), a volume file, or a folder of volume files")
+@inputs.stack_output
+@documents.secrets_options()
+@owners.owner(owners.AS_OWN)
+@owners.adopt("take over volumes that belong to another stack")
+@waits.seconds("timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
+@command.option(
+    "--accept-erased-secrets",
+    "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again",
+)
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Register, and print what became of each volume."""
     given = documents.secrets(arguments.secrets)
     with inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad:
@@ -43,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(unseen, file=sys.stderr)
         erasing.warn(nomad)
         secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
-        absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.volume_key, wanted.made_by_plugin))]
+        absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, wanted.made_by_plugin))]
         outcomes = batch_register.register(
             nomad,
             filled,

@@ -1,27 +1,21 @@
 """``nomad-csi render``."""
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.render import files
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    inputs.add_spec(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the rendered files")
-    parser.add_argument(
-        "--templates", type=Path, metavar="DIR", help="folder with templates of your own, which go before ours"
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 with a diff when files are stale")
-    parser.add_argument("--overwrite", action="store_true", help="write over files that were edited by hand")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@inputs.spec
+@inputs.stack_output
+@command.option("--out DIR", "folder of the rendered files", required=True)
+@inputs.templates
+@command.option("--check", "write nothing; exit 1 with a diff when files are stale")
+@command.option("--overwrite", "write over files that were edited by hand")
+def run(arguments: command.Arguments) -> int:
     """Write or check the files."""
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)

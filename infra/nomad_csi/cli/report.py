@@ -1,6 +1,5 @@
 """``nomad-csi report``."""
 
-import argparse
 import json
 import os
 from importlib import metadata
@@ -8,38 +7,38 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import erasing, inputs, strict
+from nomad_csi.cli.common import command, erasing, inputs, strict, usage
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
 from nomad_csi.report import as_json, cluster_report, model, page, smoke_results, words
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    text = "a spec, or a Pulumi stack config that holds one, to compare with (default: what the jobs that run ask for)"
-    parser.add_argument("spec", type=Path, nargs="?", metavar="SPEC", help=text)
-    inputs.add_stack_output(parser)
-    inputs.add_nomad(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: standard output)")
-    parser.add_argument("--json", action="store_true", help="write the same as JSON")
-    strict.add(parser)
-    text = "output of `nomad-csi smoke --json`, to tell what it proved; may be repeated"
-    parser.add_argument("--smoke", type=Path, action="append", default=[], metavar="FILE", help=text)
-    text = "ask AWS in this region too, with the AWS SDK's usual credentials (default: not)"
-    parser.add_argument("--aws-region", default="", metavar="REGION", help=text)
-    text = "claimed volumes that are read at most, to see who holds them (default: %(default)s)"
-    parser.add_argument("--claimed-max", type=_count, default=cluster_report.CLAIMED_MAX, metavar="N", help=text)
-    parser.set_defaults(run=run)
-
-
+@command.Typed
 def _count(given: str) -> int:
     if not given.isascii() or not given.isdigit():
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, got {given!r}")
+        raise usage.wrong("a number, 0 or more", given)
     return int(given)
 
 
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@inputs.optional_spec(", to compare with (default: what the jobs that run ask for)")
+@inputs.stack_output
+@command.option("--out FILE", "where to write it (default: standard output)")
+@command.as_json()
+@strict.option
+@command.option(
+    "--smoke FILE", "output of `nomad-csi smoke --json`, to tell what it proved; may be repeated", multiple=True
+)
+@inputs.aws_region("ask AWS in this region too, with the AWS SDK's usual credentials (default: not)")
+@command.option(
+    "--claimed-max N",
+    f"claimed volumes that are read at most, to see who holds them (default: {cluster_report.CLAIMED_MAX})",
+    type=_count,
+    default=cluster_report.CLAIMED_MAX,
+)
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Look, and write the report."""
     question = cluster_report.ReportOptions(
         plan=inputs.read_plan(arguments.spec) if arguments.spec else None,

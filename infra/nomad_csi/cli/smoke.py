@@ -1,13 +1,11 @@
 """``nomad-csi smoke``."""
 
-import argparse
 import json
 import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli import claims
-from nomad_csi.cli.common import inputs, waits
+from nomad_csi.cli.common import command, inputs, waits
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_outcome
@@ -16,29 +14,26 @@ from nomad_csi.text import table
 WIDTH = 120
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument(
-        "volume", type=inputs.volume_key, metavar="NAMESPACE/ID", help="volume to try; nobody may use it"
-    )
-    inputs.add_nomad(parser)
-    claims.add_aws(parser)
-    parser.add_argument("--task-driver", choices=plan.TASK_DRIVERS, default="", help="default: what most clients have")
-    text = f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})"
-    parser.add_argument("--image", default=plan.IMAGE, help=text)
-    waits.add(parser, "step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    parser.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
+@command.command()
+@command.argument("volume VOLUME", "volume or namespace/volume to try; nobody may use it", type=inputs.volume_key)
+@inputs.asked_aws_region
+@command.option(f"--task-driver {'|'.join(plan.TASK_DRIVERS)}", "default: what most clients have")
+@command.option(
+    "--image IMAGE",
+    f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})",
+    default=plan.IMAGE,
+)
+@waits.seconds("step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
     """Try the volume, and print what was proven."""
     with inputs.connect(arguments) as nomad:
         outcome = smoke.try_out(
             nomad,
             arguments.volume,
             wish=plan.Wish(
-                task_driver=arguments.task_driver, image=arguments.image, region=nomad.connection.region or ""
+                task_driver=arguments.task_driver or "", image=arguments.image, region=nomad.connection.region or ""
             ),
             timeout_s=arguments.step_timeout_s,
             aws_region=arguments.aws_region,

@@ -1,13 +1,12 @@
 """``nomad-csi snapshot``: create, list and delete."""
 
-import argparse
 import datetime as dt
 import json
 import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors
-from nomad_csi.cli.common import confirm, documents, inputs, waits
+from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
 from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import table
@@ -16,56 +15,29 @@ WIDTH = 120
 GIB = 2**30
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    steps = parser.add_subparsers(metavar="STEP", required=True)
-    _configure_create(steps.add_parser("create", help="make a snapshot of a volume"))
-    _configure_list(steps.add_parser("list", help="show the snapshots of a volume, or all that a plugin knows"))
-    _configure_delete(steps.add_parser("delete", help="delete snapshots with the data that only they hold"))
+run = command.Group()
+REGISTERED = "a registered volume, or namespace/volume"
 
 
-def _configure_create(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("volume", type=inputs.volume_key, metavar="NAMESPACE/ID", help="a registered volume")
-    text = "its name: the same name means the same snapshot (default: the volume's id and the time)"
-    parser.add_argument("--name", default="", help=text)
-    text = "what the driver makes it by; may be repeated"
-    parser.add_argument("--parameter", type=_pair, action="append", default=[], metavar="KEY=VALUE", help=text)
-    documents.add_secrets(parser)
-    waits.add(parser, "timeout", " until a volume can be made from it", default=0.0)
-    _add_common(parser)
-    parser.set_defaults(run=create)
-
-
-def _configure_list(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("volume", type=inputs.volume_key, nargs="?", metavar="NAMESPACE/ID", help="a registered volume")
-    which.add_argument("--plugin", default="", metavar="ID", help="all snapshots of this plugin")
-    _add_common(parser)
-    parser.set_defaults(run=show)
-
-
-def _configure_delete(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("snapshots", nargs="+", metavar="SNAPSHOT_ID", help="the storage provider's ids")
-    parser.add_argument("--plugin", required=True, metavar="ID", help="the plugin that made them")
-    text = "the user's word: this snapshot may go; otherwise its id is to be typed. May be repeated"
-    parser.add_argument("--yes-delete-data", action="append", default=[], metavar="SNAPSHOT_ID", help=text)
-    _add_common(parser)
-    parser.set_defaults(run=delete)
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    inputs.add_nomad(parser)
-    parser.add_argument("--json", action="store_true", help="print data as JSON")
-
-
+@command.Typed
 def _pair(given: str) -> tuple[str, str]:
     name, equals, value = given.partition("=")
     if not name or not equals:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {given!r}")
+        raise usage.wrong("KEY=VALUE", given)
     return name, value
 
 
-def create(arguments: argparse.Namespace) -> int:
+@run.command("create", help="Make a snapshot of a volume.")
+@command.argument("volume VOLUME", REGISTERED, type=inputs.volume_key)
+@command.option(
+    "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
+)
+@command.option("--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=_pair, multiple=True)
+@documents.secrets_options()
+@waits.seconds("timeout", " until a volume can be made from it", default=0.0)
+@command.as_json()
+@inputs.nomad_connection
+def create(arguments: command.Arguments) -> int:
     """Make a snapshot. Exit code 1: it is not ready yet."""
     namespace, volume_id = arguments.volume
     wanted = snapshots.NewSnapshot(
@@ -81,7 +53,12 @@ def create(arguments: argparse.Namespace) -> int:
     return 0 if made.is_ready else errors.EXIT_CHANGES
 
 
-def show(arguments: argparse.Namespace) -> int:
+@run.command("list", help="Show the snapshots of a volume, or all that a plugin knows.", either=("volume", "plugin"))
+@command.argument("volume [VOLUME]", REGISTERED, type=inputs.volume_key)
+@command.option("--plugin ID", "all snapshots of this plugin")
+@command.as_json()
+@inputs.nomad_connection
+def show(arguments: command.Arguments) -> int:
     """List."""
     with inputs.connect(arguments) as nomad:
         if arguments.volume:
@@ -92,7 +69,17 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def delete(arguments: argparse.Namespace) -> int:
+@run.command("delete", help="Delete snapshots with the data that only they hold.")
+@command.argument("snapshots SNAPSHOT_ID...", "the storage provider's ids")
+@command.option("--plugin ID", "the plugin that made them", required=True)
+@command.option(
+    "--yes-delete-data SNAPSHOT_ID",
+    "the user's word: this snapshot may go; otherwise its id is to be typed. May be repeated",
+    multiple=True,
+)
+@command.as_json()
+@inputs.nomad_connection
+def delete(arguments: command.Arguments) -> int:
     """Ask for the word for each, and only then delete."""
     words = {item: _word(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
     for item, word in words.items():

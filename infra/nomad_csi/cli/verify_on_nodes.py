@@ -1,48 +1,36 @@
 """``nomad-csi verify --on-nodes``: verdicts that hear the plugins on their own clients, by the probe job."""
 
-import argparse
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.cli import probe_on_nodes
-from nomad_csi.cli.common import waits
-from nomad_csi.plan import probe_job
+from nomad_csi.cli.common import command
 from nomad_csi.probing import probe_job_plugins
 
 EVERY_MIN_S = 60.0
 """Between rounds of --watch at least: each one places and ends a task on every client."""
 
-SHARED = frozenset({"command", "image"})
-"""Options that say of this job what they say of the periodic one."""
+SECTION = "on all clients at once"
 
-_DEFAULTS = {"state-dir": "", "timeout-s": probe_job.WAIT_S}
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    group = parser.add_argument_group("on all clients at once")
-    text = (
+options = command.together(
+    command.option(
+        "--on-nodes",
         "ask every instance over its own socket too, by a job that runs once on their clients and is purged; what "
-        "Nomad says and what the socket said are compared, and a client that gives no answer is a finding"
-    )
-    group.add_argument("--on-nodes", action="store_true", help=text)
-    text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
-    group.add_argument("--state-dir", default=_DEFAULTS["state-dir"], metavar="PATH", help=text)
-    waits.add(group, "timeout", " for that job on all clients, each round anew", default=probe_job.WAIT_S)
+        "Nomad says and what the socket said are compared, and a client that gives no answer is a finding",
+        section=SECTION,
+        without={"print_job": ": the job would need a token that starts jobs on every client"},
+    ),
+    probe_on_nodes.client_options(SECTION, " for that job on all clients, each round anew"),
+)
 
 
-def wrong(arguments: argparse.Namespace) -> Mapping[str, str]:
-    """Return options that do not go together, and how they do."""
-    if not arguments.on_nodes:
-        given = [name for name, value in _DEFAULTS.items() if getattr(arguments, name.replace("-", "_")) != value]
-        return {f"--{name}": "it only with --on-nodes" for name in given}
+def wrong(arguments: command.Arguments) -> Mapping[str, str]:
+    """Return options whose values do not go together, and how they do."""
     found = {}
-    if arguments.print_job:
-        found["--on-nodes"] = "it without --print-job: the job would need a token that starts jobs on every client"
-    if arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
+    if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
         found["--watch"] = f"--every-s of {EVERY_MIN_S:g} or more with --on-nodes: a round runs a job on every client"
-    if arguments.image and not arguments.state_dir:
+    if arguments.on_nodes and arguments.image and not arguments.state_dir:
         found["--state-dir"] = "the clients' state_dir with --image: a container cannot find it"
     return found
 
@@ -51,7 +39,7 @@ def _silent(_line: str) -> None:
     """Say nothing: a watch says itself since when it asks, and may draw on the terminal."""
 
 
-def how(arguments: argparse.Namespace, place: Any) -> probe_job_plugins.OnNodes | None:
+def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes | None:
     """Return how instances are asked, in namespace and region of the connection *place*; ``None``: not by a job."""
     if not arguments.on_nodes:
         return None

@@ -1,6 +1,5 @@
 """``nomad-csi verify --watch``: round after round until somebody ends it."""
 
-import argparse
 import json
 import os
 import signal
@@ -11,7 +10,7 @@ from typing import Protocol, TextIO
 
 from nomad_csi import errors
 from nomad_csi.cli import verify_screen
-from nomad_csi.cli.common import guard, strict, waits
+from nomad_csi.cli.common import command, guard, output, strict, waits
 from nomad_csi.nomad import changes
 from nomad_csi.verification import metrics_file, prometheus, rounds, verification
 
@@ -41,18 +40,19 @@ class _Shown(Protocol):
         """End it."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    group = parser.add_argument_group("round after round")
-    text = (
+options = command.together(
+    command.option(
+        "--watch",
         "verify again and again, and at once when Nomad tells of a change, until Ctrl-C or SIGTERM; the exit code is "
-        "the last round's. It goes on while Nomad does not answer"
-    )
-    group.add_argument("--watch", action="store_true", help=text)
-    waits.add(group, "every", told=f"{EVERY_S:g}")
+        "the last round's. It goes on while Nomad does not answer",
+        section="round after round",
+        without={"print_job": ", whose job runs one round at a time"},
+    ),
+    waits.seconds("every", told=f"{EVERY_S:g}", section="round after round", needs=("watch",)),
+)
 
 
-def run(arguments: argparse.Namespace, verifier: verification.Verifier) -> int:
+def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     """Run rounds until the process is interrupted; return the exit code of the last whole one."""
     every_s = arguments.every_s or EVERY_S
     file: Path | None = arguments.prometheus
@@ -90,13 +90,11 @@ def last_answer_s(file: Path) -> float:
     return prometheus.last_answer_s(metrics_file.read(file))
 
 
-def _shown(arguments: argparse.Namespace) -> _Shown:
+def _shown(arguments: command.Arguments) -> _Shown:
     if arguments.json:
         return _JsonLines(sys.stdout)
     if verify_screen.is_fit(sys.stdout, os.environ):
-        return verify_screen.Screen(
-            guard.terminal(sys.stdout), title=str(arguments.spec), colour=not os.environ.get("NO_COLOR")
-        )
+        return verify_screen.Screen(guard.terminal(sys.stdout), title=str(arguments.spec), colour=output.has_colours())
     return _Lines(sys.stdout)
 
 

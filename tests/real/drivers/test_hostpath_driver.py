@@ -97,7 +97,7 @@ def typed(stack, path, size, *words):
     """Write a spec with a volume of *size* bytes, and return the command that has it made, with *words*."""
     volume = wanted("typed") | {"create": {"capacity_min_bytes": size}}
     path.write_text(yaml.safe_dump(stack.document | {"volumes": [volume]}))
-    command = [sys.executable, "-m", "nomad_csi.cli", "create", path, "--owner", "shop/prod", "--json", *words]
+    command = [sys.executable, "-m", "nomad_csi", "create", path, "--owner", "shop/prod", "--json", *words]
     return {"args": command, "env": {"PATH": os.environ["PATH"], "NOMAD_ADDR": stack.agent.address}, "text": True}
 
 

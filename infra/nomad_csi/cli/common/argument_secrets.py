@@ -1,8 +1,12 @@
 """Secrets that somebody gives as arguments: refused, and not repeated. Everybody on a machine can read arguments."""
 
-import argparse
+import os
 from collections.abc import Iterable
 from pathlib import Path
+
+import click
+
+from nomad_csi.cli.common import command
 
 VARIABLES = {"token": "NOMAD_TOKEN", "http-auth": "NOMAD_HTTP_AUTH"}
 """Options that other tools have for a secret, and the variable to set instead."""
@@ -21,25 +25,20 @@ def objection(words: Iterable[str]) -> str:
     return ""
 
 
-def shown(words: Iterable[str]) -> str:
-    """Return *words* that nobody knows for a message: values of options are left out, they may be secrets."""
-    told: list[str] = []
-    for word in words:
-        if word.startswith("-"):
-            told.append(word.partition("=")[0])
-        elif not any(each.startswith("-") for each in told):
-            told.append(word)
-    return " ".join(told)
+def path(given: str, instead: str) -> Path:
+    """Return the path *given* for secrets. Raises `click.BadParameter` with *instead* for secrets themselves."""
+    if ("=" in given or given.lstrip().startswith("{")) and not os.path.exists(given):  # noqa: PTH110  # never raises
+        raise click.BadParameter(instead)
+    return Path(given)
 
 
+@command.Typed
 def file(given: str) -> Path:
-    """Return the path *given* for secrets. Raises `argparse.ArgumentTypeError` for secrets themselves."""
-    path = Path(given)
-    if "=" in given and not path.exists():
-        raise argparse.ArgumentTypeError(FILE)
-    return path
+    """Return the path *given*. Raises `click.BadParameter`."""
+    return path(given, FILE)
 
 
+@command.Typed
 def refuse(_given: str) -> Path:
-    """Raise `argparse.ArgumentTypeError`: for options that would take a secret itself."""
-    raise argparse.ArgumentTypeError(FILE)
+    """Raise `click.BadParameter`: for options that would take a secret itself."""
+    raise click.BadParameter(FILE)

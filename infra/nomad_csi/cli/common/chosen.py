@@ -16,21 +16,30 @@ def set_of(key: str) -> str:
     return _INDEX.sub("", key)
 
 
-def volumes(
-    planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]], command: str
-) -> tuple[model.VolumePlan, ...]:
+def volumes(planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]]) -> tuple[model.VolumePlan, ...]:
     """
     Return those of *planned* that *keys* name, each by its own key or by that of its set, in the order of the spec.
 
-    Raises `usage.UsageError` for a key that names none.
+    A key without a namespace names the one volume of that id. Raises `usage.UsageError` for a key that names none.
     """
     found = tuple(planned)
-    wanted = {"/".join(key) for key in keys}
     own = {item.key for item in found}
     known = own | {set_of(key) for key in own}
-    allowed = f"one of {', '.join(sorted(known)) or 'none: the spec has no such volume'}"
-    usage.refuse(
-        (errors.Problem(path="NAMESPACE/ID", got=repr(key), allowed=allowed) for key in sorted(wanted - known)), command
-    )
+    named = {"/".join(filter(None, key)): _meant(known, *key) for key in keys}
+    problems = [
+        errors.Problem(path="VOLUME", got=repr(text), allowed=_allowed(meant or known))
+        for text, meant in sorted(named.items())
+        if len(meant) != 1
+    ]
+    usage.refuse(problems)
+    wanted = set().union(*named.values())
     sets = wanted - own
     return tuple(item for item in found if item.key in wanted or set_of(item.key) in sets)
+
+
+def _meant(known: set[str], namespace: str, volume_id: str) -> set[str]:
+    return {key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"}
+
+
+def _allowed(keys: Iterable[str]) -> str:
+    return f"one of {', '.join(sorted(keys)) or 'none: the spec has no such volume'}"

@@ -3,6 +3,9 @@
 import sys
 
 from nomad_csi import errors
+from nomad_csi.cli.common import command
+
+yes = command.option("--yes", "do not ask")
 
 
 def agreed(question: str, *, is_agreed: bool) -> bool:

@@ -1,13 +1,13 @@
 """The registrations that a command's arguments name, with their secrets."""
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, inputs
+from nomad_csi.cli.common import argument_secrets, command, inputs
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import batch_documents, batch_secrets, volume_file
 from nomad_csi.spec import draft
@@ -27,11 +27,13 @@ class NamedDocuments:
     """Of the specs among them."""
 
 
-def add_secrets(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a file with secrets."""
-    text = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
-    parser.add_argument("--secrets", type=argument_secrets.file, metavar="FILE", help=text)
-    parser.add_argument("--secret", type=argument_secrets.refuse, help=argparse.SUPPRESS)
+def secrets_options(before: str = "", more: str = "", **settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds the option for a file with secrets, and the one that is refused."""
+    text = f"{before}YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}{more}"
+    return command.together(
+        command.option("--secrets FILE", text, type=argument_secrets.file, **settings),
+        command.option("--secret TEXT", "refused", type=argument_secrets.refuse, hidden=True, expose_value=False),
+    )
 
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:

@@ -1,6 +1,5 @@
 """What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
 
-import argparse
 import json
 import os
 import sys
@@ -8,10 +7,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+
 from nomad_csi import errors
-from nomad_csi.cli.common import usage
+from nomad_csi.cli.common import command, usage
 from nomad_csi.plan import model, storage
 from nomad_csi.spec import draft, encrypted
+
+EVERYWHERE = "*"
+"""All namespaces, as Nomad has it."""
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
 
@@ -25,58 +29,76 @@ CONNECTION = ("address", "namespace", "region", "ca_cert", "ca_path", "client_ce
 _INSECURE = "insecure_http"
 
 
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a spec and its external ids."""
-    parser.add_argument("spec", type=Path, metavar="SPEC", help="a spec, or a Pulumi stack config that holds one")
-    add_stack_output(parser)
+spec = command.argument("spec SPEC", "a spec, or a Pulumi stack config that holds one")
 
 
-def add_stack_output(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the external ids of storage that Pulumi made."""
-    parser.add_argument(
-        "--stack-output",
-        type=Path,
-        metavar="FILE",
-        help="output of `pulumi stack output --json`: the external ids of storage that Pulumi made",
-    )
+def optional_spec(more: str = "") -> command.Declare[Any]:
+    """Return the decorator that adds a spec that may be left out; *more* is how its help goes on."""
+    text = f"a spec, or a Pulumi stack config that holds one{more}"
+    return command.argument("spec [SPEC]", text)
 
 
-def add_nomad(parser: Any) -> None:
-    """Add the options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
-    for name in CONNECTION:
-        text = f"default: as the nomad command does it, from {_variable(name)}"
-        if name == "address":
-            text += (
-                "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
-                "in a stack config only"
-            )
-        parser.add_argument(f"--{name.replace('_', '-')}", help=text)
-    add_insecure(parser)
+def stack_output_of(**settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds the external ids of storage that Pulumi made."""
+    text = "output of `pulumi stack output --json`: the external ids of storage that Pulumi made"
+    return command.option("--stack-output FILE", text, job="held", **settings)
 
 
-def add_insecure(parser: Any) -> None:
-    """Add the option that lets credentials and CSI secrets go unencrypted to other machines."""
-    text = (
-        "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "
-        f"(default: {_variable(_INSECURE)}, else refuse)"
-    )
-    parser.add_argument("--insecure-http", action="store_true", default=None, help=text)
+stack_output = stack_output_of()
 
 
-def is_insecure(arguments: argparse.Namespace) -> bool:
-    """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
-    from nomad_csi import nomad  # noqa: PLC0415  # only where it matters
-
-    own = {_variable(_INSECURE): os.environ.get(_variable(_INSECURE), "")}
-    return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
+templates = command.option("--templates DIR", "folder with templates of your own, which go before ours")
 
 
-def _variable(name: str) -> str:
+def aws_region(text: str) -> command.Declare[Any]:
+    """Return the decorator that adds the region of AWS; *text* says what for."""
+    return command.option("--aws-region REGION", text)
+
+
+asked_aws_region = aws_region(
+    "ask EC2 in this region where EBS volumes are attached, with the AWS SDK's usual credentials (default: not)"
+)
+insecure = command.option(
+    "--insecure-http",
+    "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "
+    "(default: NOMAD_CSI_INSECURE_HTTP, else refuse)",
+    default=None,
+    section=command.CONNECTION,
+    job="held",
+)
+
+
+def _connection_option(name: str) -> command.Declare[Any]:
+    text = f"default: as the nomad command does it, from {variable(name)}"
+    if name == "address":
+        text += (
+            "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
+            "in a stack config only"
+        )
+    # The namespace is read first: it says where a volume is that is named by its id alone.
+    settings = {"section": command.CONNECTION, "job": "held", "is_eager": name == "namespace"}
+    return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of the setting *name* of the connection."""
     short = {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH", _INSECURE: "CSI_INSECURE_HTTP"}
     return f"NOMAD_{short.get(name, name.upper())}"
 
 
-def connect(arguments: argparse.Namespace, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
+nomad_connection = command.together(*map(_connection_option, CONNECTION), insecure)
+"""The options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
+
+
+def is_insecure(arguments: command.Arguments) -> bool:
+    """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
+    from nomad_csi import nomad  # noqa: PLC0415  # only where it matters
+
+    own = {variable(_INSECURE): os.environ.get(variable(_INSECURE), "")}
+    return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
+
+
+def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
     """
     Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all.
 
@@ -90,7 +112,7 @@ def connect(arguments: argparse.Namespace, specs: Iterable[Path] = (), *, secret
 
 
 def connection(
-    arguments: argparse.Namespace,
+    arguments: command.Arguments,
     specs: Iterable[Path] = (),
     *,
     secrets: str = "",
@@ -113,14 +135,14 @@ def connection(
             raise usage.UsageError(error.problems, error.source) from None
         raise
     for name, (value, path) in of_stacks.items():
-        variable = _variable(name)
-        if name != _INSECURE and environment.get(variable, value) not in {"", value}:
-            told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {variable} says another (--{name})"
+        own = variable(name)
+        if name != _INSECURE and environment.get(own, value) not in {"", value}:
+            told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {own} says another (--{name})"
             print(told, file=sys.stderr)
     return found
 
 
-def target(arguments: argparse.Namespace, specs: Iterable[Path] = ()) -> Any:
+def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
     """
     Return the `nomad.Connection` that a job on the cluster has: that of `connection` without credentials.
 
@@ -218,9 +240,27 @@ def text(path: Path) -> str:
         raise errors.SpecError((problem,), str(path)) from None
 
 
+@command.Typed
 def volume_key(given: str) -> tuple[str, str]:
-    """Return namespace and id of ``namespace/id``. Raises `argparse.ArgumentTypeError`."""
-    namespace, _, volume_id = given.partition("/")
-    if not namespace or not volume_id or "/" in volume_id or volume_id in {".", ".."}:
-        raise argparse.ArgumentTypeError(f"expected namespace/id, such as default/mysql, got {given!r}")
+    """
+    Return namespace and id of ``volume`` or ``namespace/volume``; without a namespace it is that of the connection.
+
+    Raises `click.BadParameter`.
+    """
+    namespace, volume_id = spec_volume_key(given)
+    if namespace:
+        return namespace, volume_id
+    option = click.get_current_context().params.get("namespace")
+    named = (option if isinstance(option, str) else "") or os.environ.get("NOMAD_NAMESPACE") or "default"
+    if named == EVERYWHERE:
+        raise usage.wrong("namespace/volume, since the namespace is *", given)
+    return named, volume_id
+
+
+@command.Typed
+def spec_volume_key(given: str) -> tuple[str, str]:
+    """Return namespace and id, the first empty where *given* names none. Raises `click.BadParameter`."""
+    namespace, slash, volume_id = given.rpartition("/")
+    if not volume_id or "/" in namespace or volume_id in {".", ".."} or bool(slash) != bool(namespace):
+        raise usage.wrong("volume or namespace/volume, such as mysql or default/mysql", given)
     return namespace, volume_id

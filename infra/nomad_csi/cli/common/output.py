@@ -46,6 +46,11 @@ def prepared() -> Iterator[None]:
         raise ClosedError from None
 
 
+def has_colours() -> bool:
+    """Return whether standard output is a terminal that shows colours, and nobody asked for none (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def _flush() -> None:
     for name in _BOTH:
         if (stream := getattr(sys, name)) is None or stream.closed:

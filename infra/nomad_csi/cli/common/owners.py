@@ -1,41 +1,38 @@
 """Who a command acts for: the options that say whose volumes it may touch."""
 
-import argparse
+from typing import Any
 
+from nomad_csi.cli.common import command, usage
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.spec import names
 
-
-def add(parser: argparse.ArgumentParser, *, adopt: str) -> None:
-    """Add ``--owner`` and ``--adopt``; *adopt* says what that one does here."""
-    add_owner(
-        parser, "act for this stack, and mark what is registered as its own (default: for nobody, without a mark)"
-    )
-    parser.add_argument("--adopt", action="store_true", help=adopt)
+AS_OWN = "act for this stack, and mark what is registered as its own (default: for nobody, without a mark)"
 
 
-def add_owner(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add ``--owner``; *text* says what for."""
-    parser.add_argument("--owner", type=_owner, default="", metavar="PROJECT/STACK", help=text)
+@command.Typed
+def any_owner(given: str) -> str:
+    """Return *given*; empty: nobody. Raises `click.BadParameter`."""
+    return stack(given) if given else given
 
 
-def add_required(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add ``--owner`` to a command that acts for nobody else; *text* says what it does."""
-    parser.add_argument("--owner", type=_stack, required=True, metavar="PROJECT/STACK", help=text)
+@command.Typed
+def stack(given: str) -> str:
+    """Return *given*. Raises `click.BadParameter` where it names no stack."""
+    if not names.OWNER.fullmatch(given):
+        raise usage.wrong("project/stack, such as shop/prod", given)
+    return given
 
 
-def claimant(arguments: argparse.Namespace) -> registration_ownership.Claimant:
+def owner(text: str, **settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds ``--owner``; *text* says what for."""
+    return command.option("--owner PROJECT/STACK", text, **(settings or {"type": any_owner, "default": ""}))
+
+
+def adopt(text: str) -> command.Declare[Any]:
+    """Return the decorator that adds ``--adopt``; *text* says what that does here."""
+    return command.option("--adopt", text)
+
+
+def claimant(arguments: command.Arguments) -> registration_ownership.Claimant:
     """Return who acts."""
     return registration_ownership.Claimant(owner=arguments.owner, adopts=arguments.adopt)
-
-
-def _owner(given: str) -> str:
-    """Return *given*; empty: nobody, which argparse hands over too. Raises `argparse.ArgumentTypeError`."""
-    return _stack(given) if given else given
-
-
-def _stack(given: str) -> str:
-    """Return *given*. Raises `argparse.ArgumentTypeError` where it names no stack."""
-    if not names.OWNER.fullmatch(given):
-        raise argparse.ArgumentTypeError(f"expected project/stack, such as shop/prod, got {given!r}")
-    return given

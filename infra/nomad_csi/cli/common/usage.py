@@ -1,15 +1,68 @@
-"""Arguments that are each well-formed and do not go together: typed wrong, as what argparse refuses."""
+"""What was typed wrong, in the words of all our errors: where, what is allowed, what was given, the likely fix."""
 
+import difflib
 from collections.abc import Iterable
+
+import click
 
 from nomad_csi import errors
 
+NEAR = 0.7
+"""How alike, of 1, a word is to one that was likely meant."""
+
 
 class UsageError(errors.SpecError):
-    """A command was typed wrong; the exit code is that of ``sysexits.h``."""
+    """Arguments that are each well-formed and do not go together; the exit code is that of ``sysexits.h``."""
 
 
-def refuse(problems: Iterable[errors.Problem], command: str) -> None:
-    """Raise `UsageError` where there are *problems* with the options of *command*, such as ``verify``."""
+def refuse(problems: Iterable[errors.Problem]) -> None:
+    """Raise `UsageError` where there are *problems* with the options of the command that runs."""
     if found := tuple(problems):
-        raise UsageError(found, f"nomad-csi {command}")
+        raise UsageError(found, click.get_current_context().command_path)
+
+
+def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
+    """Return what is raised for a value that cannot be; Click says which parameter it was for."""
+    return click.BadParameter(str(errors.Problem(path="", got=repr(got), allowed=allowed, fix=fix)))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return which of *known* was likely meant, as a question; empty where none is near."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=NEAR)
+    return f"did you mean {found[0]}?" if found else ""
+
+
+def shown(parameter: click.Parameter) -> str:
+    """Return what people know *parameter* by."""
+    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+
+
+def sentence(error: click.UsageError) -> str:
+    """Return what *error* says."""
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        return f"{shown(error.param)}: {error.message}" if error.param else error.message
+    problem = _problem(error)
+    return str(problem) if problem else error.message
+
+
+def _problem(error: click.UsageError) -> errors.Problem | None:
+    command = error.ctx.command if error.ctx else None
+    parameters = command.params if command else []
+    if isinstance(error, click.NoSuchOption):
+        visible = [name for each in parameters if not getattr(each, "hidden", False) for name in each.opts]
+        fix = nearest(error.option_name, [name for name in (*visible, "--help") if name.startswith("-")])
+        return errors.Problem(path=error.option_name, got="", allowed="an option of this command", fix=fix)
+    if isinstance(error, click.NoSuchCommand) and error.ctx and isinstance(command, click.Group):
+        known = command.list_commands(error.ctx)
+        allowed = f"a command that `{error.ctx.command_path} --help` lists"
+        fix = nearest(error.command_name, known)
+        return errors.Problem(path="COMMAND", got=repr(error.command_name), allowed=allowed, fix=fix)
+    if isinstance(error, click.MissingParameter) and error.param:
+        is_option = isinstance(error.param, click.Option)
+        allowed = (error.param.metavar if is_option else error.param.help) or "a value"
+        return errors.Problem(path=shown(error.param), got="nothing", allowed=allowed)
+    if isinstance(error, click.BadOptionUsage):
+        takes_none = any(error.option_name in each.opts and getattr(each, "is_flag", False) for each in parameters)
+        allowed, got = ("no value", "one") if takes_none else ("a value", "none")
+        return errors.Problem(path=error.option_name, got=got, allowed=allowed)
+    return None

@@ -1,7 +1,8 @@
 """Options that say how long something may take: in seconds, and one word for each meaning in all commands."""
 
-import argparse
 from typing import Any
+
+from nomad_csi.cli.common import command, usage
 
 MEANINGS = {
     "timeout": "the whole command may wait",
@@ -14,29 +15,32 @@ MEANINGS = {
 """Names of options, without ``-s``, and what they say of so many seconds."""
 
 
-def add(parser: Any, name: str, more: str = "", *, default: float | None = None, told: str = "") -> None:
+def seconds(
+    name: str, more: str = "", *, default: float | None = None, told: str = "", **settings: Any
+) -> command.Declare[Any]:
     """
-    Add the option ``--NAME-s`` with one of `MEANINGS`.
+    Return the decorator that adds the option ``--NAME-s`` with one of `MEANINGS`.
 
     Args:
-        parser: a parser, or a group of one.
         name: which of them.
         more: how the sentence goes on, such as `` for all clients``.
         default: seconds where it is not given; ``None``: its absence is seen.
         told: the default in words, where its number says too little.
+        settings: of a `command.Option`.
 
     """
     usual = told or (f"{default:g}" if default else "0, it does not wait")
     text = f"seconds that {MEANINGS[name]}{more} (default: {usual})"
-    parser.add_argument(f"--{name}-s", type=seconds, default=default, metavar="S", help=text)
+    return command.option(f"--{name}-s S", text, type=positive, default=default, **settings)
 
 
-def seconds(given: str) -> float:
-    """Return *given* as a positive number of seconds. Raises `argparse.ArgumentTypeError`."""
+@command.Typed
+def positive(given: str) -> float:
+    """Return *given* as a positive number of seconds. Raises `click.BadParameter`."""
     try:
         value = float(given)
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {given!r}")
+        raise usage.wrong("a number of seconds above 0", given)
     return value

@@ -1,6 +1,5 @@
 """What the options of ``nomad-csi csi`` say, as fields of CSI's requests."""
 
-import argparse
 import re
 import sys
 from collections.abc import Mapping
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.csi import capability, channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import draft
@@ -30,6 +29,7 @@ _SIZE = re.compile(r"(\d{1,19})\s*([A-Za-z]*)")
 _LARGEST = 2**63 - 1
 
 
+@command.Typed
 def use(given: str) -> dict[str, Any]:
     """Return the capability of ``MODE,ATTACHMENT[,FS_TYPE[,MOUNT_FLAG...]]``."""
     mode, _, rest = given.partition(",")
@@ -38,48 +38,52 @@ def use(given: str) -> dict[str, Any]:
     attachment = ATTACHMENTS.get(kind.strip().lower(), "")
     if mode not in MODES or not attachment or (attachment == "block" and more):
         form = "MODE,file-system[,FS_TYPE[,MOUNT_FLAG...]] or MODE,block-device"
-        raise argparse.ArgumentTypeError(f"expected {form} with a mode of {', '.join(MODES)}; got {given!r}")
+        raise usage.wrong(f"{form} with a mode of {', '.join(MODES)}", given)
     mounted = {"fs_type": more[0], "mount_flags": more[1:]} if more else {}
     return {"access_mode": {"mode": MODES[mode]}, attachment: mounted}
 
 
+@command.Typed
 def pair(given: str) -> tuple[str, str]:
     """Return key and value of ``KEY=VALUE``."""
     key, equals, value = given.partition("=")
     if not key or not equals:
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {given!r}")
+        raise usage.wrong("KEY=VALUE", given)
     return key, value
 
 
+@command.Typed
 def topology(given: str) -> dict[str, Any]:
     """Return the topology of ``KEY=VALUE[,KEY=VALUE...]``."""
     return {"segments": dict(pair(part) for part in given.split(","))}
 
 
+@command.Typed
 def size(given: str) -> int:
     """Return the bytes of ``1073741824`` or ``10GiB``; decimal units are refused, as few storage makes such sizes."""
     found = _SIZE.fullmatch(given.strip())
     if found is None or found[2] not in UNITS or not 0 < int(found[1]) * UNITS[found[2]] <= _LARGEST:
         units = ", ".join(filter(None, UNITS))
-        raise argparse.ArgumentTypeError(f"expected bytes, or a number with {units}, such as 10GiB; got {given!r}")
+        raise usage.wrong(f"bytes, or a number with {units}, such as 10GiB", given)
     return int(found[1]) * UNITS[found[2]]
 
 
+@command.Typed
 def whole(given: str) -> int:
     """Return a whole number above 0."""
     if not given.isascii() or not given.isdigit() or not 0 < int(given) < 2**31:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {given!r}")
+        raise usage.wrong("a whole number above 0", given)
     return int(given)
 
 
-def document(arguments: argparse.Namespace, fields: Mapping[str, Any], secrets: Mapping[str, str]) -> rpc.Document:
+def document(arguments: command.Arguments, fields: Mapping[str, Any], secrets: Mapping[str, str]) -> rpc.Document:
     """
     Return the request: the file of ``--request``, with *fields* and *secrets* over it where they are given.
 
     Raises `errors.SpecError` for a file that is no mapping.
     """
     base = {} if arguments.request is None else _read(arguments.request)
-    made = base | {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
+    made = {**base, **fields}
     if secrets:
         before = made.get(channel.SECRETS)
         made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **secrets}

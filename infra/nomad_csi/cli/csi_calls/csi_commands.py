@@ -6,16 +6,11 @@ undoing them takes the file system from under a task. What mounts really do, a j
 Deleting volumes and snapshots has guards that a bare RPC has not: the commands of that name say which to use.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from nomad_csi.cli.csi_calls import csi_arguments, csi_options
+from nomad_csi.cli.csi_calls import csi_options
 from nomad_csi.csi import rpc as wire
-
-Add = Callable[[argparse.ArgumentParser], None]
-Fields = Callable[[argparse.Namespace], Mapping[str, Any]]
 
 _PUBLISH = (
     "This attaches the volume to the node behind Nomad's back: Nomad neither knows of it nor detaches it, and may fail "
@@ -55,10 +50,7 @@ class Command:
 
     rpc: wire.Rpc
     summary: str
-    arguments: tuple[Add, ...] = ()
-    fields: Fields = lambda _: {}
-    """The request's fields from the arguments; what is empty is not sent."""
-
+    arguments: tuple[csi_options.Add, ...] = ()
     is_list: bool = False
     """Whether the answer comes in pages."""
 
@@ -99,87 +91,59 @@ CONTROLLER: Mapping[str, Command] = {
         rpc=wire.RPCS["CreateVolume"],
         summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; asks first",
         arguments=(
-            csi_options.option("name", "the same name means the same volume", metavar="NAME"),
-            *(
-                csi_options.USES,
-                csi_options.REQUIRED,
-                csi_options.LIMIT,
-                csi_options.PARAMETERS,
-                csi_options.MUTABLE,
-                csi_options.sources,
-            ),
-            csi_options.many("required-topology", "a place where it may be", csi_arguments.topology, "KEY=VALUE[,...]"),
-            csi_options.many("preferred-topology", "a place to try first", csi_arguments.topology, "KEY=VALUE[,...]"),
+            *(csi_options.NAME, csi_options.USES, csi_options.REQUIRED, csi_options.LIMIT),
+            *(csi_options.PARAMETERS, csi_options.MUTABLE, *csi_options.SOURCES, *csi_options.PLACES),
         ),
-        fields=csi_options.create_fields,
         question=_CREATE,
     ),
     "validate": Command(
         rpc=wire.RPCS["ValidateVolumeCapabilities"],
         summary="Whether a volume exists and can be used so; exit code 1: it cannot",
         arguments=(csi_options.VOLUME, csi_options.USES, csi_options.CONTEXT, csi_options.PARAMETERS),
-        fields=lambda given: {
-            "volume_id": given.volume_id,
-            "volume_capabilities": given.capability,
-            "volume_context": dict(given.context),
-            "parameters": dict(given.parameter),
-        },
         is_good=lambda reply: "confirmed" in reply,
     ),
     "list": Command(
         rpc=wire.RPCS["ListVolumes"],
         summary="All volumes that the plugin knows, page after page",
         arguments=csi_options.LIST,
-        fields=csi_options.list_fields,
         is_list=True,
     ),
     "get": Command(
         rpc=wire.RPCS["ControllerGetVolume"],
         summary="One volume: its nodes and its condition",
         arguments=(csi_options.VOLUME,),
-        fields=lambda given: {"volume_id": given.volume_id},
     ),
     "expand": Command(
         rpc=wire.RPCS["ControllerExpandVolume"],
         summary="Make a volume larger; its file system follows on the node where node_expansion_required is true",
         arguments=(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE),
-        fields=csi_options.expand_fields,
     ),
     "modify": Command(
         rpc=wire.RPCS["ControllerModifyVolume"],
         summary="Change parameters of a volume that may change",
         arguments=(csi_options.VOLUME, csi_options.MUTABLE),
-        fields=lambda given: {
-            "volume_id": given.volume_id,
-            "mutable_parameters": dict(given.mutable_parameter),
-        },
     ),
     "capacity": Command(
         rpc=wire.RPCS["GetCapacity"],
         summary="How much room there is for new volumes",
         arguments=(
             *(csi_options.USES, csi_options.PARAMETERS),
-            csi_options.option(
-                "topology", "the place that is meant", type=csi_arguments.topology, metavar="KEY=VALUE[,...]"
-            ),
+            csi_options.place("topology", "the place that is meant", "accessible_topology"),
         ),
-        fields=csi_options.capacity_fields,
     ),
     "publish": Command(
         rpc=wire.RPCS["ControllerPublishVolume"],
         summary="Attach a volume to a node, behind Nomad's back; asks first",
         arguments=(
             *(csi_options.VOLUME, csi_options.NODE_ID, csi_options.USE, csi_options.CONTEXT),
-            csi_options.option("read-only", "attach it read-only", action="store_true"),
+            csi_options.field("--read-only", "attach it read-only", "readonly"),
         ),
-        fields=csi_options.publish_fields,
         question=_PUBLISH,
     ),
     "unpublish": Command(
         rpc=wire.RPCS["ControllerUnpublishVolume"],
         summary="Detach a volume from a node, whatever uses it there; asks first",
         arguments=(csi_options.VOLUME, csi_options.NODE_ID),
-        fields=lambda given: {"volume_id": given.volume_id, "node_id": given.node_id},
         question=_UNPUBLISH,
     ),
 }
@@ -193,37 +157,18 @@ SNAPSHOT: Mapping[str, Command] = {
     "create": Command(
         rpc=wire.RPCS["CreateSnapshot"],
         summary="Make a snapshot of a volume; the same name makes no second one",
-        arguments=(
-            csi_options.option("source-volume-id", "the volume", metavar="ID"),
-            csi_options.option("name", "the same name means the same snapshot", metavar="NAME"),
-            csi_options.PARAMETERS,
-        ),
-        fields=lambda given: {
-            "source_volume_id": given.source_volume_id,
-            "name": given.name,
-            "parameters": dict(given.parameter),
-        },
+        arguments=(csi_options.SOURCE, csi_options.NAME, csi_options.PARAMETERS),
     ),
     "list": Command(
         rpc=wire.RPCS["ListSnapshots"],
         summary="All snapshots that the plugin knows, page after page",
-        arguments=(
-            *csi_options.LIST,
-            csi_options.SNAPSHOT,
-            csi_options.option("source-volume-id", "only those of this volume", metavar="ID"),
-        ),
-        fields=lambda given: {
-            **csi_options.list_fields(given),
-            "snapshot_id": given.snapshot_id,
-            "source_volume_id": given.source_volume_id,
-        },
+        arguments=(*csi_options.LIST, csi_options.SNAPSHOT, csi_options.SOURCE),
         is_list=True,
     ),
     "get": Command(
         rpc=wire.RPCS["GetSnapshot"],
         summary="One snapshot",
         arguments=(csi_options.SNAPSHOT,),
-        fields=lambda given: {"snapshot_id": given.snapshot_id},
     ),
 }
 NODE: Mapping[str, Command] = {
@@ -232,30 +177,12 @@ NODE: Mapping[str, Command] = {
     "stats": Command(
         rpc=wire.RPCS["NodeGetVolumeStats"],
         summary="How full a mounted volume is",
-        arguments=(
-            csi_options.VOLUME,
-            csi_options.option("volume-path", "where it is mounted, as the plugin sees it", metavar="PATH"),
-            csi_options.option("staging-target-path", "where it is staged", metavar="PATH"),
-        ),
-        fields=lambda given: {
-            "volume_id": given.volume_id,
-            "volume_path": given.volume_path,
-            "staging_target_path": given.staging_target_path,
-        },
+        arguments=(csi_options.VOLUME, *csi_options.MOUNTED),
     ),
     "expand": Command(
         rpc=wire.RPCS["NodeExpandVolume"],
         summary="Make the file system of a mounted volume as large as the volume",
-        arguments=(
-            *(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE),
-            csi_options.option("volume-path", "where it is mounted, as the plugin sees it", metavar="PATH"),
-            csi_options.option("staging-target-path", "where it is staged", metavar="PATH"),
-        ),
-        fields=lambda given: {
-            **csi_options.expand_fields(given),
-            "volume_path": given.volume_path,
-            "staging_target_path": given.staging_target_path,
-        },
+        arguments=(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE, *csi_options.MOUNTED),
     ),
 }
 SERVICES: Mapping[str, Mapping[str, Command]] = {

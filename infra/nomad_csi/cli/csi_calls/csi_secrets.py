@@ -1,13 +1,14 @@
 """The secrets of one CSI request: from a file or the environment, never from arguments, which everybody can read."""
 
-import argparse
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs
+from nomad_csi.cli.common import argument_secrets, command, inputs
 from nomad_csi.spec import draft
 
 VARIABLE = "X_CSI_SECRETS"
@@ -19,29 +20,28 @@ INSTEAD = (
 )
 
 
-class _Refused(argparse.Action):
-    """An option that says what to do instead, and repeats nothing of what it was given."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print, and exit."""
-        parser.error(INSTEAD)
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a file with secrets, and the one that is refused."""
-    text = f"JSON or YAML: the secrets of this request by name; also read from the variable {VARIABLE}"
-    parser.add_argument("--secrets", type=_file, metavar="FILE", help=text)
-    parser.add_argument("--secret", action=_Refused, help=argparse.SUPPRESS)
-
-
+@command.Typed
 def _file(given: str) -> Path:
-    path = Path(given)
-    if ("=" in given or given.lstrip().startswith("{")) and not path.exists():
-        raise argparse.ArgumentTypeError(INSTEAD)
-    return path
+    return argument_secrets.path(given, INSTEAD)
 
 
-def read(arguments: argparse.Namespace) -> dict[str, str]:
+@command.Typed
+def _refused(_given: str) -> Path:
+    raise click.BadParameter(INSTEAD)
+
+
+options = command.together(
+    command.option(
+        "--secrets FILE",
+        f"JSON or YAML: the secrets of this request by name; also read from the variable {VARIABLE}",
+        type=_file,
+    ),
+    command.option("--secret TEXT", "refused", type=_refused, hidden=True, expose_value=False),
+)
+"""The option for a file with secrets, and the one that is refused, with what to do instead."""
+
+
+def read(arguments: command.Arguments) -> dict[str, str]:
     """Return the secrets of the environment, and of the file, which goes before it. Raises `errors.SpecError`."""
     found = _of_variable(os.environ.get(VARIABLE, ""))
     if arguments.secrets is not None:

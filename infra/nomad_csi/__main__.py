@@ -1,4 +1,4 @@
-"""``python -m nomad_csi.cli``."""
+"""``python -m nomad_csi``."""
 
 import sys
 

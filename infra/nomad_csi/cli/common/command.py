@@ -1,0 +1,285 @@
+"""
+What the commands are made of, over Click.
+
+Each option is declared once, with the section of help that shows it and the options that it needs or excludes. A
+command's function gets all values in one `Arguments`.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from nomad_csi import errors
+from nomad_csi.cli.common import file_errors, usage
+
+OPTIONS, CONNECTION = "options", "connection to Nomad"
+"""Sections of help: the one of options that name none, and the one that is always last."""
+
+PATH = click.Path(path_type=Path, readable=False)
+"""A file or folder; whether it is there is seen where it is read."""
+
+PATHS = frozenset({"DIR", "FILE", "FOLDER", "OUT.json", "SPEC", "SPEC|FILE"})
+"""What values are shown by that are a `PATH`."""
+
+Declared = TypeVar("Declared", bound=Callable[..., Any] | click.Command)
+Declare = Callable[[Declared], Declared]
+
+
+class Arguments(SimpleNamespace):
+    """The values of a command's options and arguments, by name."""
+
+
+class Option(click.Option):
+    """An option and what is known of it."""
+
+    def __init__(self, names: Sequence[str], **settings: Any) -> None:
+        self.section: str = settings.pop("section", OPTIONS)
+        self.needs: Sequence[str] = settings.pop("needs", ())
+        """Names of other parameters, of which one must be given with it."""
+        self.without: Mapping[str, str] = settings.pop("without", {})
+        """Names of others that exclude it, and why, as text that follows them."""
+        self.fix: str = settings.pop("fix", "")
+        """What is likely meant where it does not fit."""
+        self.job: str = settings.pop("job", "")
+        """How it gets into the job of ``verify --print-job``: see `cli.verify_job`."""
+        self.field: str = settings.pop("field", "")
+        """The field of a request of ``csi`` that it fills: see `cli.csi_calls.csi_options`."""
+        super().__init__(names, **settings)
+
+
+class Argument(click.Argument):
+    """An argument, shown in brackets where it may be left out."""
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """Return it as the usage shows it."""
+        del ctx
+        shown = f"{self.human_readable_name}{'' if self.nargs == 1 else '...'}"
+        return shown if self.required else f"[{shown}]"
+
+
+class Typed(click.ParamType[Any]):
+    """What a function makes of the text that was typed; it raises `usage.wrong`. A decorator."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self.read = read
+        self.name = read.__name__
+
+    def __call__(self, value: Any, param: click.Parameter | None = None, ctx: click.Context | None = None) -> Any:
+        """Return what it makes of *value*; a default stays as it is."""
+        del param, ctx
+        return self.read(value) if isinstance(value, str) else value
+
+    convert = __call__
+
+
+class OneOf(click.Choice[str]):
+    """One of some words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is allowed, and what was given."""
+        del ctx
+        return str(usage.wrong(f"one of {', '.join(self.choices)}", value, usage.nearest(value, self.choices)))
+
+
+def option(declared: str, text: str, *names: str, **settings: Any) -> Declare[Any]:
+    """
+    Return the decorator that adds an `Option`.
+
+    Args:
+        declared: ``--name VALUE``, or ``--name`` for one without a value.
+        text: its help.
+        names: what its value is called, where that is not the name.
+        settings: of `Option`.
+
+    """
+    name, _, metavar = declared.partition(" ")
+    kind: dict[str, Any] = {"is_flag": True}
+    if metavar:
+        kind = _kind(metavar, settings)
+        if not {"type", "multiple", "required"} & {*kind, *settings}:
+            kind["default"] = ""
+    return click.option(name, *names, cls=Option, help=text, **{**kind, **settings})
+
+
+def argument(declared: str, text: str, **settings: Any) -> Declare[Any]:
+    """Return the decorator that adds an `Argument`, *declared* as ``name SHOWN``, ``[SHOWN]`` or ``SHOWN...``."""
+    name, _, shown = declared.partition(" ")
+    metavar = shown.strip("[]").removesuffix("...")
+    kind = {"required": not shown.startswith("["), "nargs": -1 if "..." in shown else 1} | _kind(metavar, settings)
+    return click.argument(name, cls=Argument, help=text, **{**kind, **settings})
+
+
+def _kind(metavar: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what *metavar* says of a value: a path, one of some words, or text."""
+    if metavar in PATHS:
+        return {"metavar": metavar, "type": PATH}
+    words = metavar.split("|")
+    is_choice = "type" not in settings and len(words) > 1 and metavar.islower()
+    return {"metavar": metavar} | ({"type": OneOf(words)} if is_choice else {})
+
+
+def together(*declared: Declare[Any]) -> Declare[Any]:
+    """Return one decorator for several, which are shown in this order."""
+    return lambda function: functools.reduce(lambda made, add: add(made), reversed(declared), function)
+
+
+def as_json(more: str = "") -> Declare[Any]:
+    """Return the decorator that adds ``--json``."""
+    return option("--json", f"print JSON in place of text{more}", job="passed")
+
+
+class _Shown(click.Command):
+    """How commands and groups of them show themselves."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line. Raises `click.UsageError` with this command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the usage."""
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
+
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what is typed without dashes."""
+        found = [each.get_help_record(ctx) for each in self.params if isinstance(each, click.Argument)]
+        if found:
+            with formatter.section("arguments"):
+                formatter.write_dl(found)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by sections, the connection last."""
+        sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and (shown := each.get_help_record(ctx)):
+                sections.setdefault(getattr(each, "section", OPTIONS), []).append(shown)
+        for name in sorted(sections, key=CONNECTION.__eq__):
+            with formatter.section(name):
+                formatter.write_dl(sections[name])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what is said at the end, in its own lines."""
+        del ctx
+        if self.epilog:
+            formatter.write(f"\n{self.epilog.rstrip()}\n")
+
+
+class Command(_Shown):
+    """A command: its function gets `Arguments`, and returns the exit code."""
+
+    allow_extra_args = True
+    """Refused here, in our words."""
+
+    def __init__(self, name: str | None = None, *, either: Sequence[str] = (), **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.either = either
+        """Names of parameters of which exactly one is given; empty: there is no choice."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line. Raises `click.UsageError`, and `usage.UsageError` for what does not go together."""
+        rest = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:
+            return rest
+        if rest:
+            raise click.UsageError(str(errors.Problem(path="", got=repr(rest[0]), allowed="no more arguments")), ctx)
+        self._choose(ctx)
+        usage.refuse(self._misplaced(ctx))
+        return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the function. Raises `errors.NomadCsiError` for what the system says of a file, with its option."""
+        try:
+            return ctx.invoke(self.callback, Arguments(**_values(ctx))) if self.callback else 0
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            named = {usage.shown(each): ctx.params.get(each.name) for each in self.params if each.name}
+            raise errors.NomadCsiError(file_errors.describe(error, named)) from error
+
+    def _choose(self, ctx: click.Context) -> None:
+        found = [usage.shown(each) for each in given(ctx) if each.name in self.either]
+        if self.either and len(found) != 1:
+            shown = ", ".join(usage.shown(each) for each in self.params if each.name in self.either)
+            raise click.UsageError(f"expected one of {shown}, got {' and '.join(found) or 'none'}", ctx)
+
+    def _lacking(self, ctx: click.Context, each: Option) -> Sequence[str]:
+        """Return the names of which one should have been given with *each*: what it needs, or what that needs."""
+        met = [other for other in self.params if other.name in each.needs and ctx.params.get(other.name)]
+        if not met:
+            return each.needs
+        return self._lacking(ctx, met[0]) if isinstance(met[0], Option) else ()
+
+    def _misplaced(self, ctx: click.Context) -> Iterator[errors.Problem]:
+        shown = {each.name: usage.shown(each) for each in self.params}
+        for each in given(ctx):
+            if not isinstance(each, Option):
+                continue
+            if lacking := self._lacking(ctx, each):
+                with_what = " or ".join(shown[name] for name in lacking)
+                yield errors.Problem(path=shown[each.name], got="", allowed=f"it only with {with_what}", fix=each.fix)
+            for name, why in each.without.items():
+                if ctx.params.get(name):
+                    allowed = f"it without {shown[name]}{why}"
+                    yield errors.Problem(path=shown[each.name], got="", allowed=allowed, fix=each.fix)
+
+
+class Group(_Shown, click.Group):
+    """Commands below one name; without one of them, help is shown."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return their names in the order of the code."""
+        del ctx
+        return list(self.commands)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def command(**settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
+    """Return the decorator that makes a `Command` of a function."""
+    return click.command(cls=Command, **settings)
+
+
+def group(**settings: Any) -> Callable[[Callable[[Arguments], int]], Group]:
+    """Return the decorator that makes a `Group` of the function that is called without one of its commands."""
+
+    def made(function: Callable[[Arguments], int]) -> Group:
+        @functools.wraps(function)
+        def call(**_: Any) -> int:
+            ctx = click.get_current_context()
+            return 0 if ctx.invoked_subcommand else function(Arguments(**_values(ctx)))
+
+        return click.group(cls=Group, **settings)(call)
+
+    return made
+
+
+def given(context: click.Context | None = None) -> list[click.Parameter]:
+    """Return what was given on the command line of *context*, or else of the command that runs."""
+    ctx = context or click.get_current_context()
+    sources = {ParameterSource.DEFAULT, ParameterSource.ENVIRONMENT, None}
+    return [each for each in ctx.command.params if ctx.get_parameter_source(each.name or "") not in sources]
+
+
+def _values(ctx: click.Context) -> dict[str, Any]:
+    """Return the values of *ctx*, and of the groups above it where it says nothing."""
+    found = _values(ctx.parent) if ctx.parent else {}
+    own = {each.name for each in given(ctx)}
+    for each in ctx.command.params:
+        name = each.name
+        if name in ctx.params and (name in own or name not in found):
+            value = ctx.params[name]
+            found[name] = list(value) if getattr(each, "multiple", False) or each.nargs == -1 else value
+    return found
