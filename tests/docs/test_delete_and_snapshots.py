@@ -167,17 +167,18 @@ def _restore(client, snapshot):
     plan = storage.plan_document(draft.read_yaml(text, "page"), source="page")
     ids = set()
     for item in plan.volumes:
-        sources = {"snapshotId": item.source.snapshot_id, "cloneId": item.source.clone_id}
+        asked = item.registration
+        sources = {"snapshotId": asked.snapshot_id, "cloneId": asked.clone_id}
         wanted = {name: value for name, value in sources.items() if value}
         made = _create(
             client,
             volumeId=item.registration.volume_id,
-            capacityMinBytes=item.source.capacity_min_bytes,
+            capacityMinBytes=asked.capacity_min_bytes,
             **wanted,
         )
         ids.add(made["externalId"])
         found = volumes.get(client, "default", item.registration.volume_id)
-        assert (found.snapshot_id, found.clone_id) == (item.source.snapshot_id, item.source.clone_id)
+        assert (found.snapshot_id, found.clone_id) == (asked.snapshot_id, asked.clone_id)
     assert len(ids | {snapshot.external_id}) == 3
 
 

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 40104767b41ff831
+# Rendered by nomad-csi. Change the spec and render again. Content 18ad49daad3734a0
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-aws-ebs0-controller" {
   group "controller" {
     count = 2
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"

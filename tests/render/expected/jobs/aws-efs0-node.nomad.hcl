@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 8238c6dab8eaa68c
+# Rendered by nomad-csi. Change the spec and render again. Content df5cabecc0c17062
 # AWS EFS CSI driver v3.4.1: the node plugin of CSI plugin aws-efs0.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-aws-efs0-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -30,13 +30,13 @@ job "plugin-aws-efs0-nodes" {
           "--v=2",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "/var/amazon/efs:/var/amazon/efs",
           "/var/run/efs:/var/run/efs",

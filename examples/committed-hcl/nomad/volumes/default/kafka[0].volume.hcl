@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content b57a037b19fb69b4
+# Rendered by nomad-csi. Change the spec and render again. Content f9bd7fe75e593b93
 type        = "csi"
 id          = "kafka[0]"
 namespace   = "default"
@@ -11,13 +11,12 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type     = "xfs"
   mount_flags = ["noatime"]
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 9a5ccb71da38cac3
+# Rendered by nomad-csi. Change the spec and render again. Content b1988294db85169d
 type        = "csi"
 id          = "kafka[1]"
 namespace   = "default"
@@ -11,13 +11,12 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type     = "xfs"
   mount_flags = ["noatime"]
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

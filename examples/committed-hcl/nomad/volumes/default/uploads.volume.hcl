@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3da625bc392ae2cb
+# Rendered by nomad-csi. Change the spec and render again. Content e5daa8deb7af6aaf
 type        = "csi"
 id          = "uploads"
 namespace   = "default"
@@ -11,7 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   mount_flags = ["tls", "noresvport"]
 }

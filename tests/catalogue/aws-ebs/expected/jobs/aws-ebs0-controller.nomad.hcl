@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content ae13cb83c7d82441
+# Rendered by nomad-csi. Change the spec and render again. Content 8ba60f89cd250107
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -32,13 +32,13 @@ job "plugin-aws-ebs0-controller" {
   group "controller" {
     count = 3
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 5
       interval = "10m"
@@ -85,7 +85,7 @@ job "plugin-aws-ebs0-controller" {
         health_timeout = "2m"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/credentials.env"
         env         = true
@@ -99,7 +99,7 @@ AWS_SECRET_ACCESS_KEY={{ .secret_access_key.Value | toJSON }}
 EOT
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/registry.env"
         env         = true

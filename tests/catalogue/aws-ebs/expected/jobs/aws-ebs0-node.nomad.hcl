@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content bd8b75523324a4a0
+# Rendered by nomad-csi. Change the spec and render again. Content 1bf136b403f6458c
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -31,7 +31,7 @@ job "plugin-aws-ebs0-nodes" {
   }
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 5
       interval = "10m"
@@ -66,7 +66,7 @@ job "plugin-aws-ebs0-nodes" {
           password = "${REGISTRY_PASSWORD}"
         }
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
         ports = ["metrics"]
@@ -80,7 +80,7 @@ job "plugin-aws-ebs0-nodes" {
         health_timeout = "2m"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/registry.env"
         env         = true

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 7008949c83ee1bad
+# Rendered by nomad-csi. Change the spec and render again. Content f9374123734fc142
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs1.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-aws-ebs1-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -33,7 +33,7 @@ job "plugin-aws-ebs1-nodes" {
           "--metadata-sources=imds",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
       }
 

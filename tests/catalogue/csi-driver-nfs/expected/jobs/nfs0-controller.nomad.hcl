@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 957d606d7eab64ca
+# Rendered by nomad-csi. Change the spec and render again. Content 784d62efd6c06e39
 # NFS CSI driver v4.13.4: the controller of CSI plugin nfs0.
 #
 # The clients need:
@@ -14,13 +14,13 @@ job "plugin-nfs0-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -40,10 +40,10 @@ job "plugin-nfs0-controller" {
           "--default-ondelete-policy=retain",
         ]
 
-        # This controller mounts too, to reach what it makes.
+        # This controller mounts volumes itself when it provisions them.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
       }
 

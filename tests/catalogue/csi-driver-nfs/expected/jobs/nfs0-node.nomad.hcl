@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content e5c4813c52a9609b
+# Rendered by nomad-csi. Change the spec and render again. Content 9e2cc7676ff822bb
 # NFS CSI driver v4.13.4: the node plugin of CSI plugin nfs0.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-nfs0-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -31,10 +31,10 @@ job "plugin-nfs0-nodes" {
           "--v=2",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
       }
 

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 7c51db955dcca453
+# Rendered by nomad-csi. Change the spec and render again. Content 5ea7eb0bcec8265f
 # hostpath CSI driver v1.18.0: the controller and node plugin in one of CSI plugin hostpath0.
 #
 # The clients need:
@@ -17,7 +17,7 @@ job "plugin-hostpath0-monolith" {
   }
 
   group "monolith" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -37,10 +37,10 @@ job "plugin-hostpath0-monolith" {
           "--v=2",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "/srv/csi-hostpath:/srv/csi-hostpath",
         ]

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c05e1b3f69ec2d63
+# Rendered by nomad-csi. Change the spec and render again. Content 9004dc1278af01a8
 # democratic-csi CSI driver v1.9.4: the controller of CSI plugin kowlan.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-kowlan-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -50,7 +50,7 @@ job "plugin-kowlan-controller" {
         health_timeout = "60s"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/driver-config-file.yaml"
         data        = <<EOT

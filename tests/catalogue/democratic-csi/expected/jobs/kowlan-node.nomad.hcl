@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 03f35d21fd712c2e
+# Rendered by nomad-csi. Change the spec and render again. Content 87fd10403302d775
 # democratic-csi CSI driver v1.9.4: the node plugin of CSI plugin kowlan.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-kowlan-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -34,14 +34,14 @@ job "plugin-kowlan-nodes" {
           "--server-socket=${CSI_ENDPOINT}",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
         ipc_mode     = "host"
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "/:/host",
         ]
@@ -55,7 +55,7 @@ job "plugin-kowlan-nodes" {
         health_timeout = "60s"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/driver-config-file.yaml"
         data        = <<EOT

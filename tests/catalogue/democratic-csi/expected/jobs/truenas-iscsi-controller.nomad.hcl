@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 6d4bbaf8e94a4178
+# Rendered by nomad-csi. Change the spec and render again. Content aad35d5c935d92a2
 # democratic-csi CSI driver v1.9.4: the controller of CSI plugin truenas-iscsi.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-truenas-iscsi-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -50,14 +50,14 @@ job "plugin-truenas-iscsi-controller" {
         health_timeout = "60s"
       }
 
-      # For the templates; the plugin itself gets no token of Vault.
+      # For the templates only: the plugin gets no Vault token.
       vault {
         role         = "csi"
         env          = false
         disable_file = true
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/driver-config-file.yaml"
         data        = <<EOT

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 045fe653dd7cfdc4
+# Rendered by nomad-csi. Change the spec and render again. Content cc6f1b1f8102a105
 # DigitalOcean CSI driver v4.16.0: the controller of CSI plugin do0.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-do0-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -49,14 +49,14 @@ job "plugin-do0-controller" {
         health_timeout = "60s"
       }
 
-      # For the templates; the plugin itself gets no token of Vault.
+      # For the templates only: the plugin gets no Vault token.
       vault {
         role         = "csi"
         env          = false
         disable_file = true
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/credentials.env"
         env         = true

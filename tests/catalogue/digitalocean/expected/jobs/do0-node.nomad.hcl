@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c9030e60bfee2317
+# Rendered by nomad-csi. Change the spec and render again. Content 23e192c2036152bb
 # DigitalOcean CSI driver v4.16.0: the node plugin of CSI plugin do0.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-do0-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -30,7 +30,7 @@ job "plugin-do0-nodes" {
           "--volume-limit=10",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
       }
 

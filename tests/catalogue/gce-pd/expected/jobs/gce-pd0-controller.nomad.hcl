@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3f8c8d46d9f2e8a2
+# Rendered by nomad-csi. Change the spec and render again. Content f61c8842587dd6c1
 # GCE PD CSI driver v1.26.4: the controller of CSI plugin gce-pd0.
 #
 # The clients need:
@@ -18,13 +18,13 @@ job "plugin-gce-pd0-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -54,7 +54,7 @@ job "plugin-gce-pd0-controller" {
         health_timeout = "60s"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/creds.json"
         data        = <<EOT

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 4ba896d2fc8b3f0b
+# Rendered by nomad-csi. Change the spec and render again. Content 9216b86f86771b1c
 # GCE PD CSI driver v1.26.4: the controller of CSI plugin gce-pd1.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-gce-pd1-controller" {
   group "controller" {
     count = 1
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3b9bfb54573edfa2
+# Rendered by nomad-csi. Change the spec and render again. Content 4c8825c8275a3649
 # GCE PD CSI driver v1.26.4: the node plugin of CSI plugin gce-pd1.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-gce-pd1-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -31,10 +31,10 @@ job "plugin-gce-pd1-nodes" {
           "--v=2",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "/etc/udev:/etc/udev",
           "/lib/udev:/lib/udev",

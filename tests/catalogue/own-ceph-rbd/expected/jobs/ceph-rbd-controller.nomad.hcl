@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 32f5ac0efa48c652
+# Rendered by nomad-csi. Change the spec and render again. Content 116fd1e6817305ea
 # Ceph RBD CSI driver v3.17.1: the controller of CSI plugin ceph-rbd.
 #
 # The clients need:
@@ -13,13 +13,13 @@ job "plugin-ceph-rbd-controller" {
   group "controller" {
     count = 2
 
-    # Each instance on a client of its own, so that one remains when a client goes.
+    # One controller per client, so that one survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
     }
 
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -43,7 +43,7 @@ job "plugin-ceph-rbd-controller" {
           "--controllerserver=true",
         ]
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "secrets/config.json:/etc/ceph-csi-config/config.json:ro",
         ]
@@ -57,7 +57,7 @@ job "plugin-ceph-rbd-controller" {
         health_timeout = "60s"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT

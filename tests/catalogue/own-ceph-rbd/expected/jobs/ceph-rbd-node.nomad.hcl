@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content d8afa4ce53782419
+# Rendered by nomad-csi. Change the spec and render again. Content 5f1f9bbeb0a6f129
 # Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin ceph-rbd.
 #
 # The clients need:
@@ -12,7 +12,7 @@ job "plugin-ceph-rbd-nodes" {
   priority    = 80
 
   group "nodes" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -36,13 +36,13 @@ job "plugin-ceph-rbd-nodes" {
           "--nodeserver=true",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "secrets/config.json:/etc/ceph-csi-config/config.json:ro",
           "/sys:/sys",
@@ -59,7 +59,7 @@ job "plugin-ceph-rbd-nodes" {
         health_timeout = "60s"
       }
 
-      # Filled in on the client; nothing secret stands in this file.
+      # Rendered on the client; this file contains no secret values.
       template {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT

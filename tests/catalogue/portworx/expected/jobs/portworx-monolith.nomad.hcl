@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content d0c7466847e8407b
+# Rendered by nomad-csi. Change the spec and render again. Content 3e4011819c92a8f2
 # Portworx CSI driver 2.13.1: the controller and node plugin in one of CSI plugin portworx.
 #
 # The clients need:
@@ -15,7 +15,7 @@ job "plugin-portworx-monolith" {
   priority    = 80
 
   group "monolith" {
-    # Without volumes nothing runs: keep trying, however often it fails.
+    # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
       interval = "5m"
@@ -40,14 +40,14 @@ job "plugin-portworx-monolith" {
           "0.0.0.0:9015",
         ]
 
-        # A node plugin mounts for the whole client.
+        # Mounts of the node plugin must reach the whole client.
         privileged = true
 
-        # Mounts go through this container's network; with a network of its own they would hang when it is replaced.
+        # Host network: NFS mounts survive the replacement of this container.
         network_mode = "host"
         ipc_mode     = "host"
 
-        # State that must outlive the container, or what is the client's own.
+        # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "/var/cores:/var/cores",
           "/var/run/docker.sock:/var/run/docker.sock",

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 56ca785102d75fc4
+# Rendered by nomad-csi. Change the spec and render again. Content 5503f4a3faa66447
 type        = "csi"
 id          = "shared"
 namespace   = "default"
@@ -11,6 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

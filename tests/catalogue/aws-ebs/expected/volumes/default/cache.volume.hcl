@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 623b32e6d1645f77
+# Rendered by nomad-csi. Change the spec and render again. Content bda0839c6d0ab669
 type        = "csi"
 id          = "cache"
 namespace   = "default"
@@ -11,6 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 6743bd6d99e3f9aa
+# Rendered by nomad-csi. Change the spec and render again. Content 6ce4676dc7d0423b
 type        = "csi"
 id          = "data[0]"
 namespace   = "default"
@@ -11,11 +11,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

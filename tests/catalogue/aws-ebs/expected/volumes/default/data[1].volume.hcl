@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c3220dbd1b5d5a60
+# Rendered by nomad-csi. Change the spec and render again. Content 96ef57ea4b2df6fb
 type        = "csi"
 id          = "data[1]"
 namespace   = "default"
@@ -11,11 +11,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 982fc950fa21dd5b
+# Rendered by nomad-csi. Change the spec and render again. Content 26429a120374b84d
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "Made by the plugin"
 plugin_id = "aws-ebs1"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "20GiB"
 capacity_max = "40GiB"
 
@@ -14,12 +14,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type = "ext4"
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content ccb84b4e80aad522
+# Rendered by nomad-csi. Change the spec and render again. Content 0d21613dfecf6a72
 type        = "csi"
 id          = "mysql"
 namespace   = "storage"
@@ -11,13 +11,12 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type     = "xfs"
   mount_flags = ["noatime"]
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

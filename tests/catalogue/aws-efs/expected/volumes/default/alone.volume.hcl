@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3abdca6c54748c3b
+# Rendered by nomad-csi. Change the spec and render again. Content a0ca400ac588def3
 type        = "csi"
 id          = "alone"
 namespace   = "default"
@@ -11,6 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content e6b42cf7e3560c80
+# Rendered by nomad-csi. Change the spec and render again. Content db932d2f91a32330
 type        = "csi"
 id          = "elsewhere"
 namespace   = "default"
@@ -11,7 +11,7 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 

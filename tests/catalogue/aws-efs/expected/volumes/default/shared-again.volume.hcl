@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content a3b0bee43f4eddc0
+# Rendered by nomad-csi. Change the spec and render again. Content 7d567d0916c814aa
 # Other volumes may stand for the same storage (shares_storage).
 type        = "csi"
 id          = "shared-again"
@@ -12,6 +12,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content bf4efc3a60933c95
+# Rendered by nomad-csi. Change the spec and render again. Content 9668a041816988ef
 type        = "csi"
 id          = "shared"
 namespace   = "default"
@@ -11,7 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   mount_flags = ["iam", "noresvport"]
 }

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 14b7fbed4ce40573
+# Rendered by nomad-csi. Change the spec and render again. Content 875c9c4eb98f3244
 type      = "csi"
 id        = "builds"
 namespace = "default"
 name      = "builds"
 plugin_id = "nfs0"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "10GiB"
 
 capability {
@@ -13,7 +13,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   mount_flags = ["nfsvers=4.1"]
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 523ccabf21167a9d
+# Rendered by nomad-csi. Change the spec and render again. Content 212d4b3ef3c79ace
 type        = "csi"
 id          = "media"
 namespace   = "default"
@@ -11,7 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   mount_flags = ["nfsvers=4.1", "noatime"]
 }

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 75d49b86bba3aeb4
+# Rendered by nomad-csi. Change the spec and render again. Content a8d0e0241ff98fde
 type      = "csi"
 id        = "disk"
 namespace = "default"
 name      = "disk"
 plugin_id = "hostpath0"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "1GiB"
 capacity_max = "2GiB"
 
@@ -14,6 +14,6 @@ capability {
   attachment_mode = "block-device"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

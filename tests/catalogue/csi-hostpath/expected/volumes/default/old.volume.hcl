@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 643c32355a0d50b6
+# Rendered by nomad-csi. Change the spec and render again. Content 8e43750fa5b5629e
 type        = "csi"
 id          = "old"
 namespace   = "default"
@@ -11,11 +11,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 9f65be64d3d39680
+# Rendered by nomad-csi. Change the spec and render again. Content 89d37ac39938326f
 type      = "csi"
 id        = "scratch"
 namespace = "default"
 name      = "scratch"
 plugin_id = "hostpath0"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "100MiB"
 
 capability {
@@ -13,6 +13,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 591f3ab2ee12b61c
+# Rendered by nomad-csi. Change the spec and render again. Content d9a93f5612fb5b16
 # Its secrets (node-db.node.session.auth.authmethod, node-db.node.session.auth.password, node-db.node.session.auth.username) are sent with the registration and stand in no file.
 type        = "csi"
 id          = "postgres"
@@ -12,7 +12,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type = "ext4"
 }

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c02fe7787fc414be
+# Rendered by nomad-csi. Change the spec and render again. Content ddaef581db94dce8
 type        = "csi"
 id          = "traefik-acme"
 namespace   = "default"
@@ -11,7 +11,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type     = "nfs"
   mount_flags = ["nolock"]

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 57ace5ca3415c69a
+# Rendered by nomad-csi. Change the spec and render again. Content 8d3d9bb0fa7ab7c9
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "made"
 plugin_id = "do0"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "10GiB"
 
 capability {
@@ -13,11 +13,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

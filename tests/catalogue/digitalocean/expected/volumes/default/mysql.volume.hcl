@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 0399c8a1da1e00ea
+# Rendered by nomad-csi. Change the spec and render again. Content f8df2bab050d43b3
 type        = "csi"
 id          = "mysql"
 namespace   = "default"
@@ -11,12 +11,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type = "ext4"
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 118957822be135d2
+# Rendered by nomad-csi. Change the spec and render again. Content a805b747b80d6d10
 type        = "csi"
 id          = "models"
 namespace   = "default"
@@ -16,11 +16,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

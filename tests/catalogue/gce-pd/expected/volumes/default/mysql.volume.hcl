@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 75e800f66d1544af
+# Rendered by nomad-csi. Change the spec and render again. Content 4eebce2262362c28
 type        = "csi"
 id          = "mysql"
 namespace   = "default"
@@ -11,12 +11,11 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type = "xfs"
 }
 
-# Jobs that use the volume run only where it can be attached.
+# Nomad places jobs that use the volume only where it can be attached.
 topology_request {
   required {
     topology {

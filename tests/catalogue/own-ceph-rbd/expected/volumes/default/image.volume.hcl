@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content f36ef2fc780aa069
+# Rendered by nomad-csi. Change the spec and render again. Content 4b3284bfa2abcd47
 # Its secrets (userID, userKey) are sent with the registration and stand in no file.
 type        = "csi"
 id          = "image"
@@ -12,7 +12,6 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
 mount_options {
   fs_type = "ext4"
 }

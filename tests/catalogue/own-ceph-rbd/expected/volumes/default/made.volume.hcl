@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 6e18a01ad37bae54
+# Rendered by nomad-csi. Change the spec and render again. Content 4491c9a23ec00f2a
 # Its secrets (userID, userKey) are sent with the registration and stand in no file.
 type      = "csi"
 id        = "made"
@@ -6,7 +6,7 @@ namespace = "default"
 name      = "made"
 plugin_id = "ceph-rbd"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "1GiB"
 
 capability {
@@ -14,7 +14,7 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 0defee5511a9da7b
+# Rendered by nomad-csi. Change the spec and render again. Content c804c9cc0e8aa58c
 # Its secrets (auth-token) are sent with the registration and stand in no file.
 type      = "csi"
 id        = "mysql"
@@ -6,7 +6,7 @@ namespace = "default"
 name      = "mysql"
 plugin_id = "portworx"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "10GiB"
 capacity_max = "10GiB"
 
@@ -15,7 +15,7 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content e3729eedd62149fc
+# Rendered by nomad-csi. Change the spec and render again. Content c87e5fc8c46f6796
 type      = "csi"
 id        = "shared"
 namespace = "default"
 name      = "shared"
 plugin_id = "portworx"
 
-# For `nomad volume create`: the plugin makes the volume.
+# For `nomad volume create`: the plugin creates the volume.
 capacity_min = "5GiB"
 
 capability {
@@ -18,7 +18,7 @@ capability {
   attachment_mode = "file-system"
 }
 
-# Stands here even when empty: Nomad refuses a file without it while the volume is in use.
+# Required by Nomad when a volume in use is registered again.
 mount_options {
 }
 
