@@ -7,14 +7,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "infra/nomad_csi"
 
 DECLARED = {
-    "AccessPoint",
     "Capability",
     "Constraint",
-    "CreatedVolume",
-    "Deletion",
-    "EbsVolume",
     "MountOptions",
-    "MountTarget",
     "Node",
     "PluginJob",
     "Restart",
