@@ -38,6 +38,11 @@ target = aws.efs.MountTarget(
     "files", file_system_id=files.id, subnet_id=subnet.id, security_groups=[group.id]
 )
 aws.efs.AccessPoint("files", file_system_id=files.id, opts=pulumi.ResourceOptions(depends_on=[target]))
+mount = files.arn.apply(
+    lambda arn: {"Effect": "Allow", "Action": "elasticfilesystem:ClientMount", "Resource": arn, "Principal": "*"}
+)
+others = mount.apply(lambda one: json.dumps({"Version": "2012-10-17", "Statement": [one]}))
+aws.efs.FileSystemPolicy("files", file_system_id=files.id, policy=others)
 statement = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
 role = aws.iam.Role("own", assume_role_policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}))
 statement = volume.arn.apply(lambda arn: {"Effect": "Allow", "Action": "ec2:AttachVolume", "Resource": arn})
@@ -92,9 +97,9 @@ def test_life_of_a_stack(pulumi, by_hand):
     unchanged = ("--expect-no-changes",)
 
     code, text = pulumi("preview")
-    assert (code, "9 to create" in text) == (0, True), text
+    assert (code, "10 to create" in text) == (0, True), text
     code, text = pulumi(*up)
-    assert (code, "9 created" in text) == (0, True), text
+    assert (code, "10 created" in text) == (0, True), text
     assert pulumi(*up, *unchanged)[0] == 0
     assert pulumi("refresh", "--yes", "--skip-preview", *unchanged)[0] == 0
     assert pulumi("preview", *unchanged)[0] == 0
@@ -116,7 +121,7 @@ def test_life_of_a_stack(pulumi, by_hand):
     assert [item["VolumeId"] for item in _volumes(by_hand, first, second)] == [second]
 
     code, text = pulumi("destroy", "--yes", "--skip-preview")
-    assert (code, "9 deleted" in text) == (0, True), text
+    assert (code, "10 deleted" in text) == (0, True), text
     assert _volumes(by_hand, first, second) == []
 
 
