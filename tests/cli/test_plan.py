@@ -73,7 +73,7 @@ def test_empty_cluster_would_get_everything(plan):
 
     assert (code, found["changes"]) == (1, 2)
     assert states(found) == [("job", "new"), ("volume", "new"), ("file", "equal"), ("file", "equal")]
-    assert table.endswith("2 of 4 would change\n")
+    assert table.endswith("2 of 4 would change; 2 equal, not shown\n")
 
 
 @pytest.mark.usefixtures("applied")

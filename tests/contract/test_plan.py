@@ -173,7 +173,7 @@ def test_plan_of_what_runs_changes_nothing(client):
         ('group "g"', 'group "h"', ("group g: removed", "group h: added")),
         ('"service"', '"batch"', None),
         ('kill_timeout = "200ms"', 'kill_timeout = "2s"', ("group g > task t > KillTimeout: 200000000 -> 2000000000",)),
-        ('task "t" {', 'task "t" {\n env {\n A = "b"\n}', ("group g > task t > Env[A]: added",)),
+        ('task "t" {', 'task "t" {\n env {\n A = "b"\n}', ("group g > task t > Env[A]: unset -> b",)),
         ('task "t" {', 'task "t" {\n resources {\n memory = 64\n}', ("group g > task t > resources.MemoryMB: 300 -> 64",)),
         ("# pool", 'datacenters = ["dc1"]\n priority = 70', ("Priority: 50 -> 70", "datacenters.Datacenters: unset -> dc1", "datacenters.Datacenters: * -> unset")),
     ],

@@ -140,7 +140,7 @@ def test_plan_compares_what_it_may_and_says_what_not(run):
         "refused",
         "job-duplicate:",
     ]
-    assert out.endswith("1 of 2 would change\n")
+    assert out.endswith("1 of 2 would change; 1 equal, not shown\n")
 
 
 def test_verify_reads_its_own_namespace(run):

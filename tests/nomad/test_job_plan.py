@@ -79,7 +79,7 @@ def test_objects_that_come_and_go_show_what_they_hold():
     ("name", "kind", "word"),
     [
         ("Env[NFS_PASS]", "Edited", "changed"),
-        ("Env[AWS_REGION]", "Added", "added"),
+        ("Env[CLIENT_AUTH]", "Added", "added"),
         ("EmbeddedTmpl", "Edited", "changed"),
         ("Config[auth_token]", "Deleted", "removed"),
         ("Meta[api-secret]", "Edited", "changed"),
@@ -91,6 +91,22 @@ def test_values_that_may_be_secret_are_not_shown(name, kind, word):
     [line] = job_plan.changes(in_task(field(name, "hunter2", "hunter3", kind)))
 
     assert line == f"group controller > task plugin > {name}: {word}"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "shown"),
+    [
+        ("Env[AWS_REGION]", "us-east-1", "us-west-2", "us-east-1 -> us-west-2"),
+        ("Env[CSI_ENDPOINT]", "", "unix:///csi/csi.sock", "unset -> unix:///csi/csi.sock"),
+        ("Env[DATABASE]", "postgres://user:hunter2@host/x", "postgres://host/x", "changed"),
+        ("Env[OPTIONS]", "--verbose", "--password=hunter2", "changed"),
+    ],
+)
+def test_values_of_the_environment_are_shown_but_for_secrets(name, before, after, shown):
+    """By the name of the variable, or the form of its value."""
+    [line] = job_plan.changes(in_task(field(name, before, after, "Edited")))
+
+    assert line == f"group controller > task plugin > {name}: {shown}"
 
 
 def test_secret_values_of_whole_objects_are_not_shown():

@@ -225,7 +225,7 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
     assert items[0][1] == "not compared"
     assert "submit-job in namespace default" in items[0][2][0]
     assert drawn.as_json()["not_compared"] == 1
-    assert drawn.as_table().endswith("0 of 3 would change, 1 not compared")
+    assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
 
 
 def with_other_job(scripted, kind="node"):

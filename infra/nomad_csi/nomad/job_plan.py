@@ -17,8 +17,11 @@ VALUE_LIMIT = 80
 
 _WORDS = {"Added": "added", "Deleted": "removed"}
 
-_HIDDEN = re.compile(r"Env\[|EmbeddedTmpl|private|auth", re.IGNORECASE)
-"""Names of fields whose values are not shown: a plan ends in logs."""
+_HIDDEN = re.compile(r"EmbeddedTmpl|private|auth", re.IGNORECASE)
+"""Names of fields whose values are not shown, besides those of `text.secrets`: a plan ends in logs."""
+
+_KEYED = re.compile(r".*\[(?P<key>[^\[\]]+)\]")
+"""Name of a field that is an entry of a table, such as ``Env[AWS_REGION]``."""
 
 _ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
 """Name of a field that is an item of a list."""
@@ -81,7 +84,7 @@ def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
     )
     if not changed:
         return ""
-    if _is_hidden(name):
+    if _names_hidden(name):
         return f"{name}: changed"
     words = (("removed", before - after), ("added", after - before))
     told = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
@@ -118,18 +121,26 @@ def _changed(node: replies.ReplyObject, key: str) -> Iterator[replies.ReplyObjec
 
 def _field(field: replies.ReplyObject) -> str:
     name = replies.text(field, "Name")
-    if _is_hidden(name):
+    if _is_hidden(field):
         return f"{name}: {_WORDS.get(replies.text(field, 'Type'), 'changed')}"
     return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
 
 
 def _added_or_removed(field: replies.ReplyObject) -> str:
     name = replies.text(field, "Name")
-    return name if _is_hidden(name) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
+    return name if _is_hidden(field) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
 
 
-def _is_hidden(name: str) -> bool:
-    return _HIDDEN.search(name) is not None or secrets.has_secret_word(name)
+def _is_hidden(field: replies.ReplyObject) -> bool:
+    """Return whether the values of *field* are secrets, by its name or by their own form."""
+    return _names_hidden(replies.text(field, "Name")) or any(
+        secrets.in_argument(replies.text(field, key)) for key in ("Old", "New")
+    )
+
+
+def _names_hidden(name: str) -> bool:
+    keyed = _KEYED.fullmatch(name)
+    return _HIDDEN.search(name) is not None or any(map(secrets.has_secret_word, (name, keyed["key"] if keyed else "")))
 
 
 def _value(field: replies.ReplyObject, key: str) -> str:

@@ -76,14 +76,15 @@ class PlannedChanges:
         return {"changes": len(self.changes), "not_compared": len(self.not_compared), "items": shown}
 
     def as_table(self, width: int = WIDTH) -> str:
-        """Return the picture as text: a line for each item that is not equal or has a remark, and the sum."""
+        """Return the picture as text: a line for each item that is not equal or has a remark, and the sums."""
         rows = [
             (item.kind, item.name, item.state, "; ".join(item.remarks) or "-")
             for item in self.items
             if item.state != EQUAL or item.remarks
         ]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
-        total = f"{len(self.changes)} of {len(self.items)} would change{skipped}"
+        unshown = f"; {len(self.items) - len(rows)} equal, not shown" if 0 < len(rows) < len(self.items) else ""
+        total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         return "\n".join(
             [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]
         )

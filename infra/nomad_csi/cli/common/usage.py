@@ -1,6 +1,5 @@
 """What was typed wrong, in the words of all our errors: where, what is allowed, what was given, the likely fix."""
 
-import difflib
 from collections.abc import Iterable
 
 import click
@@ -28,6 +27,8 @@ def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return which of *known* was likely meant, as a question; empty where none is near."""
+    import difflib  # noqa: PLC0415  # only mistakes pay for it
+
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=NEAR)
     return f"did you mean {found[0]}?" if found else ""
 
