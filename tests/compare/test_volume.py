@@ -125,6 +125,15 @@ def test_order_of_places_means_nothing():
     assert volume.as_sent(wanted, None) is wanted
 
 
+def test_context_that_nobody_asked_for_is_sent_as_nomad_has_it():
+    """Older releases erase it otherwise; one that is wanted takes its place."""
+    found = dataclasses.replace(FOUND, context={"partition": "1"})
+    bare = dataclasses.replace(WANTED, context={})
+
+    assert volume.as_sent(bare, found).context == {"partition": "1"}
+    assert volume.as_sent(dataclasses.replace(bare, context={"a": "b"}), found).context == {"a": "b"}
+
+
 def test_place_of_a_volume_without_one_is_ignored():
     """Nomad answers 200 and drops it."""
     found = judge(found={"topologies": (), "required_topologies": ()})

@@ -15,6 +15,7 @@ from pathlib import Path
 import urllib3
 
 from nomad_csi import nomad
+from nomad_csi.nomad import gates
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -48,6 +49,12 @@ def obstacle():
     return f"a Nomad client must be able to write to {', '.join(locked)}" if locked else ""
 
 
+def release():
+    """Return the version of the `nomad` on PATH, such as ``1.10.5`` or ``2.0.6-dev``."""
+    told = subprocess.run(["nomad", "version"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return told.split()[1].removeprefix("v")
+
+
 def short_folder():
     """Return a new folder whose name leaves room for the path of a socket."""
     return Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
@@ -71,10 +78,15 @@ class Agent:
 
     kind = ""
 
-    def __init__(self, url, data_dir):
+    def __init__(self, url, data_dir, version):
         self.url = url
+        self.version = version
         self.data_dir = data_dir
         self.pool = urllib3.PoolManager(retries=False, maxsize=4)
+
+    def has(self, difference):
+        """Return whether this release does what the table of releases calls now, ``nomad_csi/nomad/releases.yaml``."""
+        return gates.has(difference, self.version)
 
     def call(self, method, path, body=None, headers=None):
         """Return status, body (parsed where it is JSON) and headers."""
@@ -158,7 +170,7 @@ class StandIn(Agent):
             tokens=tokens or {},
         )
         self._server = server.Server(cluster.Cluster(settings))
-        super().__init__(self._server.url, folder)
+        super().__init__(self._server.url, folder, nodes.VERSION)
 
     def close(self):
         """End every task, and the server."""
@@ -185,7 +197,7 @@ class Real(Agent):
         command = ["nomad", "agent", "-dev", f"-config={config}"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
-        super().__init__(f"http://127.0.0.1:{ports[0]}", data_dir)
+        super().__init__(f"http://127.0.0.1:{ports[0]}", data_dir, release())
         try:
             self._wait_until_ready()
         except BaseException:

@@ -19,6 +19,9 @@ from tests.contract import agents, deviations
 from tests.contract.acl_world import acl_world  # noqa: F401
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
+EBS_SEGMENTS = EBS_ZONE | {"topology.kubernetes.io/zone": agents.ZONE, "kubernetes.io/os": "linux"}
+"""All that the EBS plugin reports of a client."""
+
 EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}
 SHARED = {"AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system"}
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
@@ -189,7 +192,8 @@ def _world(kind, moto_url, ec2):
         ebs = {"PluginID": "ebs", "RequestedCapabilities": [LONE], "MountOptions": {"FSType": "ext4"}}
         used = {"MountOptions": {"MountFlags": ["tls"]}, "Context": {"encryptInTransit": "true"}}
         agent.register(write_volume("used", **used), write_volume("plain"))
-        agent.register(write_volume("zoned", ExternalID=external, RequestedTopologies=_required(EBS_ZONE), **ebs))
+        zone = EBS_ZONE if agent.has("some-segments-suffice") else EBS_SEGMENTS
+        agent.register(write_volume("zoned", ExternalID=external, RequestedTopologies=_required(zone), **ebs))
         agent.run(write_consumer("user", "used"))
         agent.run(write_consumer("plain-user", "plain"))
         agent.run(write_consumer("zoned-user", "zoned", mode="single-node-writer"))

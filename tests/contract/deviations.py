@@ -4,9 +4,11 @@ Where the stand-in for Nomad differs from a real agent, and is left so. Each lin
 `SHAPES` is left out when bodies are compared, and nothing else is: a line that is no difference any more fails the
 tests, and so does a difference without a line. `ANSWERS` are calls that both sides answer differently. `MANNERS` is what
 no single call shows.
-Compared with Nomad 2.0.6-dev, 2026-08.
+The stand-in answers as Nomad 2.0.6-dev does. Beside an older release, bodies are compared `as_of` that one: without
+what is `YOUNGER`.
 """
 
+import functools
 from dataclasses import dataclass
 
 ALLOCATIONS = "GET /v1/job/:id/allocations"
@@ -25,6 +27,11 @@ class Shape:
 
     what: str
     why: str
+    since: str = ""
+    """Difference of ``nomad_csi/nomad/releases.yaml`` without which a release may have nothing there."""
+
+    is_of_a_build: bool = False
+    """Whether the build decides, not the release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +73,7 @@ SHAPES = (
             what="null, where a real agent has an object",
             why="the stand-in has no deployments; a real one calls that of a plugin that never was healthy successful, "
             "so nothing of ours may look at them",
+            since="system-deployments",
         )
         for route, below in _PLACED
     ),
@@ -74,6 +82,7 @@ SHAPES = (
         where="[].Drivers.mock_driver",
         what="missing: only a development build of Nomad has it",
         why="no job of ours names it",
+        is_of_a_build=True,
     ),
     Shape(
         routes=("GET /v1/nodes",),
@@ -88,6 +97,80 @@ SHAPES = (
         why="a plan is read for its difference, its index, its warnings and its failed groups",
     ),
 )
+
+JOB = "GET /v1/job/:id"
+_NAMESPACES = ("GET /v1/namespaces", "GET /v1/namespace/:name")
+_PLUGINS = (PLUGIN, f"{PLUGIN} (never healthy)")
+YOUNGER = (
+    ("fields-of-1.9", (JOB,), ".VersionTag"),
+    ("fields-of-1.9", (JOB,), ".TaskGroups[].Tasks[].Identity.Filepath"),
+    ("fields-of-1.10", (JOB,), ".TaskGroups[].PreventRescheduleOnLost"),
+    ("fields-of-1.10.2", (JOB,), ".TaskGroups[].Tasks[].Templates[].Once"),
+    *(
+        ("times-of-volumes", (route,), f"{below}.{time}")
+        for route, below in (("GET /v1/volumes", "[]"), (VOLUME, ""), *((route, "") for route in _PLUGINS))
+        for time in ("CreateTime", "ModifyTime")
+    ),
+    ("fields-of-1.10", (JOB,), ".ConsulToken"),
+    ("fields-of-1.10", (JOB,), ".VaultToken"),
+    ("fields-of-1.10", (JOB,), ".TaskGroups[].Consul"),
+    ("fields-of-1.10", (JOB,), ".TaskGroups[].Volumes.*.Sticky"),
+    ("fields-of-1.10", ("GET /v1/nodes",), "[].HostVolumes"),
+    *(("fields-of-1.10", (route,), f"{below}.TaskStates.*.TaskHandle") for route, below in _PLACED),
+    ("pool-of-failures", (PLAN,), ".FailedTGAllocs.*.NodePool"),
+    *(("fields-of-1.11", (route,), f"{below}.DesiredTransition.MigrateDisablePlacement") for route, below in _PLACED),
+    ("fields-of-1.11", (JOB,), ".TaskGroups[].Tasks[].Secrets"),
+    ("fields-of-1.11", ("GET /v1/node/pools",), "[].NodeIdentityTTL"),
+    *(
+        ("fields-of-1.11", (PLAN,), f".Annotations.DesiredTGUpdates.*.{count}")
+        for count in ("Disconnect", "Reconnect", "RescheduleLater", "RescheduleNow")
+    ),
+    ("fields-of-2.0.3", (JOB,), ".TaskGroups[].MaxRunDuration"),
+    ("fields-of-2.0.3", (JOB,), ".TaskGroups[].Tasks[].Identity.ExtraClaims"),
+    *(
+        ("fields-of-2.0.3", (route,), f"{below}.{claims}")
+        for route, below in zip(_NAMESPACES, ("[]", ""), strict=True)
+        for claims in ("OptionalExtraClaims", "RequiredExtraClaims")
+    ),
+)
+"""Difference of ``nomad_csi/nomad/releases.yaml``, routes, and the part of a body that older releases have otherwise."""
+
+SYSTEM_UPDATE = "system-deployments"
+"""Without this difference, a system job has no update strategy unless it is written: null in place of the defaults."""
+
+
+def as_of(agent, route, *documents):
+    """Return *documents*, which were answered on *route*, without what the release of *agent* has otherwise."""
+    paths = [_keys(where) for name, routes, where in YOUNGER if route in routes and not agent.has(name)]
+    if route == JOB and documents[0]["Type"] == "system" and not agent.has(SYSTEM_UPDATE):
+        paths += [_keys(".Update"), _keys(".TaskGroups[].Update")]
+    return tuple(functools.reduce(_without, paths, document) for document in documents)
+
+
+def diff_as_of(agent, found):
+    """Return *found*, the difference of a plan, without the fields that the release of *agent* has otherwise."""
+    names = {where.rsplit(".", 1)[-1] for name, routes, where in YOUNGER if JOB in routes and not agent.has(name)}
+    if isinstance(found, list):
+        return [diff_as_of(agent, item) for item in found if not (isinstance(item, dict) and item.get("Name") in names)]
+    if isinstance(found, dict):
+        return {name: diff_as_of(agent, item) for name, item in found.items()}
+    return found
+
+
+def _keys(where):
+    return where.replace("[]", ".[]").removeprefix(".").split(".")
+
+
+def _without(document, path):
+    first, *rest = path
+    if first == "[]":
+        return document and [_without(item, rest) for item in document]
+    if first == "*":
+        return document and {name: _without(item, rest) for name, item in document.items()}
+    if not rest:
+        return {name: item for name, item in document.items() if name != first}
+    return document | {first: _without(document[first], rest)} if document.get(first) else document
+
 
 ALLOCATION_EVENTS = frozenset({"Alloc Unhealthy"})
 """Task events that come of deployments, which the stand-in has not. Our explanations call them effects, no causes."""

@@ -14,7 +14,8 @@ TIMEOUT_S = 2
 TO_DO = "; stop the jobs that use them and run again"
 EFFECT = re.compile(
     r"  on one \(allocation ALLOC\): "
-    r"(Alloc Unhealthy: Unhealthy because of failed task|Not Restarting: Policy allows no restarts)"
+    r"(Alloc Unhealthy: Unhealthy because of failed task|Not Restarting: Policy allows no restarts"
+    r"|Killed: Task successfully killed)"
 )
 """What Nomad records last of a task that failed; the stand-in has no deployments, and so no word of theirs."""
 

@@ -54,6 +54,11 @@ LEVELS = {
 """Call -> the policies ``plugin`` and ``node`` with which ``read`` is needed; ``None``: none, an empty set: others."""
 
 
+def known(agent):
+    """Return the capabilities that this release knows; it refuses a policy with another."""
+    return [name for name in CAPABILITIES if agent.has("job-capabilities") or name not in permissions.YOUNG]
+
+
 @pytest.fixture(scope="module")
 def token_with():
     """Return a token of an agent with these rights: ``token_with(agent, root, capabilities, plugin="read")``."""
@@ -92,9 +97,20 @@ def test_each_capability_opens_what_the_table_says(acl_agent, token_of, token_wi
     body, opening = CALLS[call]
     root = token_of("root")
 
-    found = {name for name in CAPABILITIES if is_open(acl_agent, call, body, token_with(acl_agent, root, (name,)))}
+    found = {name for name in known(acl_agent) if is_open(acl_agent, call, body, token_with(acl_agent, root, (name,)))}
 
-    assert found == opening
+    assert found == opening & {*known(acl_agent)}
+
+
+def test_young_capabilities_are_refused_by_older_releases(acl_agent, token_of):
+    """As any that there is not: no policy of ours may have one."""
+    headers, told = {"X-Nomad-Token": token_of("root")}, {}
+
+    for name in sorted(permissions.YOUNG):
+        rules = acl.rules({"default": {"capabilities": [name]}})
+        told[name], *_ = acl_agent.call("PUT", "/v1/acl/policy/young", {"Name": "young", "Rules": rules}, headers)
+
+    assert told == dict.fromkeys(permissions.YOUNG, 200 if acl_agent.has("job-capabilities") else 400)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -114,7 +130,7 @@ def test_each_level_opens_what_the_table_says(acl_agent, token_of, token_with, c
     body = VOLUME if call == "PUT /v1/volumes" else {}
 
     def opens(**levels):
-        return is_open(acl_agent, call, body, token_with(acl_agent, root, CAPABILITIES, **levels))
+        return is_open(acl_agent, call, body, token_with(acl_agent, root, tuple(known(acl_agent)), **levels))
 
     found = {kind for kind in ("plugin", "node") if opens(**{"plugin": "", "node": "", kind: "read"})}
 

@@ -86,6 +86,9 @@ def test_reply_shows_the_volume_as_it_was_before(agent, fresh, volume, kept):
     first = kept(volume(volume_id))
     second = kept(volume(volume_id))
 
+    if not agent.has("registration-answers"):
+        assert (first, second) == ("", "")
+        return
     assert {name: first[name] for name in first if name not in {"Index", "Volumes"}} == {
         "KnownLeader": True, "LastContact": 0, "NextToken": "", "Warnings": "",
     }  # fmt: skip
@@ -147,6 +150,8 @@ def test_free_volume_may_be_registered_again_with(agent, fresh, volume, kept, ch
     agent.register(volume(volume_id, **FULL) | change)
 
     after = agent.get(f"/v1/volume/csi/{volume_id}")
+    if change == {"Context": None} and not agent.has("keeps-context"):
+        shown = {"Context": {}}
     assert after == before | shown | {"ModifyIndex": after["ModifyIndex"]}
     assert after["ModifyIndex"] > before["ModifyIndex"]
 

@@ -23,6 +23,11 @@ def _server(version="2.0.5", status="alive"):
 
 
 SITUATIONS = {
+    "nomad-unsupported": (
+        lambda make: make.found(servers=(_server("1.8.3"), _server()), clients=(make.node(version="1.7.7"),)),
+        "/v1/agent/members and /v1/nodes: servers s2.global with 1.8.3; clients client-1 with 1.7.7; the oldest Nomad "
+        "that was tried is 1.8.4",
+    ),
     "nomad-too-old-for-driver": (
         lambda make: make.found(clients=(make.node(version="1.9.3"),)),
         "AWS EBS needs Nomad 1.9.4; /v1/agent/members and /v1/nodes: clients client-1 with 1.9.3",

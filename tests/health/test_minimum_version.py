@@ -1,9 +1,10 @@
-"""The servers against the oldest Nomad that the drivers of a plan work with."""
+"""The servers against the oldest Nomad that was tried, and the oldest that the drivers of a plan work with."""
 
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.health import minimum_version
+from nomad_csi.nomad import gates
 from nomad_csi.plan import storage
 
 PLUGINS = [
@@ -58,7 +59,7 @@ def test_token_that_may_not_see_servers_is_told(context, scripted, plan):
     assert (found.code, found.severity, found.expected) == (
         "nomad-version-unseen",
         "warning",
-        "Nomad 1.3.0 and 1.9.4 or later on the servers",
+        "Nomad 1.8.4 and 1.9.4 or later on the servers",
     )
     assert minimum_version.refuse_older(context.connect(), plan.plugins) == (found,)
 
@@ -71,7 +72,30 @@ def test_cluster_that_cannot_answer_is_an_error(context, scripted, plan):
         minimum_version.findings_of(context.connect(), plan.plugins)
 
 
-def test_plan_without_plugins_asks_nothing(context, scripted):
-    """Not a request."""
+@pytest.mark.parametrize("version", ["1.8.3", "1.7.16+ent", "1.8.0-beta.1"])
+def test_server_older_than_any_that_was_tried(context, scripted, plan, version):
+    """Said once: what each driver wants does not matter then. Volumes alone are refused, too."""
+    oldest = gates.releases().oldest
+    scripted.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
+
+    [found] = minimum_version.findings_of(context.connect(), plan.plugins)
+
+    assert str(found) == (
+        f"nomad-unsupported: servers: expected Nomad {oldest} or later, the oldest that was tried, found s1 with {version}; "
+        "upgrade Nomad"
+    )
+    with pytest.raises(errors.RefusedError, match="nomad-unsupported: servers"):
+        minimum_version.refuse_older(context.connect(), ())
+
+
+def test_oldest_that_was_tried_is_enough_for_volumes_alone(context, scripted):
+    """No driver is in the plan."""
+    scripted.reply("GET", "/v1/agent/members", 200, members(gates.releases().oldest))
+
+    assert minimum_version.refuse_older(context.connect(), ()) == ()
+
+
+def test_look_at_a_plan_without_plugins_asks_nothing(context, scripted):
+    """Not a request: nothing is changed."""
     assert minimum_version.findings_of(context.connect(), ()) == ()
     assert scripted.requests == []

@@ -21,9 +21,12 @@ def test_tail_asks_for_plain_text_from_the_end(agent, client):
     }
 
 
-def test_rejects_a_token_without_read_logs(agent, client):
-    """The refusal names the right that is missing."""
-    agent.answer("GET", "/v1/client/fs/logs/a-1", "Permission denied", status=403)
+@pytest.mark.parametrize("status", [403, 500])
+def test_rejects_a_token_without_read_logs(agent, client, status):
+    """The refusal names the right that is missing, and is one of rights, whatever status a release gives it."""
+    agent.answer("GET", "/v1/client/fs/logs/a-1", "Permission denied", status=status)
 
-    with pytest.raises(errors.NomadApiError, match=r"needs read-logs in namespace default"):
+    with pytest.raises(errors.NomadApiError, match=r"needs read-logs in namespace default") as caught:
         logs.tail(client, "default", "a-1", "plugin")
+
+    assert caught.value.status == 403

@@ -477,19 +477,30 @@ def members(*versions):
     }
 
 
-@pytest.mark.parametrize("step", ["create", "update"])
-def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step):
+OLD_SERVERS = {
+    "1.9.3": "job storage/aws-ebs0-node wants Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
+    "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do",
+    "1.8.3": "nomad-unsupported: servers: expected Nomad 1.8.4 or later, the oldest that was tried, found server-1 with "
+    "1.8.3; upgrade Nomad; nothing was changed",
+}
+
+
+@pytest.mark.parametrize("version", OLD_SERVERS)
+@pytest.mark.parametrize("step", ["create", "update", "preview"])
+def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step, version):
     """Before the job is even parsed: the name of the server, its version, and what is wanted."""
-    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", "1.9.3"))
+    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
     news = NEWS | {"minimumNomad": "1.9.4"}
+    steps = {
+        "create": lambda: JOB.create(context, news),
+        "update": lambda: JOB.update(context, IDENTITY, {}, news),
+        "preview": lambda: JOB.preflight(context, {}, news),
+    }
 
     with pytest.raises(errors.RefusedError) as caught:
-        JOB.create(context, news) if step == "create" else JOB.update(context, IDENTITY, {}, news)
+        steps[step]()
 
-    assert str(caught.value) == (
-        "job storage/aws-ebs0-node wants Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
-        "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do"
-    )
+    assert str(caught.value) == OLD_SERVERS[version]
     assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
 
 

@@ -44,6 +44,7 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
     Return *desired* with the requested places as Nomad holds them, where they are no difference: it refuses others.
 
     Nomad compares the whole request, with its order and the preferred places, and not the places that the volume has.
+    It keeps the context where none is sent; older releases erase it (``nomad-erases-context``), so what it has is sent.
     """
     if actual is None:
         return desired
@@ -52,7 +53,8 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
         required = actual.required_topologies
     if not preferred or places.same(preferred, actual.preferred_topologies):
         preferred = actual.preferred_topologies
-    return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred)
+    context = desired.context or actual.context
+    return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred, context=context)
 
 
 def as_registered(document: VolumeRegistration) -> Volume:

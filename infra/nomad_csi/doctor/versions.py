@@ -24,6 +24,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     features = used(found)
     yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
     yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
+    yield from _unsupported(on_servers, on_clients)
     yield from _of_drivers(found, on_servers, on_clients)
     yield from _newer(on_servers, on_clients)
     failed = [item.name for item in servers or () if item.status == "failed"]
@@ -77,17 +78,27 @@ def _gates(
         yield finding(code, side, found=evidence, severity="warning" if is_guess else None)
 
 
+def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[model.Outcome]:
+    oldest = gates.releases().oldest
+    if old := _older(on_servers, on_clients, oldest):
+        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest Nomad that was tried is {oldest}"
+        yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
+
+
+def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]], least: str) -> list[str]:
+    return [
+        f"{side} {model.named(names)} with {version}"
+        for side, seen in (("servers", on_servers), ("clients", on_clients))
+        for version, names in sorted(seen.items())
+        if gates.is_older(version, least)
+    ]
+
+
 def _of_drivers(
     found: model.ObservedCluster, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
 ) -> Iterator[model.Outcome]:
     for plugin_id, (name, least) in sorted(wanted(found).items()):
-        old = [
-            f"{side} {model.named(names)} with {version}"
-            for side, seen in (("servers", on_servers), ("clients", on_clients))
-            for version, names in sorted(seen.items())
-            if gates.is_older(version, least)
-        ]
-        if old:
+        if old := _older(on_servers, on_clients, least):
             evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
             fix = f"upgrade Nomad to {least} or later"
             yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)

@@ -1,38 +1,44 @@
-"""Whether the servers are as new as the drivers of a plan want them. One question, and none where no driver asks."""
+"""Whether the servers are as new as this package and the drivers of a plan want them. One question at most."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.nomad import gates, servers
 from nomad_csi.plan import model
 
+_ADVICE = "upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+
 
 def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
-    Return an error for each plugin whose driver wants a newer Nomad than a server is.
+    Return an error where a server is older than any Nomad that is supported, or than a driver of *plugins* wants it.
 
-    Where the token may not see the servers, that is a warning: nothing is known to be wrong.
-    Raises `errors.NomadApiError` where Nomad does not answer.
+    Where the token may not see the servers, that is a warning: nothing is known to be wrong. Nothing is asked where no
+    driver wants a version. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    wanted = {item.plugin_id: item for item in plugins if item.minimum_nomad}
-    if not wanted:
-        return ()
+    wanted = [item for item in plugins if item.minimum_nomad]
+    return _found(client, wanted) if wanted else ()
+
+
+def _found(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     try:
         found = servers.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
-        return (_unseen(wanted, str(error)),)
-    return tuple(finding for plugin in wanted.values() if (finding := _finding(plugin, found)) is not None)
+        return (_unseen({item.minimum_nomad for item in wanted}, str(error)),)
+    if unsupported := _older(found, gates.releases().oldest):
+        return (_unsupported(unsupported),)
+    return tuple(finding for plugin in wanted if (finding := _finding(plugin, found)) is not None)
 
 
 def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
-    Raise `errors.RefusedError` where a server is older than a driver wants it; return what could not be seen.
+    Raise `errors.RefusedError` where a server is too old for this package or a driver; return what could not be seen.
 
-    Raises what `findings_of` raises too.
+    Also where no driver wants a version. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    found = findings_of(client, plugins)
+    found = _found(client, [item for item in plugins if item.minimum_nomad])
     bad = findings.errors_of(found)
     if bad:
         raise errors.RefusedError("; ".join(map(str, bad)))
@@ -41,31 +47,45 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
 
 def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tell: Callable[[str], None]) -> None:
     """
-    Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants.
+    Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants, or unsupported.
 
     Where the token may not see the servers, *tell* is told so. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
+    oldest = gates.releases().oldest
     try:
-        old = _older(servers.list_servers(client), minimum_nomad)
+        found = servers.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
-        tell(f"{subject} wants Nomad {minimum_nomad} or later, and the servers' versions cannot be seen: {error}")
+        least = minimum_nomad if gates.is_older(oldest, minimum_nomad) else oldest
+        tell(f"{subject} wants Nomad {least} or later, and the servers' versions cannot be seen: {error}")
         return
-    if old:
+    if unsupported := _older(found, oldest):
+        raise errors.RefusedError(f"{_unsupported(unsupported)}; nothing was changed")
+    if old := _older(found, minimum_nomad):
         raise errors.RefusedError(
             f"{subject} wants Nomad {minimum_nomad} or later on the servers, found {', '.join(old)}; nothing was "
-            "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+            f"changed: {_ADVICE}"
         )
 
 
-def _older(found: Iterable[servers.Server], minimum_nomad: str) -> list[str]:
+def _older(found: Iterable[servers.Server], least: str) -> list[str]:
+    """Return in words which of the servers that *found* has are older than *least*."""
     return [
         f"{item.name} with {item.version}"
         for item in found
-        if item.status != "left" and gates.is_older(item.version, minimum_nomad)
+        if item.status != "left" and gates.is_older(item.version, least)
     ]
+
+
+def _unsupported(old: Iterable[str]) -> findings.Finding:
+    return findings.finding(
+        "nomad-unsupported",
+        "servers",
+        expected=f"Nomad {gates.releases().oldest} or later, the oldest that was tried",
+        found=", ".join(old),
+    )
 
 
 def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> findings.Finding | None:
@@ -77,12 +97,13 @@ def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> fin
         f"plugin {plugin.plugin_id}",
         expected=f"Nomad {plugin.minimum_nomad} or later on the servers, for driver {plugin.driver}",
         found=", ".join(old),
-        advice="upgrade Nomad; `nomad-csi doctor` says what else older versions do",
+        advice=_ADVICE,
     )
 
 
-def _unseen(wanted: Mapping[str, model.PluginPlan], why: str) -> findings.Finding:
-    least = " and ".join(sorted({item.minimum_nomad for item in wanted.values()}))
+def _unseen(wanted: Iterable[str], why: str) -> findings.Finding:
+    oldest = gates.releases().oldest
+    least = " and ".join(sorted({*(item for item in wanted if gates.is_older(oldest, item)), oldest}))
     return findings.finding(
         "nomad-version-unseen",
         "servers",

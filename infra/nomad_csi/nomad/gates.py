@@ -1,14 +1,69 @@
-"""Which versions of Nomad have which faults that storage meets: the codes of the registry with a gate. Pure."""
+"""
+How versions of Nomad differ: the faults that storage meets (codes of the registry with a gate), and ``releases.yaml``.
+
+Pure.
+"""
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
 
 from nomad_csi.findings import registry
 from nomad_csi.findings.registry import Condition, Feature, Gate, Side
 from nomad_csi.plan import versions
+from nomad_csi.spec import yaml_text
 
 ERASES_SECRETS = "nomad-erases-secrets"
 """Code of the fault that is met only where volumes have secrets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Something that older releases of Nomad do otherwise."""
+
+    since: tuple[str, ...]
+    """First version that does as `now` says, of each release line that got the change; the newest line first."""
+
+    before: str
+    now: str
+    felt: str
+    """What a user of nomad-csi feels of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Releases:
+    """The one table of releases, ``releases.yaml``."""
+
+    oldest: str
+    """Older ones are refused."""
+
+    tried: tuple[str, ...]
+    pulumi: str
+    """The oldest Pulumi CLI that was tried."""
+
+    differences: Mapping[str, Difference]
+
+
+@functools.cache
+def releases() -> Releases:
+    """Return the table."""
+    text = resources.files(__package__).joinpath("releases.yaml").read_text(encoding="utf-8")
+    table = yaml_text.load(text)
+    rows = {name: _difference(**row) for name, row in table["differences"].items()}
+    return Releases(oldest=table["oldest"], tried=tuple(table["tried"]), pulumi=table["pulumi"], differences=rows)
+
+
+def _difference(*, code: str = "", since: Iterable[str] = (), **texts: Any) -> Difference:
+    gate = registry.codes()[code].gate if code else None
+    return Difference(since=gate.fixed_in if gate else tuple(since), **texts)
+
+
+def has(name: str, version: str) -> bool | None:
+    """Return whether *version*, a pre-release as its release, has what a difference calls now; ``None``: no version."""
+    found = versions.parse(version)
+    return _is_in(releases().differences[name].since, _release(found)) if found else None
 
 
 @functools.cache
@@ -34,13 +89,13 @@ def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condi
         return
     used = frozenset(features)
     for fault, gate in gates():
-        if side in gate.sides and gate.features <= used and not _is_fixed(gate, _release(found)):
+        if side in gate.sides and gate.features <= used and not _is_in(gate.fixed_in, _release(found)):
             yield fault
 
 
-def _is_fixed(gate: Gate, version: versions.Version) -> bool:
-    """Return whether *version* is without the fault of *gate*."""
-    known = [found for text in gate.fixed_in if (found := versions.parse(text))]
+def _is_in(since: Iterable[str], version: versions.Version) -> bool:
+    """Return whether *version* is as new as the first one of its release line, or of the newest line."""
+    known = [found for text in since if (found := versions.parse(text))]
     if version.compare(known[0]) >= 0:
         return True
     return any(version.segments[:2] == item.segments[:2] and version.compare(item) >= 0 for item in known)

@@ -15,10 +15,10 @@ from typing import Literal
 
 Level = Literal["agent", "node", "plugin"]
 
-UNRELEASED = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
+YOUNG = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
 """
-Capabilities of Nomad 2.0.6-dev that no release knows. A release refuses a policy that names one, so this package
-counts them where a token has them, and asks for none.
+Capabilities that older releases do not know (``job-capabilities`` in ``releases.yaml``). They refuse a policy that
+names one, so this package counts them where a token has them, and asks for none.
 """
 
 
@@ -123,7 +123,7 @@ def _phrase(need: Need, path: str, namespace: str) -> str:
         place = path.removeprefix("/v1/var/")
         granted = f'variables {{ path "{place}" {{ capabilities = ["{need.variable}"] }} }}'
         return f"{granted} in namespace {namespace}"
-    others = ", ".join(name for name in need.any_of[1:] if name not in UNRELEASED)
+    others = ", ".join(name for name in need.any_of[1:] if name not in YOUNG)
     more = f" (or {others})" if others else ""
     capability = f"{need.any_of[0]} in namespace {namespace}{more}{need.note}" if need.any_of else ""
     return ", and ".join(part for part in (capability, _LEVELS[need.level]) if part)

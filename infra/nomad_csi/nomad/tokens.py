@@ -18,11 +18,19 @@ AclToken = records.AclToken
 _ACLS_OFF = "acls-disabled"
 """``AccessorID`` of whoever asks a cluster without ACLs."""
 
+_NO_ACLS = "ACL support disabled"
+"""What an older release answers there (``self-without-acls`` in ``releases.yaml``)."""
+
 
 def own(nomad: request.Nomad) -> AclToken:
     """Return what is known of the connection's own token. Raises `errors.NomadApiError`."""
     path = request.path_of("acl", "token", "self")
-    item = replies.checked(nomad.request("GET", path))
+    try:
+        item = replies.checked(nomad.request("GET", path))
+    except errors.NomadApiError as error:
+        if (error.status, error.message) != (HTTPStatus.BAD_REQUEST, _NO_ACLS):
+            raise
+        return AclToken(name="ACLs disabled token", is_unlimited=True)
     name = replies.text(item, "Name") or "the token"
     if replies.text(item, "AccessorID") == _ACLS_OFF or replies.text(item, "Type") == "management":
         return AclToken(name=name, is_unlimited=True)

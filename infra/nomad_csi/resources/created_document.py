@@ -40,13 +40,18 @@ def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -
 
 
 def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) -> registration.VolumeRegistration:
-    """Return *wanted* with id, name and places as Nomad holds them: it refuses others, and the storage is there."""
+    """
+    Return *wanted* with id, name and places as Nomad holds them: it refuses others, and the storage is there.
+
+    With the plugin's context, too, which older releases erase where it is not sent (``nomad-erases-context``).
+    """
     return dataclasses.replace(
         wanted,
         name=found.name,
         external_id=found.external_id,
         required_topologies=found.required_topologies,
         preferred_topologies=found.preferred_topologies,
+        context=wanted.context or found.context,
     )
 
 

@@ -73,11 +73,12 @@ class PluginJobResource:
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview what `create` refuses: a job of another type, another one that runs the plugin there."""
+        """Check in a preview what `create` refuses: old servers, a job of another type, another one of the plugin."""
         if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
             return
         client = context.connect()
         with asking.Previewed(context, client, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
+            _refuse_older(context, client, news)
             document = _parsed(client, news)
             before = (str(old_outputs.get("namespace", "")), str(old_outputs.get("jobId", "")))
             _refuse_others(context, client, document, news, replaced=before)

@@ -134,8 +134,7 @@ _READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|validate/job|job/[^/]+/p
 
 def answered(call: Call, status: int, text: str) -> Verdict:
     """Return what *status*, which is not a success, and its *text* mean for *call*."""
-    is_denied = status == HTTPStatus.FORBIDDEN and _DENIED in text
-    if is_denied or text.strip() == _DENIED:  # with status 500 where a client is asked for logs
+    if status_of(status, text) == HTTPStatus.FORBIDDEN and _DENIED in text:
         return Verdict(kind="refused", advice=_missing_permission(call))
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return Verdict(kind="refused", advice="redirects are not followed: look at NOMAD_ADDR, and whether it is https")
@@ -144,6 +143,11 @@ def answered(call: Call, status: int, text: str) -> Verdict:
         return _for(call, kind, advice)
     kind, advice = _by_sentence(text)
     return _for(call, kind, advice)
+
+
+def status_of(status: int, text: str) -> int:
+    """Return *status*, or 403 where an older Nomad refuses with 500: ``logs-denied-as-such`` in ``releases.yaml``."""
+    return HTTPStatus.FORBIDDEN if text.strip() == _DENIED else status
 
 
 def unanswered(call: Call) -> Verdict:

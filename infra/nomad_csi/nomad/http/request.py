@@ -178,7 +178,7 @@ class Nomad:
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             verdict = classify.answered(call, answer.status, text)
-            raise _error(call, answer.status, _sentence(text), verdict, secrets)
+            raise _error(call, classify.status_of(answer.status, text), _sentence(text), verdict, secrets)
         try:
             data = json_text.decode(text) if text.strip() and not plain else None
         except ValueError as error:
