@@ -40,7 +40,7 @@ COMMON = (
 )
 
 
-def _made(name: str, of: csi_commands.Command) -> command.Command:
+def _made(name: str, of: csi_commands.RpcCommand) -> command.Command:
     secrets = (csi_secrets.options, inputs.insecure) if of.rpc.takes_secrets else ()
     asks = (confirm.yes,) if of.question else ()
     add = command.together(*of.arguments, *COMMON, *secrets, *asks)
@@ -53,7 +53,7 @@ def _service(name: str) -> command.Group:
     return command.Group(name, commands=made, help=f"{summary[0].upper()}{summary[1:]}.")
 
 
-def _call(of: csi_commands.Command, arguments: command.Arguments) -> int:
+def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
     """Call the RPC, print the answer, and return 0, 2 where no plugin answered, or 100 and the gRPC code of a no."""
     if of.instead:
         raise errors.RefusedError(f"{of.rpc.name} is not called: {of.instead}")
@@ -88,7 +88,9 @@ def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str
     return is_insecure
 
 
-def _answer(arguments: command.Arguments, of: csi_commands.Command, request: Any, *, is_insecure: bool) -> rpc.Document:
+def _answer(
+    arguments: command.Arguments, of: csi_commands.RpcCommand, request: Any, *, is_insecure: bool
+) -> rpc.Document:
     """Return the reply as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
@@ -110,7 +112,7 @@ def _answer(arguments: command.Arguments, of: csi_commands.Command, request: Any
 def _replies(
     connection: channel.CsiConnection,
     arguments: command.Arguments,
-    of: csi_commands.Command,
+    of: csi_commands.RpcCommand,
     request: Any,
     *,
     timeout_s: float,

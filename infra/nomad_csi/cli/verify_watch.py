@@ -24,7 +24,7 @@ PAUSE_MIN_S = 1.0
 """Between two rounds, whatever Nomad tells; as long as the last one took, where that was more."""
 
 
-class _Shown(Protocol):
+class _Display(Protocol):
     """What rounds are shown by."""
 
     def begin(self, every_s: float) -> None:
@@ -90,7 +90,7 @@ def last_answer_s(file: Path) -> float:
     return prometheus.last_answer_s(metrics_file.read(file))
 
 
-def _shown(arguments: command.Arguments) -> _Shown:
+def _shown(arguments: command.Arguments) -> _Display:
     if arguments.json:
         return _JsonLines(sys.stdout)
     if verify_screen.is_fit(sys.stdout, os.environ):

@@ -45,7 +45,7 @@ def _always(_: wire.Document) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class RpcCommand:
     """One command."""
 
     rpc: wire.Rpc
@@ -67,27 +67,27 @@ class Command:
     """Whether an answer is a yes; a no is exit code 1."""
 
 
-IDENTITY: Mapping[str, Command] = {
-    "info": Command(rpc=wire.RPCS["GetPluginInfo"], summary="The plugin's name and version"),
-    "capabilities": Command(
+IDENTITY: Mapping[str, RpcCommand] = {
+    "info": RpcCommand(rpc=wire.RPCS["GetPluginInfo"], summary="The plugin's name and version"),
+    "capabilities": RpcCommand(
         rpc=wire.RPCS["GetPluginCapabilities"], summary="What the plugin can do as a whole, in every role"
     ),
-    "probe": Command(
+    "probe": RpcCommand(
         rpc=wire.RPCS["Probe"],
         summary="Whether the plugin is ready; an absent `ready` means that it is",
         shown=_readiness,
         is_good=lambda reply: bool(reply["ready"]),
     ),
 }
-CONTROLLER: Mapping[str, Command] = {
-    "delete": Command(
+CONTROLLER: Mapping[str, RpcCommand] = {
+    "delete": RpcCommand(
         rpc=wire.RPCS["DeleteVolume"],
         summary="Say how volumes are deleted",
         instead=_DELETE_VOLUME,
         arguments=(csi_options.VOLUME,),
     ),
-    "capabilities": Command(rpc=wire.RPCS["ControllerGetCapabilities"], summary="What the controller can do"),
-    "create": Command(
+    "capabilities": RpcCommand(rpc=wire.RPCS["ControllerGetCapabilities"], summary="What the controller can do"),
+    "create": RpcCommand(
         rpc=wire.RPCS["CreateVolume"],
         summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; asks first",
         arguments=(
@@ -96,34 +96,34 @@ CONTROLLER: Mapping[str, Command] = {
         ),
         question=_CREATE,
     ),
-    "validate": Command(
+    "validate": RpcCommand(
         rpc=wire.RPCS["ValidateVolumeCapabilities"],
         summary="Whether a volume exists and can be used so; exit code 1: it cannot",
         arguments=(csi_options.VOLUME, csi_options.USES, csi_options.CONTEXT, csi_options.PARAMETERS),
         is_good=lambda reply: "confirmed" in reply,
     ),
-    "list": Command(
+    "list": RpcCommand(
         rpc=wire.RPCS["ListVolumes"],
         summary="All volumes that the plugin knows, page after page",
         arguments=csi_options.LIST,
         is_list=True,
     ),
-    "get": Command(
+    "get": RpcCommand(
         rpc=wire.RPCS["ControllerGetVolume"],
         summary="One volume: its nodes and its condition",
         arguments=(csi_options.VOLUME,),
     ),
-    "expand": Command(
+    "expand": RpcCommand(
         rpc=wire.RPCS["ControllerExpandVolume"],
         summary="Make a volume larger; its file system follows on the node where node_expansion_required is true",
         arguments=(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE),
     ),
-    "modify": Command(
+    "modify": RpcCommand(
         rpc=wire.RPCS["ControllerModifyVolume"],
         summary="Change parameters of a volume that may change",
         arguments=(csi_options.VOLUME, csi_options.MUTABLE),
     ),
-    "capacity": Command(
+    "capacity": RpcCommand(
         rpc=wire.RPCS["GetCapacity"],
         summary="How much room there is for new volumes",
         arguments=(
@@ -131,7 +131,7 @@ CONTROLLER: Mapping[str, Command] = {
             csi_options.place("topology", "the place that is meant", "accessible_topology"),
         ),
     ),
-    "publish": Command(
+    "publish": RpcCommand(
         rpc=wire.RPCS["ControllerPublishVolume"],
         summary="Attach a volume to a node, behind Nomad's back; asks first",
         arguments=(
@@ -140,52 +140,52 @@ CONTROLLER: Mapping[str, Command] = {
         ),
         question=_PUBLISH,
     ),
-    "unpublish": Command(
+    "unpublish": RpcCommand(
         rpc=wire.RPCS["ControllerUnpublishVolume"],
         summary="Detach a volume from a node, whatever uses it there; asks first",
         arguments=(csi_options.VOLUME, csi_options.NODE_ID),
         question=_UNPUBLISH,
     ),
 }
-SNAPSHOT: Mapping[str, Command] = {
-    "delete": Command(
+SNAPSHOT: Mapping[str, RpcCommand] = {
+    "delete": RpcCommand(
         rpc=wire.RPCS["DeleteSnapshot"],
         summary="Say how snapshots are deleted",
         instead=_DELETE_SNAPSHOT,
         arguments=(csi_options.SNAPSHOT,),
     ),
-    "create": Command(
+    "create": RpcCommand(
         rpc=wire.RPCS["CreateSnapshot"],
         summary="Make a snapshot of a volume; the same name makes no second one",
         arguments=(csi_options.SOURCE, csi_options.NAME, csi_options.PARAMETERS),
     ),
-    "list": Command(
+    "list": RpcCommand(
         rpc=wire.RPCS["ListSnapshots"],
         summary="All snapshots that the plugin knows, page after page",
         arguments=(*csi_options.LIST, csi_options.SNAPSHOT, csi_options.SOURCE),
         is_list=True,
     ),
-    "get": Command(
+    "get": RpcCommand(
         rpc=wire.RPCS["GetSnapshot"],
         summary="One snapshot",
         arguments=(csi_options.SNAPSHOT,),
     ),
 }
-NODE: Mapping[str, Command] = {
-    "info": Command(rpc=wire.RPCS["NodeGetInfo"], summary="The machine's id, its place and how many volumes fit"),
-    "capabilities": Command(rpc=wire.RPCS["NodeGetCapabilities"], summary="What the node plugin can do"),
-    "stats": Command(
+NODE: Mapping[str, RpcCommand] = {
+    "info": RpcCommand(rpc=wire.RPCS["NodeGetInfo"], summary="The machine's id, its place and how many volumes fit"),
+    "capabilities": RpcCommand(rpc=wire.RPCS["NodeGetCapabilities"], summary="What the node plugin can do"),
+    "stats": RpcCommand(
         rpc=wire.RPCS["NodeGetVolumeStats"],
         summary="How full a mounted volume is",
         arguments=(csi_options.VOLUME, *csi_options.MOUNTED),
     ),
-    "expand": Command(
+    "expand": RpcCommand(
         rpc=wire.RPCS["NodeExpandVolume"],
         summary="Make the file system of a mounted volume as large as the volume",
         arguments=(csi_options.VOLUME, csi_options.REQUIRED, csi_options.LIMIT, csi_options.USE, *csi_options.MOUNTED),
     ),
 }
-SERVICES: Mapping[str, Mapping[str, Command]] = {
+SERVICES: Mapping[str, Mapping[str, RpcCommand]] = {
     "identity": IDENTITY,
     "controller": CONTROLLER,
     "snapshot": SNAPSHOT,
