@@ -16,7 +16,7 @@ from benchmarks import verification_commands
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import variables, volumes
 
-RUNS = int(os.environ.get("MUTATIONS", "3"))
+RUNS = int(os.environ.get("MUTATIONS", "2"))
 CLIENTS = 6
 COMMANDS = {
     "verify": "verify SPEC --json",

@@ -12,8 +12,8 @@ import pytest
 
 from tests.walk import tracks
 
-WALKS = int(os.environ.get("SOAK_WALKS", "50"))
-"""Walks that are taken; ``make soak`` takes more."""
+WALKS = int(os.environ.get("SOAK_WALKS", "30"))
+"""Walks that are taken: the fewest that have every kind of step. ``make soak`` takes more."""
 
 SEED = int(os.environ.get("WALK_SEED", "1"))
 """``make soak`` gives another one each time."""
