@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import threading
+import time
 
 import pytest
 
@@ -108,6 +109,26 @@ def test_colours_of_our_tables_are_for_terminals_only(monkeypatch):
 
     assert told["terminal"] == f"\x1b[31mbad\x1b[0m {SPELLED_OUT}\n"
     assert told["pipe"] == rf"\u001b[31mbad\u001b[0m {SPELLED_OUT}" + "\n"
+
+
+def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):
+    """Nothing stays of it; a file or pipe gets none."""
+    monkeypatch.setattr(guard, "PATIENCE_S", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    said = {}
+    for name, stream in (("terminal", Terminal()), ("pipe", io.StringIO())):
+        monkeypatch.setattr("sys.stderr", stream)
+        with guard.guarded(), guard.waiting("asking Nomad"):
+            until = time.monotonic() + 60
+            while name == "terminal" and "asking" not in stream.getvalue() and time.monotonic() < until:
+                time.sleep(0.01)
+            sys.stderr.write("a warning\n")
+        said[name] = stream.getvalue()
+
+    cleared = "\r\x1b[K"
+    assert said["pipe"] == "a warning\n"
+    assert said["terminal"].startswith(f"{cleared}asking Nomad, 0 s{cleared}a warning\n")
+    assert said["terminal"].endswith(("a warning\n", cleared))
 
 
 def test_streams_are_put_back(monkeypatch):

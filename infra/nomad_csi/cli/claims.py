@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
-from nomad_csi.cli.common import codes, command, confirm, documents, erasing, inputs, output, waits
+from nomad_csi.cli.common import codes, command, confirm, documents, erasing, guard, inputs, output, waits
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_secrets
 
@@ -40,7 +40,7 @@ def run(arguments: command.Arguments) -> int:
     if arguments.repair:
         return _repair(arguments)
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or inputs.EVERYWHERE
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments) as nomad, guard.waiting("asking Nomad and the plugins"):
         erasing.warn(nomad)
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
     if arguments.json:

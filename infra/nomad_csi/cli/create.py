@@ -3,7 +3,7 @@
 import json
 import sys
 
-from nomad_csi.cli.common import chosen, command, documents, erasing, inputs, owners, waits
+from nomad_csi.cli.common import chosen, command, documents, erasing, guard, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
@@ -45,7 +45,10 @@ def run(arguments: command.Arguments) -> int:
     created = [item for item in plan.volumes if item.made_by_plugin]
     wanted = chosen.volumes(created, arguments.volumes) if arguments.volumes else tuple(created)
     own = {item.key: given[item.key] for item in wanted if item.key in given}
-    with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad:
+    with (
+        inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad,
+        guard.waiting("waiting for Nomad"),
+    ):
         filled = batch_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
         for unseen in minimum_version.refuse_older(nomad, plan.plugins):
             print(unseen, file=sys.stderr)

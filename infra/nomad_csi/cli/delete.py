@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
+from nomad_csi.cli.common import command, confirm, documents, guard, inputs, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
 from nomad_csi.pulumi_state import deletion_state
@@ -70,7 +70,7 @@ def run(arguments: command.Arguments) -> int:
         )
         for namespace, volume_id in dict.fromkeys(arguments.volumes)
     ]
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
         outcomes = deletion.delete(nomad, orders, manner)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes]}

@@ -4,7 +4,7 @@ import json
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, confirm, inputs, owners, waits
+from nomad_csi.cli.common import command, confirm, guard, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.registration import deregistration, deregistration_outcome
 
@@ -35,7 +35,7 @@ def run(arguments: command.Arguments) -> int:
         aws_region=arguments.aws_region,
         claimant=owners.claimant(arguments),
     )
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
         outcomes = deregistration.deregister(
             nomad, arguments.volumes, manner, tell=lambda line: print(line, file=sys.stderr)
         )

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from nomad_csi.cli.common import codes, command, confirm, inputs, output, strict
+from nomad_csi.cli.common import codes, command, confirm, guard, inputs, output, strict
 from nomad_csi.doctor import examination, report
 from nomad_csi.plan import iam
 
@@ -46,7 +46,10 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
-    with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+    with (
+        inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
+        guard.waiting("asking Nomad and AWS"),
+    ):
         return examination.examine(
             nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws
         )

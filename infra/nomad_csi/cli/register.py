@@ -4,7 +4,7 @@ import json
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, documents, erasing, inputs, owners, waits
+from nomad_csi.cli.common import command, documents, erasing, guard, inputs, owners, waits
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
@@ -30,7 +30,10 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 def run(arguments: command.Arguments) -> int:
     """Register, and print what became of each volume."""
     given = documents.secrets(arguments.secrets)
-    with inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad:
+    with (
+        inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad,
+        guard.waiting("waiting for Nomad"),
+    ):
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         made = set(wanted.made_by_plugin)
         own = {key: values for key, values in given.items() if key not in made}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, inputs, strict, usage
+from nomad_csi.cli.common import command, erasing, guard, inputs, strict, usage
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
@@ -50,7 +50,10 @@ def run(arguments: command.Arguments) -> int:
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     nomad: Any
-    with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+    with (
+        inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
+        guard.waiting("asking Nomad and the plugins"),
+    ):
         erasing.warn(nomad)
         found = cluster_report.look(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])

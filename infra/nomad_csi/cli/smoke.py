@@ -5,7 +5,7 @@ import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, waits
+from nomad_csi.cli.common import command, guard, inputs, waits
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_outcome
@@ -28,7 +28,7 @@ WIDTH = 120
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Try the volume, and print what was proven."""
-    with inputs.connect(arguments) as nomad:
+    with inputs.connect(arguments) as nomad, guard.waiting("trying the volume"):
         outcome = smoke.try_out(
             nomad,
             arguments.volume,

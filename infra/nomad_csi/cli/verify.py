@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli import verify_job, verify_on_nodes, verify_watch
-from nomad_csi.cli.common import codes, command, erasing, inputs, output, strict, usage, waits
+from nomad_csi.cli.common import codes, command, erasing, guard, inputs, output, strict, usage, waits
 from nomad_csi.health import gather
 from nomad_csi.verification import metrics_file, rounds, verification
 
@@ -71,7 +71,8 @@ def run(arguments: command.Arguments) -> int:
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
     earlier_s = verify_watch.last_answer_s(file) if file else 0.0
-    done = rounds.Rounds(verifier, last_answer_s=earlier_s).run(watch_s=arguments.stable_s)
+    with guard.waiting("asking Nomad and the plugins"):
+        done = rounds.Rounds(verifier, last_answer_s=earlier_s).run(watch_s=arguments.stable_s)
     if file == verify_watch.STDOUT:
         print(done.metrics, end="")
     elif file:

@@ -9,7 +9,7 @@ Source: https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (DECSET 7, 25, 1
 import collections
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TextIO
 
 from nomad_csi.nomad import changes
@@ -27,11 +27,6 @@ _CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _HOME = "\x1b[H"
 _REST_OF_LINE = "\x1b[K"
 _REST_OF_SCREEN = "\x1b[J"
-
-
-def is_fit(out: TextIO, environment: Mapping[str, str]) -> bool:
-    """Return whether *out* is a terminal that can be drawn on."""
-    return out.isatty() and environment.get("TERM", "dumb") not in {"", "dumb"}
 
 
 class Screen:

@@ -1,7 +1,6 @@
 """``nomad-csi verify --watch``: round after round until somebody ends it."""
 
 import json
-import os
 import signal
 import sys
 import time
@@ -93,7 +92,7 @@ def last_answer_s(file: Path) -> float:
 def _shown(arguments: command.Arguments) -> _Display:
     if arguments.json:
         return _JsonLines(sys.stdout)
-    if verify_screen.is_fit(sys.stdout, os.environ):
+    if guard.is_drawable(sys.stdout):
         return verify_screen.Screen(guard.terminal(sys.stdout), title=str(arguments.spec), colour=output.has_colours())
     return _Lines(sys.stdout)
 

@@ -1,11 +1,78 @@
 """What a command prints, fit for a terminal: nothing that came from a plugin, a server or a file controls it."""
 
 import contextlib
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO, cast
+from typing import Any, ClassVar, TextIO, cast
 
 from nomad_csi.text import visible
+
+PATIENCE_S = 2.0
+"""What takes longer is said to be waited for."""
+
+_CLEARED = "\r\x1b[K"
+
+
+class _WaitingLine:
+    """A line on a terminal that says for how long something is waited for, until anything else is printed."""
+
+    shown: ClassVar["_WaitingLine | None"] = None
+
+    def __init__(self, out: TextIO, what: str) -> None:
+        self._out = out
+        self._what = what
+        self._is_shown = False
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        pause_s = PATIENCE_S
+        while not self._ended.wait(pause_s):
+            pause_s = 1.0
+            with self._lock:
+                self._out.write(f"{_CLEARED}{self._what}, {time.monotonic() - began:.0f} s")
+                self._out.flush()
+                self._is_shown = True
+
+    def clear(self) -> None:
+        """Take it away; it comes again a second later."""
+        with self._lock:
+            if self._is_shown:
+                self._out.write(_CLEARED)
+                self._out.flush()
+                self._is_shown = False
+
+    def end(self) -> None:
+        """Take it away for good."""
+        self._ended.set()
+        self._thread.join()
+        self.clear()
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say after `PATIENCE_S` that *what* is waited for, where standard error is a terminal; nothing stays of it."""
+    out = terminal(sys.stderr) if sys.stderr else None
+    if out is None or not is_drawable(out):
+        yield
+        return
+    line = _WaitingLine.shown = _WaitingLine(out, what)
+    try:
+        yield
+    finally:
+        _WaitingLine.shown = None
+        line.end()
+
+
+def is_drawable(stream: TextIO) -> bool:
+    """Return whether *stream* is a terminal that can be drawn on."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in {"", "dumb"}
 
 
 class Guard:
@@ -17,6 +84,8 @@ class Guard:
 
     def write(self, text: str) -> int:
         """Write *text*, fit to be shown."""
+        if _WaitingLine.shown:
+            _WaitingLine.shown.clear()
         self.stream.write(visible.visible(text, keep_colours=self._keeps_colours))
         return len(text)
 

@@ -12,6 +12,8 @@ import select
 import sys
 from collections.abc import Iterable, Iterator
 
+from nomad_csi.cli.common import guard
+
 EXIT_CLOSED = 141
 """128 and the number of SIGPIPE, as shells have it for a command whose reader is gone."""
 
@@ -48,7 +50,7 @@ def prepared() -> Iterator[None]:
 
 def has_colours() -> bool:
     """Return whether standard output is a terminal that shows colours, and nobody asked for none (no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return guard.is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def _flush() -> None:
