@@ -11,7 +11,6 @@ _ELECTION = "said for moments during an election; tests/real/test_leader_loss.py
 _CLIENTS = "wants a client that is gone while its plugin is still counted as healthy"
 
 SENTENCES = {
-    "ACL token": "older servers say so; of today's ones a test holds that they say Permission denied",
     "connection refused": _DYING,
     "connection reset by peer": _DYING,
     "broken pipe": _DYING,
