@@ -1,7 +1,9 @@
 """``nomad-csi verify``: a failed verification is an answer, a broken call is none."""
 
+import io
 import json
 import re
+import sys
 
 import click
 import pytest
@@ -10,6 +12,7 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.cli import verify_watch
 from nomad_csi.cli.common import command
+from nomad_csi.text import visible
 
 CANARY = "canary-7c1f"
 SPEC = {
@@ -44,6 +47,27 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     assert [volume["verdict"] for volume in report["volumes"]] == ["missing"]
     assert "volume-missing" in {finding["code"] for finding in report["findings"]}
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in table
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "no_color", "is_coloured"), [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)]
+)
+def test_verdicts_have_colours_on_a_terminal_alone(stream, no_color, is_coloured, spec, empty_agent, monkeypatch):
+    """And none where NO_COLOR is set."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr("sys.stdout", stream())
+
+    assert cli.main(["verify", spec, "--address", empty_agent()]) == 1
+
+    assert (visible.RED in sys.stdout.getvalue()) == is_coloured
 
 
 def test_verify_asks_with_the_token_of_the_environment(spec, empty_agent, monkeypatch, capsys):
