@@ -200,3 +200,219 @@ def test_a_state_is_told_from_other_files():
     assert terraform.is_state(state())
     assert not terraform.is_state('{"Volumes": []}')
     assert not terraform.is_state('job "terraform_version" {}')
+
+
+EBS_ID, FS_ID, POINT_ID = MYSQL["external_id"], "fs-0123456789abcdef0", "fsap-0123456789abcdef0"
+KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+ROLE = "nomad-client"
+DISK = {
+    "id": EBS_ID,
+    "arn": f"arn:aws:ec2:us-east-1:123456789012:volume/{EBS_ID}",
+    "availability_zone": "us-east-1b",
+    "size": 40,
+    "type": "gp3",
+    "iops": 3000,
+    "throughput": 250,
+    "encrypted": True,
+    "kms_key_id": KEY,
+    "tags": {"Name": "mysql"},
+    "tags_all": {"Name": "mysql", "team": "shop"},
+}
+POLICY_TEXT = json.dumps({"Statement": {"Effect": "Allow", "Action": ["ec2:AttachVolume"], "Resource": "*"}})
+POLICY_ARN = "arn:aws:iam::123456789012:policy/ebs"
+POLICY = {"id": POLICY_ARN, "arn": POLICY_ARN, "policy": POLICY_TEXT}
+ATTACHMENT = {"id": f"{ROLE}-1", "role": ROLE, "policy_arn": POLICY_ARN}
+SHARED = {
+    "volume_id": "shared",
+    "namespace": "default",
+    "name": "shared",
+    "plugin_id": "aws-efs0",
+    "external_id": f"{FS_ID}::{POINT_ID}",
+    "capability": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}],
+}
+FILE_SYSTEM = {
+    "id": FS_ID,
+    "arn": f"arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/{FS_ID}",
+    "encrypted": True,
+    "kms_key_id": KEY,
+    "performance_mode": "generalPurpose",
+    "throughput_mode": "elastic",
+    "tags": {},
+}
+TARGET = {
+    "id": "fsmt-1",
+    "file_system_id": FS_ID,
+    "availability_zone_name": "eu-west-1a",
+    "subnet_id": "subnet-0123456789abcdef0",
+    "security_groups": ["sg-1"],
+}
+GROUP = {
+    "id": "sg-1",
+    "ingress": [
+        {"protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_blocks": ["0.0.0.0/0"], "security_groups": []},
+        {"protocol": "tcp", "from_port": 2049, "to_port": 2049, "cidr_blocks": ["10.0.0.0/16"], "security_groups": []},
+    ],
+}
+POINT = {
+    "id": POINT_ID,
+    "file_system_id": FS_ID,
+    "posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": []}],
+    "root_directory": [
+        {"path": "/data", "creation_info": [{"owner_uid": 1000, "owner_gid": 1001, "permissions": "0750"}]}
+    ],
+}
+ON_EBS = (
+    managed("nomad_csi_volume_registration", "mysql", MYSQL),
+    managed("aws_ebs_volume", "mysql", DISK),
+    managed("aws_iam_policy", "ebs", POLICY),
+    managed("aws_iam_role_policy_attachment", "ebs", ATTACHMENT),
+)
+
+
+def on_efs(**changes):
+    """Return the resources of an EFS volume; one that is changed to ``None`` is not there."""
+    whole = {
+        "aws_efs_file_system": FILE_SYSTEM,
+        "aws_efs_mount_target": TARGET,
+        "aws_efs_access_point": POINT,
+        "aws_security_group": GROUP,
+        "nomad_csi_volume_registration": SHARED,
+    } | changes
+    return [managed(kind, "shared", given) for kind, given in whole.items() if given]
+
+
+def shown(*resources):
+    """Return what ``terraform show -json`` writes of the resources, the last one in a module."""
+    found = [
+        {"address": f"{item['type']}.{item['name']}", "mode": "managed", "type": item["type"]}
+        | {"values": item["instances"][0]["attributes"]}
+        for item in resources
+    ]
+    child = {"address": "module.deep", "resources": found[-1:]}
+    root = {"resources": found[:-1], "child_modules": [{"address": "module.a", "child_modules": [child]}]}
+    return json.dumps({"format_version": "1.0", "terraform_version": "1.11.4", "values": {"root_module": root}})
+
+
+def with_aws(text, *, takes_over=True):
+    """Return the adoption of a state with what it holds of AWS, and the texts of its remarks."""
+    remarks = model.Remarks()
+    files, aws = terraform.read(text, "state.json", remarks), terraform.read_aws(text, "state.json")
+    adoption = adopt.adopt(files, remarks=remarks, storage_found=aws, takes_over=takes_over)
+    return adoption, [str(remark) for remark in adoption.remarks]
+
+
+@pytest.mark.parametrize("text", [state(*ON_EBS), shown(*ON_EBS)], ids=["state pull", "show -json"])
+def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
+    """Size, speed that is not the baseline, key, tags and role; defaults are not written."""
+    adoption, said = with_aws(text)
+
+    [plugin], [volume] = adoption.document["plugins"], adoption.document["volumes"]
+    assert plugin == {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": ROLE}}
+    assert "existing" not in volume
+    assert volume["ebs"] == {
+        "availability_zone": "us-east-1b",
+        "size_gib": 40,
+        "throughput_mib_per_s": 250,
+        "kms_key_arn": KEY,
+        "tags": {"Name": "mysql"},
+    }
+    assert adoption.is_complete
+    assert (
+        "aws_ebs_volume.mysql: note: it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the "
+        "first `pulumi up`, which would make a new, empty one; then let Terraform forget it: terraform state rm "
+        "'aws_ebs_volume.mysql'"
+    ) in said
+
+
+def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
+    """Its zone and region fill what Nomad was not told; the role is named."""
+    without_zone = MYSQL | {"topology_request": []}
+    text = state(managed("nomad_csi_volume_registration", "mysql", without_zone), *ON_EBS[1:])
+
+    adoption, said = with_aws(text, takes_over=False)
+
+    assert adoption.document["plugins"] == [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]
+    [volume] = adoption.document["volumes"]
+    assert volume["existing"] == {"external_id": EBS_ID, "availability_zone": "us-east-1b"}
+    assert adoption.is_complete
+    assert [line for line in said if ROLE in line] == [
+        f"the Terraform state: note: plugin aws-ebs0: a policy of role {ROLE} is in the state; it stays there; "
+        f"iam.role_name: {ROLE} has one made that fits"
+    ]
+
+
+def test_efs_file_system_of_the_state_is_declared_with_its_parts():
+    """Mount targets, access point, and who the security group lets in; the region is that of its ARN."""
+    adoption, said = with_aws(state(*on_efs()))
+
+    [volume] = adoption.document["volumes"]
+    assert volume["efs"] == {
+        "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+        "clients": {"cidr_blocks": ["10.0.0.0/16"]},
+        "access_point": {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"},
+        "throughput_mode": "elastic",
+        "kms_key_arn": KEY,
+    }
+    assert adoption.document["plugins"][0]["aws_region"] == "eu-west-1"
+    assert adoption.is_complete
+    assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
+        "'aws_efs_file_system.shared'",
+        "'aws_efs_mount_target.shared'",
+        "'aws_efs_access_point.shared'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"aws_efs_mount_target": None}, "the state has no mount target of it"),
+        ({"aws_efs_access_point": None}, f"the state has no access point {POINT_ID}"),
+        ({"aws_efs_access_point": POINT | {"posix_user": []}}, "aws_efs_access_point.shared has not one user"),
+        ({"aws_efs_file_system": FILE_SYSTEM | {"throughput_mode": "provisioned"}}, "throughput_mode provisioned"),
+        ({"aws_efs_file_system": FILE_SYSTEM | {"lifecycle_policy": [{}]}}, "lifecycle_policy has no place in a spec"),
+        ({"nomad_csi_volume_registration": SHARED | {"external_id": f"{FS_ID}:/a"}}, "the volume is a folder of it"),
+    ],
+)
+def test_file_system_that_a_spec_cannot_say_stays_under_existing(changes, reason):
+    """With the reason."""
+    adoption, said = with_aws(state(*on_efs(**changes)))
+
+    [volume] = adoption.document["volumes"]
+    assert set(volume["existing"]) == {"external_id"}
+    assert any(f"aws_efs_file_system.shared stays under existing: {reason}" in line for line in said)
+
+
+def test_file_system_of_two_volumes_stays_under_existing():
+    """Neither of them is the one that owns it."""
+    other = managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": f"{FS_ID}:/b"})
+
+    adoption, said = with_aws(state(*on_efs(), other))
+
+    assert [sorted(volume["existing"]) for volume in adoption.document["volumes"]] == [["external_id"]] * 2
+    assert sum("stays under existing: several volumes use it" in line for line in said) == 1
+
+
+def test_clients_that_the_state_does_not_say_are_missing():
+    """The rules may be resources of their own, or another team's."""
+    adoption, said = with_aws(state(*on_efs(aws_security_group=None)))
+
+    assert not adoption.is_complete
+    assert any("missing: efs.clients of volume shared" in line for line in said)
+
+
+def test_plan_of_terraform_is_no_state():
+    """It says what shall be, not what is."""
+    plan = json.dumps({"format_version": "1.2", "terraform_version": "1.11.4", "planned_values": {}, "values": {}})
+
+    with pytest.raises(errors.SpecError, match="a Terraform state of version 4"):
+        terraform.read_aws(plan, "plan.json")
+
+
+def test_storage_that_no_volume_uses_stays_with_terraform():
+    """It is named."""
+    _, said = with_aws(state(ON_EBS[0], managed("aws_ebs_volume", "spare", DISK | {"id": "vol-0aaaaaaaaaaaaaaaa"})))
+
+    assert (
+        "the Terraform state: note: storage that no volume uses, which stays with Terraform: vol-0aaaaaaaaaaaaaaaa"
+        in said
+    )

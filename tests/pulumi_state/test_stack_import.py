@@ -3,6 +3,7 @@
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.migration import aws_storage
 from nomad_csi.pulumi_state import stack_import, stack_objects
 from nomad_csi.resources.frame import resource
 
@@ -116,7 +117,8 @@ def test_a_registration_whose_storage_is_not_imported_is_left_out(component):
 
     [line] = found.lines
     assert (line.id, found.imported, found.document["resources"]) == ("", (), [])
-    assert line.reason == "its storage is not imported with it; declare it as existing, with its external id"
+    assert line.reason.startswith("its storage is not imported with it; declare it as existing, with its external id")
+    assert ("mount targets" in line.reason) == (component == EFS)
 
 
 @pytest.fixture
@@ -170,3 +172,59 @@ def test_what_has_no_name_yet_is_not_asked_for(client, scripted, inputs):
     found = stack_objects.look(client, VOLUME, inputs)
 
     assert (found.id, scripted.requests) == ("", [])
+
+
+FS_ID, POINT_ID = "fs-0123456789abcdef0", "fsap-0123456789abcdef0"
+
+
+def efs_draft():
+    """Return the draft of an EFS volume with two mount targets and a security group, and of a plugin with a policy."""
+    children = [
+        entry(stack_import.FILE_SYSTEM, "vFileSystem", "v", logicalName="v"),
+        *(
+            entry(stack_import.MOUNT_TARGET, f"v-us-east-1{zone}", "v")  # its name is the logical one
+            for zone in "ab"
+        ),
+        entry(stack_import.ACCESS_POINT, "vAccessPoint", "v", logicalName="v"),
+        entry("aws:ec2/securityGroup:SecurityGroup", "vGroup", "v", logicalName="v"),
+        entry(stack_import.IAM[0], "efsPolicy", logicalName="efs"),
+    ]
+    return ebs_draft(EFS, *children)
+
+
+def efs_look(_, inputs):
+    """Answer as a Nomad that has the volume, with an access point."""
+    return stack_import.ImportableObject(id=f"prod/{inputs['volumeId']}", external_id=f"{FS_ID}::{POINT_ID}")
+
+
+def target(zone):
+    """Return a mount target as Terraform holds it."""
+    values = {"id": f"fsmt-{zone}", "file_system_id": FS_ID, "availability_zone_name": f"us-east-1{zone}"}
+    return f"aws_efs_mount_target.{zone}", aws_storage.TARGET, values
+
+
+def test_an_efs_file_system_comes_with_its_parts_where_terraform_knows_them():
+    """Nomad has file system and access point, the state the mount targets; the security group is made anew."""
+    policy = ("aws_iam_policy.p", aws_storage.POLICY, {"id": "arn:p"})
+    storage = aws_storage.collect([target("a"), target("b"), policy])
+
+    found = stack_import.fill(efs_draft(), ebs_steps(EFS), efs_look, storage)
+
+    assert {each["name"]: each["id"] for each in found.document["resources"] if each.get("id")} == {
+        "vFileSystem": FS_ID,
+        "v-us-east-1a": "fsmt-a",
+        "v-us-east-1b": "fsmt-b",
+        "vAccessPoint": POINT_ID,
+        "vReg": "prod/mysql-1",
+    }
+    assert [(line.name, line.reason) for line in found.lines if not line.id] == [
+        ("efs", "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards")
+    ]
+
+
+def test_an_efs_file_system_with_an_unknown_part_is_left_out_whole():
+    """A mount target that is made anew would be refused: the zone has one."""
+    found = stack_import.fill(efs_draft(), ebs_steps(EFS), efs_look, aws_storage.collect([target("a")]))
+
+    assert found.imported == ()
+    assert [line.name for line in found.lines] == ["v"]

@@ -18,7 +18,7 @@ from nomad_csi.cli.common import command, inputs
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
-from nomad_csi.migration import adopt, model, terraform
+from nomad_csi.migration import adopt, aws_storage, model, terraform
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
@@ -37,6 +37,11 @@ live = functools.partial(command.option, section="from a cluster")
     "files [FILE...]",
     "a job file or a volume file, HCL or JSON, or a Terraform state; a folder stands for all *.hcl below it",
 )
+@command.option(
+    "--with-storage",
+    "declare EBS volumes and EFS file systems of a Terraform state under ebs and efs, for a stack that takes them over "
+    "(--for-pulumi); without it they stay in Terraform, under existing",
+)
 @inputs.aws_region("for plugins of AWS whose jobs name none")
 @command.as_json(": spec, remarks and findings as one document")
 @live("--cluster", "read the volumes and plugin jobs that Nomad holds")
@@ -46,9 +51,11 @@ live = functools.partial(command.option, section="from a cluster")
 def run(arguments: command.Arguments) -> int:
     """Print the spec and what is to be said about it; or write a file for ``pulumi import``."""
     if arguments.for_pulumi:
-        if arguments.files or arguments.cluster:
-            raise click.UsageError("--for-pulumi takes what the program of the stack declares: no FILE, no --cluster")
-        return import_stack.run(arguments)
+        if arguments.cluster or any(not _is_state(path) for path in arguments.files):
+            raise click.UsageError(
+                "--for-pulumi takes what the program of the stack declares: no --cluster, no FILE but Terraform states"
+            )
+        return import_stack.run(arguments, _aws(arguments.files))
     if not arguments.files and not arguments.cluster:
         raise click.UsageError("expected FILE or --cluster, got none")
     remarks = model.Remarks()
@@ -62,7 +69,14 @@ def run(arguments: command.Arguments) -> int:
         live = _live(arguments, remarks, read)
         read += live.files
         providers = live.providers
-    adoption = adopt.adopt(read, aws_region=arguments.aws_region, remarks=remarks, providers=providers)
+    adoption = adopt.adopt(
+        read,
+        aws_region=arguments.aws_region,
+        remarks=remarks,
+        providers=providers,
+        storage_found=_aws(arguments.files),
+        takes_over=arguments.with_storage,
+    )
     verdicts = judge.judge(read)
     if arguments.json:
         shown = [dataclasses.asdict(remark) for remark in adoption.remarks]
@@ -116,13 +130,20 @@ def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.Fi
     read: list[parsed.File] = []
     broken: list[str] = []
     for path in paths:
-        if _is_state(path):
+        if path.name.endswith(terraform.SOURCE_SUFFIXES):
+            broken.append(f"{path} {terraform.NOT_A_STATE}")
+        elif _is_state(path):
             read += terraform.read(inputs.text(path), str(path), remarks)
         else:
             found, wrong = lint.load([path])
             read += found
             broken += wrong
     return read, broken
+
+
+def _aws(paths: Sequence[Path]) -> aws_storage.AwsStorage:
+    """Return what the Terraform states among the files hold of AWS."""
+    return aws_storage.united(terraform.read_aws(inputs.text(path), str(path)) for path in paths if _is_state(path))
 
 
 def _is_state(path: Path) -> bool:

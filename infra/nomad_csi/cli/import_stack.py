@@ -8,6 +8,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs
+from nomad_csi.migration import aws_storage
 from nomad_csi.text import table
 
 WIDTH = 120
@@ -36,14 +37,14 @@ options = command.together(
 )
 
 
-def run(arguments: command.Arguments) -> int:
-    """Preview, look, write."""
+def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
+    """Preview, look, write; *storage* is what Terraform holds of AWS."""
     from nomad_csi.pulumi_state import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
     with inputs.connect(arguments) as nomad:
-        found = stack_import.fill(draft, steps, functools.partial(stack_objects.look, nomad))
+        found = stack_import.fill(draft, steps, functools.partial(stack_objects.look, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), json.dumps(found.document, indent=2, ensure_ascii=False) + "\n")
     if arguments.json:

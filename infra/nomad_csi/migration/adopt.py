@@ -9,7 +9,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import differences, left_over, model, plugins, volumes
+from nomad_csi.migration import aws_storage, differences, left_over, model, plugins, volumes
 from nomad_csi.plan import shared_storage, storage
 
 
@@ -19,13 +19,17 @@ def adopt(
     aws_region: str = "",
     remarks: model.Remarks | None = None,
     providers: Mapping[str, str] | None = None,
+    storage_found: aws_storage.AwsStorage | None = None,
+    takes_over: bool = False,
 ) -> model.Adoption:
     """
     Return the spec that *files* stand for; *aws_region* goes into plugins of AWS whose jobs name none.
 
     *remarks* are those that came up when the files were read; *providers* are the names by which plugins call their
-    drivers, by the plugin's id, where a cluster told them. Raises `errors.SpecError` for a volume that Nomad itself
-    would refuse to read.
+    drivers, by the plugin's id, where a cluster told them. *storage_found* is what a Terraform state holds of AWS;
+    where *takes_over*, the volumes' storage is declared with it.
+
+    Raises `errors.SpecError` for a volume that Nomad itself would refuse to read.
     """
     remarks = remarks or model.Remarks()
     parts = _parts(files, remarks)
@@ -36,9 +40,12 @@ def adopt(
         documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
         known[plugin_id] = next((driver for part in each if (driver := plugins.driver_of(part))), None)
     adopted = [_volume(file.name, content, known, remarks) for file, content in found]
+    aws = storage_found or aws_storage.AwsStorage()
+    regions = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
-    _fill_region(documents, adopted, aws_region, remarks)
+    _fill_region(documents, adopted, aws_region, regions, remarks)
+    aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
     _fill_provider(documents, providers or {}, remarks)
     document = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
     differences.report(document, parts, remarks)
@@ -133,9 +140,17 @@ def _plugins_of(
 
 
 def _fill_region(
-    documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str, Any]], aws_region: str, remarks: model.Remarks
+    documents: Sequence[dict[str, Any]],
+    adopted: Sequence[dict[str, Any]],
+    aws_region: str,
+    known: Mapping[str, set[str]],
+    remarks: model.Remarks,
 ) -> None:
-    """Put the region into plugins that need one and name none: as it is given, else that of their volumes' zones."""
+    """
+    Put the region into plugins that need one and name none.
+
+    It is the one that is given, else that of their storage (*known*, by the plugin's id) or of their volumes' zones.
+    """
     for document in documents:
         missing = f"aws_region of {document['id']}:"
         if not any(remark.kind == "missing" and remark.text.startswith(missing) for remark in remarks.found):
@@ -146,7 +161,7 @@ def _fill_region(
             if volume.get("plugin_id") == document["id"]
             for source in (volume.get("existing", {}), volume.get("create", {}))
         }
-        regions = zones - {""}
+        regions = (zones | known.get(document["id"], set())) - {""}
         region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
         if region:
             document["aws_region"] = region

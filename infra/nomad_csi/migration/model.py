@@ -20,6 +20,10 @@ CLUSTER = "the cluster"
 """Where remarks stand that belong to no job or volume alone."""
 
 
+TERRAFORM = "the Terraform state"
+"""Where remarks stand that belong to no resource of it alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Remark:
     """One thing to know about the import. Never the value of a secret."""

@@ -1,11 +1,13 @@
 """
-The volumes and jobs in a state of Terraform's, in the shape of files.
+The volumes and jobs in a state of Terraform's, in the shape of files, and storage of AWS beside them.
 
-Only what Terraform's provider for Nomad keeps. What it does to an object on ``terraform destroy`` is told with each.
+A state is read as ``terraform state pull`` writes it, and as ``terraform show -json`` does. What Terraform does to an
+object on ``terraform destroy`` is told with each object of Nomad's.
 
 Source: hashicorp/terraform-provider-nomad, ``nomad/resource_csi_volume.go`` (``resourceCSIVolumeDelete`` calls Nomad's
 volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, true)``: by force),
-``nomad/resource_job.go``, 2026-07; hashicorp/terraform, ``internal/states/statefile/version4.go``.
+``nomad/resource_job.go``, 2026-07; hashicorp/terraform, ``internal/states/statefile/version4.go``, and
+``internal/command/jsonstate/state.go``, 2026-04.
 """
 
 import json
@@ -16,10 +18,19 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import values
-from nomad_csi.migration import model, objects
+from nomad_csi.migration import aws_storage, model, objects
 
 VERSION = 4
 """Of the state's form: that of Terraform since 0.12, and of OpenTofu."""
+
+SHOWN = "1."
+"""How the version begins of what ``terraform show -json`` writes of a state."""
+
+SOURCE_SUFFIXES = (".tf", ".tf.json")
+NOT_A_STATE = (
+    "is Terraform source, which is not computed here: run `terraform show -json > state.json` beside it, and give "
+    "state.json"
+)
 
 HEAD_BYTES = 512
 """In which the version that wrote a state is named."""
@@ -70,6 +81,8 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     found: list[parsed.File] = []
     others = 0
     for instance in _instances(_document(text, name)):
+        if instance.type not in _ON_DESTROY:
+            continue
         if instance.type == JOB:
             file = _job(instance, remarks)
             others += file is None
@@ -83,22 +96,49 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     return tuple(found)
 
 
+def read_aws(text: str, name: str) -> aws_storage.AwsStorage:
+    """Return what the state *text* holds of AWS. Raises what `read` raises."""
+    found = _instances(_document(text, name))
+    return aws_storage.collect((item.address, item.type, item.attributes) for item in found)
+
+
 def _document(text: str, name: str) -> Mapping[str, Any]:
     try:
         document = json.loads(text)
     except ValueError:
         document = None
-    if not isinstance(document, Mapping) or document.get("version") != VERSION:
+    if not isinstance(document, Mapping) or not (document.get("version") == VERSION or _is_shown(document)):
         got = f"version {document.get('version')}" if isinstance(document, Mapping) else "something else"
-        fix = "write one with `terraform state pull`"
+        fix = "write one with `terraform state pull` or `terraform show -json`"
         problem = errors.Problem(path="", got=got, allowed=f"a Terraform state of version {VERSION}", fix=fix)
         raise errors.SpecError((problem,), name)
     return document
 
 
+def _is_shown(document: Mapping[str, Any]) -> bool:
+    """Return whether it is what ``terraform show -json`` writes of a state, and not of a plan."""
+    version = str(document.get("format_version") or "")
+    return version.startswith(SHOWN) and "planned_values" not in document
+
+
 def _instances(document: Mapping[str, Any]) -> Iterator[_Instance]:
+    if _is_shown(document):
+        return _shown((document.get("values") or {}).get("root_module") or {})
+    return _stored(document)
+
+
+def _shown(module: Mapping[str, Any]) -> Iterator[_Instance]:
+    for resource in module.get("resources") or ():
+        if resource.get("mode") == "managed" and not resource.get("deposed_key"):
+            values_ = resource.get("values") or {}
+            yield _Instance(address=str(resource.get("address")), type=str(resource.get("type")), attributes=values_)
+    for child in module.get("child_modules") or ():
+        yield from _shown(child)
+
+
+def _stored(document: Mapping[str, Any]) -> Iterator[_Instance]:
     for resource in document.get("resources") or ():
-        if resource.get("mode") != "managed" or resource.get("type") not in _ON_DESTROY:
+        if resource.get("mode") != "managed":
             continue
         module = f"{resource['module']}." if resource.get("module") else ""
         for instance in resource.get("instances") or ():

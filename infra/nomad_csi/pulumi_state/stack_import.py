@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nomad_csi.aws.records import file_systems
+from nomad_csi.migration import aws_storage
+
 PLACEHOLDER = "<PLACEHOLDER>"
 """The id that Pulumi leaves to be filled in."""
 
@@ -17,9 +20,15 @@ JOB = "nomad-csi:index:PluginJob"
 REGISTERED = "nomad-csi:index:VolumeRegistration"
 CREATED = "nomad-csi:index:CreatedVolume"
 EBS = "aws:ebs/volume:Volume"
+FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
+ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
+MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
+IAM = ("aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 _EBS_COMPONENT = "nomad-csi:index:EbsVolume"
 _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
 _PROVIDERS = "pulumi:providers:"
+
+NO_STORAGE = aws_storage.AwsStorage()
 
 Entry = Mapping[str, Any]
 """One resource of an import file."""
@@ -68,6 +77,7 @@ def fill(
     draft: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
     look: Callable[[str, Mapping[str, Any]], ImportableObject],
+    storage: aws_storage.AwsStorage = NO_STORAGE,
 ) -> ImportFile:
     """
     Return the file that *draft* becomes.
@@ -76,6 +86,7 @@ def fill(
         draft: the import file of a preview.
         steps: the steps of that preview, with the inputs of each resource.
         look: returns what Nomad has, by type and inputs, of a job or a volume.
+        storage: what Terraform holds of AWS: of an EFS file system the mount targets, which Nomad does not know.
 
     """
     entries = list(draft.get("resources") or ())
@@ -88,6 +99,8 @@ def fill(
         if entry["type"] in {JOB, REGISTERED, CREATED}
     }
     found |= dict(_storage(entries, by_name, found))
+    found |= dict(_file_systems(entries, found, storage))
+    found |= dict(_policies(entries, storage))
     found |= dict(_without_storage(entries, by_name, found))
     kept = {name for name, item in found.items() if item.id}
     kept |= {name for each in kept for name in _above(by_name[each], by_name)}
@@ -99,7 +112,7 @@ def fill(
     ]
     named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
     lines = tuple(
-        ImportLine(type=entry["type"], name=entry.get("logicalName") or entry["name"], id=item.id, reason=item.reason)
+        ImportLine(type=entry["type"], name=_logical(entry), id=item.id, reason=item.reason)
         for entry in entries
         if (item := found.get(entry["name"])) is not None
     )
@@ -124,6 +137,47 @@ def _storage(
             yield entry["name"], ImportableObject(id=external_ids[0])
 
 
+def _file_systems(
+    entries: Sequence[Entry],
+    found: Mapping[str, ImportableObject],
+    storage: aws_storage.AwsStorage,
+) -> Iterator[tuple[str, ImportableObject]]:
+    """Yield file system, access point and mount targets of each registration that Nomad has, where all are known."""
+    for component in (entry for entry in entries if entry["type"] == _EFS_COMPONENT):
+        children = [entry for entry in entries if entry.get("parent") == component["name"]]
+        ids = [found[entry["name"]].external_id for entry in children if entry["name"] in found]
+        known = next((parts for each in ids if (parts := file_systems.parts(each))), None)
+        if known is None:
+            continue
+        system_id, point_id = known
+        name = _logical(component)
+        targets = {
+            f"{name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
+            for item in storage.targets(system_id)
+        }
+        by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
+        own = {
+            entry["name"]: targets.get(_logical(entry), "") if entry["type"] == MOUNT_TARGET else by_type[entry["type"]]
+            for entry in children
+            if entry["type"] in {*by_type, MOUNT_TARGET}
+        }
+        if own and all(own.values()):
+            yield from ((each, ImportableObject(id=identity)) for each, identity in own.items())
+
+
+def _policies(entries: Sequence[Entry], storage: aws_storage.AwsStorage) -> Iterator[tuple[str, ImportableObject]]:
+    """Yield that policies of a plugin are made anew where Terraform has some: theirs have another text and name."""
+    if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
+        reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
+        for entry in entries:
+            if entry["type"] in IAM:
+                yield entry["name"], ImportableObject(reason=reason)
+
+
+def _logical(entry: Entry) -> str:
+    return str(entry.get("logicalName") or entry["name"])
+
+
 def _without_storage(
     entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, ImportableObject]
 ) -> Iterator[tuple[str, ImportableObject]]:
@@ -135,10 +189,14 @@ def _without_storage(
         has_storage = any(
             found[other["name"]].id
             for other in entries
-            if other.get("parent") == entry.get("parent") and other["type"] == EBS and other["name"] in found
+            if other.get("parent") == entry.get("parent")
+            and other["type"] in {EBS, FILE_SYSTEM}
+            and other["name"] in found
         )
-        if parent.get("type") == _EFS_COMPONENT or (parent.get("type") == _EBS_COMPONENT and not has_storage):
+        if parent.get("type") in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
             reason = "its storage is not imported with it; declare it as existing, with its external id"
+            if parent["type"] == _EFS_COMPONENT:
+                reason += ", or give the Terraform state that has its mount targets"
             yield entry["name"], ImportableObject(reason=reason)
 
 
@@ -156,7 +214,7 @@ def _place(urn: str) -> tuple[str, str]:
 
 
 def _place_of(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> tuple[str, str]:
-    return _qualified(entry, by_name, table), entry.get("logicalName") or entry["name"]
+    return _qualified(entry, by_name, table), _logical(entry)
 
 
 def _qualified(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> str:

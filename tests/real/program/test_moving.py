@@ -180,6 +180,130 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     assert json.loads((ready_stack.folder / "before.json").read_text())["deployment"]["resources"]
 
 
+@pytest.fixture
+def file_system(world, ec2):
+    """An EFS file system with a mount target and an access point, made without Pulumi; its parts as Terraform has them."""
+    keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
+    efs = boto3.client("efs", "us-east-1", endpoint_url=world.environment["AWS_ENDPOINT_URL"], **keys)
+    subnet = ec2.describe_subnets(Filters=[{"Name": "availability-zone", "Values": [ZONE]}])["Subnets"][0]
+    system = efs.create_file_system(CreationToken="by-hand", Encrypted=True, Tags=[{"Key": "team", "Value": "shop"}])
+    system_id = system["FileSystemId"]
+    target = efs.create_mount_target(FileSystemId=system_id, SubnetId=subnet["SubnetId"])
+    user, owner = {"Uid": 1000, "Gid": 1000}, {"OwnerUid": 1000, "OwnerGid": 1000, "Permissions": "0755"}
+    point = efs.create_access_point(
+        ClientToken="by-hand",
+        FileSystemId=system_id,
+        PosixUser=user,
+        RootDirectory={"Path": "/a", "CreationInfo": owner},
+    )
+    ids = {"aws_efs_file_system": system_id, "aws_efs_mount_target": target["MountTargetId"]}
+    ids["aws_efs_access_point"] = point["AccessPointId"]
+    group = {"from_port": 2049, "to_port": 2049, "protocol": "tcp", "cidr_blocks": ["10.0.0.0/8"]}
+    yield (
+        {
+            "aws_efs_file_system": {
+                "arn": system["FileSystemArn"],
+                "encrypted": True,
+                "kms_key_id": efs.describe_file_systems(FileSystemId=system_id)["FileSystems"][0].get("KmsKeyId", ""),
+                "performance_mode": "generalPurpose",
+                "throughput_mode": "bursting",
+                "tags": {"team": "shop"},
+            },
+            "aws_efs_mount_target": {
+                "file_system_id": system_id,
+                "subnet_id": subnet["SubnetId"],
+                "availability_zone_name": ZONE,
+                "security_groups": ["sg-1"],
+            },
+            "aws_efs_access_point": {
+                "file_system_id": system_id,
+                "posix_user": [{"uid": 1000, "gid": 1000}],
+                "root_directory": [
+                    {"path": "/a", "creation_info": [{"owner_uid": 1000, "owner_gid": 1000, "permissions": "0755"}]}
+                ],
+            },
+            "aws_security_group": {"ingress": [group]},
+        },
+        ids | {"aws_security_group": "sg-1"},
+    )
+    efs.delete_access_point(AccessPointId=ids["aws_efs_access_point"])
+    efs.delete_mount_target(MountTargetId=ids["aws_efs_mount_target"])
+    efs.delete_file_system(FileSystemId=system_id)
+
+
+@pytest.fixture
+def shared(world, file_system):
+    """A volume in that file system, registered without Pulumi, and its plugin; removed in the end."""
+    _, ids = file_system
+    driver = world.task_driver | {"arguments": ["--driver", "aws-efs"]}
+    plugin = {"id": "nfs4", "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": driver}
+    mode = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
+    external_id = f"{ids['aws_efs_file_system']}::{ids['aws_efs_access_point']}"
+    document = {"id": "shared", "plugin_id": "nfs4", "existing": {"external_id": external_id}, "capabilities": [mode]}
+    plan = storage.plan_document({"plugins": [plugin], "volumes": [document]})
+    [job] = plan.plugins[0].jobs
+    with world.nomad() as client:
+        jobs.register(
+            client, jobs.parse(client, documents.job_file(job)), source=documents.job_file(job), enforce_index=None
+        )
+        deadline = time.monotonic() + HEALTHY_S
+        while not (
+            (found := plugins.get(client, "nfs4")) and found.nodes and all(item.healthy for item in found.nodes)
+        ):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.2)
+        volumes.register(client, [plan.volumes[0].registration])
+        yield (
+            plugin,
+            {"volume_id": "shared", "namespace": "default", "name": "shared", "plugin_id": "nfs4"}
+            | {
+                "external_id": external_id,
+                "capability": [mode],
+            },
+        )
+        volumes.deregister(client, "default", "shared")
+        if jobs.get(client, "default", job.job_id) is not None:
+            jobs.stop(client, "default", job.job_id, purge=True)
+
+
+def test_a_stack_takes_storage_over_from_terraform(ready_stack, shared, file_system):
+    """The state gives spec and ids; nothing but a security group is made beside it, and nothing is replaced or deleted."""
+    plugin, registered = shared
+    values, ids = file_system
+    held_by_terraform = {kind: {"id": ids[kind]} | each for kind, each in values.items()}
+    held_by_terraform["nomad_csi_volume_registration"] = registered
+    found = [
+        {"address": f"{kind}.shared", "mode": "managed", "type": kind, "name": "shared", "values": each}
+        for kind, each in held_by_terraform.items()
+    ]
+    state = {"format_version": "1.0", "terraform_version": "1.11.4", "values": {"root_module": {"resources": found}}}
+    (ready_stack.folder / "state.json").write_text(json.dumps(state))
+
+    spec = json.loads(ready_stack.command("import", "state.json", "--with-storage", "--json"))["spec"]
+    ready_stack.write(spec | {"plugins": [plugin]})
+    told = ready_stack.command("import", "--for-pulumi", "imports.json", "state.json")
+    ready_stack.run("import", "--file", "imports.json", "--yes", "--skip-preview", "--generate-code=false")
+    planned = changes(ready_stack.run("preview", "--json"))
+    ready_stack.run("up", "--yes", "--skip-preview")
+    after = {item["type"]: item["id"] for item in ready_stack.resources().values() if item.get("id")}
+
+    assert "5 of 5 can be imported" in told
+    assert {op for op, _ in planned} <= {"create", "update"}
+    assert {kind for op, kind in planned if op == "create"} == {
+        "aws:ec2/securityGroup:SecurityGroup",
+        "nomad-csi:index:PluginHealth",
+        "nomad-csi:index:StackIdentity",
+    }
+    assert {kind: after[kind] for kind in after if kind.startswith("aws:efs/")} == {
+        "aws:efs/fileSystem:FileSystem": ids["aws_efs_file_system"],
+        "aws:efs/mountTarget:MountTarget": ids["aws_efs_mount_target"],
+        "aws:efs/accessPoint:AccessPoint": ids["aws_efs_access_point"],
+    }
+    assert after["nomad-csi:index:VolumeRegistration"] == "default/shared"
+    ready_stack.command("eject", "--out", "nomad", "--yes")
+    (ready_stack.folder / "__main__.py").write_text(EMPTY)
+
+
 OWN = """import nomad_csi
 import pulumi
 

@@ -1,0 +1,320 @@
+"""
+Storage and policies of AWS in a state of Terraform's, beside the volumes that use them. Pure.
+
+Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has them (``ebs/volume.py``,
+``efs/file_system.py``, ``efs/mount_target.py``, ``efs/access_point.py``, ``ec2/security_group.py``, ``iam/``), 2026-11.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomad_csi.aws.records import file_systems
+from nomad_csi.migration import model
+
+EBS, FILE_SYSTEM, TARGET = "aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target"
+ACCESS_POINT, GROUP = "aws_efs_access_point", "aws_security_group"
+POLICY, ROLE_POLICY = "aws_iam_policy", "aws_iam_role_policy"
+POLICY_ATTACHMENT = "aws_iam_role_policy_attachment"
+TYPES = (EBS, FILE_SYSTEM, TARGET, ACCESS_POINT, GROUP, POLICY, ROLE_POLICY, POLICY_ATTACHMENT)
+
+NFS_PORT = 2049
+_GRANTS = {"aws-ebs": "ec2:AttachVolume", "aws-efs": "elasticfilesystem:"}
+"""What a policy for the driver names."""
+
+_BASELINE = {"iops": 3000, "throughput": 125}
+"""Of gp3: AWS gives it to a volume that asks for nothing."""
+
+_WITH_IOPS = frozenset({"gp3", "io1", "io2"})
+
+Attributes = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """One object that Terraform holds."""
+
+    address: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsStorage:
+    """What a state holds of AWS, by type and id."""
+
+    by_type: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> Mapping[str, Held]:
+        """Return the objects of a type by id."""
+        return self.by_type.get(kind, {})
+
+    def find(self, external_id: str) -> Held | None:
+        """Return the EBS volume or file system of a volume's external id."""
+        known = file_systems.parts(external_id)
+        return self.of(FILE_SYSTEM).get(known[0]) if known else self.of(EBS).get(external_id)
+
+    def targets(self, file_system_id: str) -> tuple[Held, ...]:
+        """Return the mount targets of a file system, by zone."""
+        own = (item for item in self.of(TARGET).values() if item.attributes.get("file_system_id") == file_system_id)
+        return tuple(sorted(own, key=_zone))
+
+    def roles(self, driver: str) -> tuple[str, ...]:
+        """Return the roles that a policy for the *driver* is attached to, or is written into."""
+        granting = {
+            str(item.attributes.get("arn") or key)
+            for key, item in self.of(POLICY).items()
+            if _grants(item.attributes, driver)
+        }
+        found = {
+            str(item.attributes.get("role", ""))
+            for item in self.of(POLICY_ATTACHMENT).values()
+            if item.attributes.get("policy_arn") in granting
+        }
+        found |= {
+            str(item.attributes.get("role", ""))
+            for item in self.of(ROLE_POLICY).values()
+            if _grants(item.attributes, driver)
+        }
+        return tuple(sorted(found - {""}))
+
+
+def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
+    """Return what *found* has of AWS: address, type and attributes of each object of a state."""
+    by_type: dict[str, dict[str, Held]] = {}
+    for address, kind, attributes in found:
+        if kind in TYPES and isinstance(attributes.get("id"), str):
+            held = Held(address=address, attributes=attributes)
+            by_type.setdefault(kind, {})[attributes["id"]] = held
+    return AwsStorage(by_type=by_type)
+
+
+def united(found: Iterable[AwsStorage]) -> AwsStorage:
+    """Return what several states hold together."""
+    by_type: dict[str, dict[str, Held]] = {}
+    for storage in found:
+        for kind, items in storage.by_type.items():
+            by_type.setdefault(kind, {}).update(items)
+    return AwsStorage(by_type=by_type)
+
+
+def region(external_id: str, storage: AwsStorage) -> str:
+    """Return the region of a volume's storage; empty where the state does not hold it."""
+    held = storage.find(external_id)
+    if held is None:
+        return ""
+    parts = str(held.attributes.get("arn") or "").split(":")
+    return parts[3] if len(parts) > 3 else str(held.attributes.get("availability_zone") or "")[:-1]  # noqa: PLR2004  # of an ARN
+
+
+def fill(
+    volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
+) -> dict[str, set[str]]:
+    """
+    Put into *volumes* what *storage* says of theirs; return the regions of each plugin's storage.
+
+    Where Nomad was given no zone, that of the EBS volume. Where *takes_over*, storage is declared under ``ebs`` and
+    ``efs`` with what it has, so that a stack can take it over; otherwise it stays under ``existing``.
+    """
+    found = [item for item in volumes if item.get("existing", {}).get("external_id")]
+    used = [_storage_id(item) for item in found]
+    unused = (set(storage.of(EBS)) | set(storage.of(FILE_SYSTEM))) - set(used)
+    if unused:
+        text = f"storage that no volume uses, which stays with Terraform: {', '.join(sorted(unused))}"
+        remarks.add("note", model.TERRAFORM, 0, text)
+    regions: dict[str, set[str]] = {}
+    for volume in found:
+        external_id = volume["existing"]["external_id"]
+        held = storage.find(external_id)
+        if held is None:
+            continue
+        regions.setdefault(str(volume.get("plugin_id")), set()).add(region(external_id, storage))
+        if zone := str(held.attributes.get("availability_zone") or ""):
+            volume["existing"].setdefault("availability_zone", zone)
+            told = f"existing.availability_zone of volume {volume.get('id')}:"
+            remarks.found[:] = [item for item in remarks.found if not item.text.startswith(told)]
+        if takes_over:
+            _take_over(volume, held, storage, remarks, is_alone=used.count(_storage_id(volume)) == 1)
+    return regions
+
+
+def fill_roles(
+    plugins: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
+) -> None:
+    """Name the role of the clients, and where *takes_over* put it into plugins that name none."""
+    for plugin in plugins:
+        roles = storage.roles(plugin["driver"]) if isinstance(plugin.get("driver"), str) else ()
+        for role in roles:
+            text = f"plugin {plugin['id']}: a policy of role {role} is in the state"
+            if takes_over and len(roles) == 1 and "iam" not in plugin:
+                plugin["iam"] = {"role_name": role}
+                fix = "`pulumi up` attaches one of its own to the role; after it, remove the policy from Terraform"
+            else:
+                fix = f"it stays there; iam.role_name: {role} has one made that fits"
+            remarks.add("note", model.TERRAFORM, 0, f"{text}; {fix}")
+
+
+def _take_over(
+    volume: dict[str, Any], held: Held, storage: AwsStorage, remarks: model.Remarks, *, is_alone: bool
+) -> None:
+    known = file_systems.parts(volume["existing"]["external_id"])
+    reason = "" if is_alone else "several volumes use it"
+    declared: dict[str, Any] = {}
+    if known is None:
+        reason = _obstacle(held.attributes)
+        declared = {"ebs": _ebs(held.attributes)}
+    elif not reason:
+        efs, reason = _efs(volume, held, storage, remarks)
+        declared = {"efs": efs}
+    if reason:
+        text = f"{held.address} stays under existing: {reason}"
+        remarks.add("note", held.address, 0, text)
+        return
+    rest = {name: value for name, value in volume.items() if name != "existing"}
+    volume.clear()
+    for name, value in rest.items():
+        volume[name] = value
+        if name == "plugin_id":
+            volume |= declared
+    text = (
+        "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
+        "would make a new, empty one; then let Terraform forget it: terraform state rm"
+    )
+    parts = [held, *storage.targets(known[0])] if known else [held]
+    parts += [storage.of(ACCESS_POINT)[known[1]]] if known and known[1] else []
+    for item in parts:
+        remarks.add("note", item.address, 0, f"{text} '{item.address}'")
+
+
+def _obstacle(given: Attributes) -> str:
+    """Return what of the storage a spec cannot say, so that `up` would change or replace it; empty: nothing."""
+    if given.get("throughput_mode") == "provisioned":
+        return "throughput_mode provisioned has no place in a spec"
+    named = ("multi_attach_enabled", "outpost_arn", "availability_zone_name", "lifecycle_policy")
+    found = next((name for name in named if given.get(name)), "")
+    return f"{found} has no place in a spec" if found else ""
+
+
+def _ebs(given: Attributes) -> dict[str, Any]:
+    kind = str(given.get("type") or "gp2")
+    found = {"availability_zone": given.get("availability_zone"), "size_gib": given.get("size")}
+    found["volume_type"] = kind if kind != "gp3" else None
+    if kind in _WITH_IOPS and (kind != "gp3" or given.get("iops") != _BASELINE["iops"]):
+        found["iops"] = given.get("iops")
+    if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
+        found["throughput_mib_per_s"] = given.get("throughput")
+    return _without_empty(found) | _encryption(given) | _tags(given)
+
+
+def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: model.Remarks) -> tuple[Any, str]:
+    """Return the file system as the spec has it, and why it cannot be declared; empty: it can."""
+    external_id = volume["existing"]["external_id"]
+    system_id, point_id = file_systems.parts(external_id) or ("", "")
+    given, targets = held.attributes, storage.targets(system_id)
+    if reason := _obstacle(given):
+        return {}, reason
+    if not targets:
+        return {}, "the state has no mount target of it"
+    if ":" in external_id and not point_id:
+        return {}, "the volume is a folder of it"
+    point, reason = _access_point(point_id, storage) if point_id else (None, "")
+    if reason:
+        return {}, reason
+    clients = _clients(targets, storage)
+    if not clients:
+        text = f"efs.clients of volume {volume.get('id')}: who reaches its mount targets, which the state does not say"
+        remarks.add("missing", held.address, 0, text)
+    places = [
+        _without_empty({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
+        for item in targets
+    ]
+    defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
+    modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
+    found = {"mount_targets": places, "clients": clients, "access_point": point} | modes
+    return _without_empty(found) | _encryption(given) | _tags(given), ""
+
+
+def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | None, str]:
+    held = storage.of(ACCESS_POINT).get(point_id)
+    if held is None:
+        return None, f"the state has no access point {point_id}"
+    user, folder = _first(held.attributes, "posix_user"), _first(held.attributes, "root_directory")
+    owner = _first(folder, "creation_info")
+    same = (owner.get("owner_uid"), owner.get("owner_gid")) == (user.get("uid"), user.get("gid"))
+    if not user or not same or user.get("secondary_gids"):
+        return None, f"{held.address} has not one user who owns its folder"
+    found = {"path": folder.get("path"), "uid": user["uid"], "gid": user["gid"]}
+    permissions = str(owner.get("permissions") or "")
+    return found | ({"permissions": permissions} if permissions not in {"", "0755"} else {}), ""
+
+
+def _clients(targets: Iterable[Held], storage: AwsStorage) -> dict[str, list[str]]:
+    """Return who may reach the mount targets, by the rules of the security groups that the state holds."""
+    ids = {group for item in targets for group in item.attributes.get("security_groups") or ()}
+    rules = [
+        rule
+        for group in sorted(ids & set(storage.of(GROUP)))
+        for rule in storage.of(GROUP)[group].attributes.get("ingress") or ()
+        if _reaches_nfs(rule)
+    ]
+    found = {"cidr_blocks": _united(rules, "cidr_blocks"), "security_group_ids": _united(rules, "security_groups")}
+    return _without_empty(found)
+
+
+def _reaches_nfs(rule: Attributes) -> bool:
+    ports = rule.get("from_port"), rule.get("to_port")
+    return str(rule.get("protocol")) == "-1" or (
+        all(isinstance(port, int) for port in ports) and ports[0] <= NFS_PORT <= ports[1]  # type: ignore[operator]  # both are whole numbers
+    )
+
+
+def _united(rules: Iterable[Attributes], name: str) -> list[str]:
+    return sorted({str(value) for rule in rules for value in rule.get(name) or ()})
+
+
+def _grants(attributes: Attributes, driver: str) -> bool:
+    return driver in _GRANTS and any(action.startswith(_GRANTS[driver]) for action in _actions(attributes))
+
+
+def _actions(attributes: Attributes) -> Iterator[str]:
+    try:
+        document = json.loads(str(attributes.get("policy") or "{}"))
+    except ValueError:
+        return
+    statements = document.get("Statement") if isinstance(document, Mapping) else None
+    for statement in [statements] if isinstance(statements, Mapping) else statements or ():
+        named = statement.get("Action", ()) if isinstance(statement, Mapping) else ()
+        yield from [named] if isinstance(named, str) else map(str, named)
+
+
+def _encryption(given: Attributes) -> dict[str, Any]:
+    if not given.get("encrypted"):
+        return {"encrypted": False}
+    return _without_empty({"kms_key_arn": given.get("kms_key_id")})
+
+
+def _tags(given: Attributes) -> dict[str, Any]:
+    found = given.get("tags")
+    own = {key: value for key, value in (found if isinstance(found, Mapping) else {}).items() if value}
+    return _without_empty({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
+
+
+def _storage_id(volume: Mapping[str, Any]) -> str:
+    external_id = str(volume["existing"]["external_id"])
+    known = file_systems.parts(external_id)
+    return known[0] if known else external_id
+
+
+def _zone(target: Held) -> str:
+    return str(target.attributes.get("availability_zone_name") or "")
+
+
+def _first(attributes: Attributes, name: str) -> Attributes:
+    """Return the only block of that name: Terraform keeps a list of them."""
+    found = attributes.get(name)
+    block = found[0] if isinstance(found, list) and found else found
+    return block if isinstance(block, Mapping) else {}
+
+
+def _without_empty(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value not in (None, "", [], {})}
