@@ -147,14 +147,25 @@ def as_of(agent, route, *documents):
     return tuple(functools.reduce(_without, paths, document) for document in documents)
 
 
-def diff_as_of(agent, found):
-    """Return *found*, the difference of a plan, without the fields that the release of *agent* has otherwise."""
+def diff_as_of(agent, job, diff):
+    """Return *diff*, of a plan of *job*, without the fields and blocks that the release of *agent* has otherwise."""
     names = {where.rsplit(".", 1)[-1] for name, routes, where in YOUNGER if JOB in routes and not agent.has(name)}
-    if isinstance(found, list):
-        return [diff_as_of(agent, item) for item in found if not (isinstance(item, dict) and item.get("Name") in names)]
-    if isinstance(found, dict):
-        return {name: diff_as_of(agent, item) for name, item in found.items()}
-    return found
+    names |= set() if agent.has("plans-migration") else {"Migrate"}
+    names |= set() if agent.has(SYSTEM_UPDATE) or job["Type"] != "system" else {"Update"}
+
+    def kept(found):
+        if isinstance(found, list):
+            return [kept(item) for item in found if item.get("Name") not in names]
+        return (
+            {
+                name: kept(item) if name in {"Fields", "Objects", "TaskGroups", "Tasks"} else item
+                for name, item in found.items()
+            }
+            if found
+            else found
+        )
+
+    return kept(diff)
 
 
 def _keys(where):

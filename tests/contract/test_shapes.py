@@ -139,7 +139,7 @@ def test_plans_are_the_same(side_by_side, unlisted, known_deviations, job, fresh
     ours, theirs = known_deviations.as_of(side_by_side[1], known_deviations.JOB, *documents)
     assert ours == theirs
     assert unknown == set()
-    diffs = [known_deviations.diff_as_of(side_by_side[1], body["Diff"]) for body in bodies]
+    diffs = [known_deviations.diff_as_of(side_by_side[1], ours, body["Diff"]) for body in bodies]
     assert (diffs[0], bodies[0]["Annotations"]) == (diffs[1], bodies[1]["Annotations"])
 
 
