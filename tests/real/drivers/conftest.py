@@ -153,11 +153,7 @@ def create(stack):
 
         def make(wanted):
             [planned] = stack.plan(wanted).volumes
-            given = volume_document.to_inputs(planned.registration) | {
-                "capacityMinBytes": planned.source.capacity_min_bytes,
-                "capacityMaxBytes": planned.source.capacity_max_bytes,
-            }
-            given = {name: value for name, value in given.items() if value and name != "externalId"}
+            given = volume_document.to_inputs(planned.registration)
             return _kept(created_volume.CreatedVolumeResource(), given, stack, after)
 
         yield make
