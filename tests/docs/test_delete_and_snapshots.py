@@ -214,7 +214,7 @@ def test_storage_goes_with_its_stack(client, short_folder):
     made = _create(
         client,
         volumeId=planned.registration.volume_id,
-        capacityMinBytes=planned.source.capacity_min_bytes,
+        capacityMinBytes=planned.registration.capacity_min_bytes,
         onDestroy=planned.source.on_destroy,
         deletion=deletion,
     )

@@ -20,7 +20,7 @@ ERASES_SECRETS = "nomad-erases-secrets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class ReleaseDifference:
     """Something that older releases of Nomad do otherwise."""
 
     since: tuple[str, ...]
@@ -43,7 +43,7 @@ class Releases:
     pulumi: str
     """The oldest Pulumi CLI that was tried."""
 
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, ReleaseDifference]
 
 
 @functools.cache
@@ -55,9 +55,9 @@ def releases() -> Releases:
     return Releases(oldest=table["oldest"], tried=tuple(table["tried"]), pulumi=table["pulumi"], differences=rows)
 
 
-def _difference(*, code: str = "", since: Iterable[str] = (), **texts: Any) -> Difference:
+def _difference(*, code: str = "", since: Iterable[str] = (), **texts: Any) -> ReleaseDifference:
     gate = registry.codes()[code].gate if code else None
-    return Difference(since=gate.fixed_in if gate else tuple(since), **texts)
+    return ReleaseDifference(since=gate.fixed_in if gate else tuple(since), **texts)
 
 
 def has(name: str, version: str) -> bool | None:
