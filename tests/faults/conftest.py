@@ -321,3 +321,14 @@ def register(capsys, monkeypatch):
         return Run(code, outcomes, err)
 
     return run
+
+
+@pytest.fixture
+def servers_unasked(monkeypatch):
+    """Leave out the questions for the servers' versions, which may go unanswered, so that others meet the faults."""
+
+    def leave_out():
+        monkeypatch.setattr("nomad_csi.registration.secret_safety.risk", lambda _client: "")
+        monkeypatch.setattr("nomad_csi.health.minimum_version.refuse_older", lambda _client, _plugins: ())
+
+    return leave_out

@@ -164,12 +164,10 @@ def crowd(proxy):
     ids=["429", "silent-close"],
 )
 def test_connection_number_101_is_tried_again(
-    register, proxy, agent, files, held, ids, crowd, answer, told, monkeypatch
+    register, proxy, agent, files, held, ids, crowd, answer, told, servers_unasked
 ):
     """Others of the same address hold all that an agent takes; when they go, the run goes on."""
-    monkeypatch.setattr(
-        "nomad_csi.registration.secret_safety.risk", lambda _client: ""
-    )  # a question that may go unanswered
+    servers_unasked()
     path = files("v0")
     proxy.over_limit = answer
     proxy.when_full = crowd

@@ -36,9 +36,13 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
     """
     Raise `errors.RefusedError` where a server is too old for this package or a driver; return what could not be seen.
 
-    Also where no driver wants a version. Raises `errors.NomadApiError` where Nomad does not answer.
+    Also where no driver wants a version. Where Nomad does not answer, nothing could be seen and nothing is said of it:
+    what is asked next fails alike, or is asked again, which this question is not.
     """
-    found = _found(client, [item for item in plugins if item.minimum_nomad])
+    try:
+        found = _found(client, [item for item in plugins if item.minimum_nomad])
+    except errors.NomadApiError:
+        return ()
     bad = findings.errors_of(found)
     if bad:
         raise errors.RefusedError("; ".join(map(str, bad)))
