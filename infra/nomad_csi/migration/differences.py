@@ -72,7 +72,7 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "cpu", resources.get("cpu", 100), planned.cpu_mhz, ""
     yield "memory", resources.get("memory", 300), planned.memory_mib, ""
     before, after = sorted(set(part.task.env) - {values.LABELS}), sorted(planned.environment)
-    yield "environment", before, after, "names alone are told"
+    yield "environment", before, after, "values are not shown"
 
 
 def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str], list[str], str]:
@@ -118,6 +118,8 @@ def _shown(value: Any) -> str:
             return " ".join(str(item) for item in value)
         case float():
             return f"{value:g}"
+        case bool():
+            return str(value).lower()
     return str(value)
 
 

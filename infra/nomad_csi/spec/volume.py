@@ -29,7 +29,7 @@ class MountOptionsSpec(base.Model):
 
 
 class EbsSpec(base.Model):
-    """An EBS volume to be made. Limits per type: `nomad_csi.drivers.ebs_limits`."""
+    """An EBS volume to be made. Limits of each type: docs/drivers.md, under AWS EBS."""
 
     availability_zone: base.Zone
     """Only clients in this zone can attach the volume."""

@@ -23,8 +23,17 @@ STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "reg
 """Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
 encrypted."""
 
-CONNECTION = ("address", "namespace", "region", "ca_cert", "ca_path", "client_cert", "client_key", "tls_server_name")
-"""Settings of the connection that have an option with a value."""
+CONNECTION = {
+    "address": "URL of Nomad's HTTP API, such as https://nomad.example.com:4646",
+    "namespace": "Nomad namespace",
+    "region": "Nomad region",
+    "ca_cert": "PEM file with the CA certificate of the API",
+    "ca_path": "folder with PEM files of CA certificates",
+    "client_cert": "PEM file with the client certificate",
+    "client_key": "PEM file with its key",
+    "tls_server_name": "server name (SNI) to verify the certificate of the API for",
+}
+"""Settings of the connection that have an option with a value, and what it is."""
 
 _INSECURE = "insecure_http"
 
@@ -69,7 +78,7 @@ insecure = command.option(
 
 
 def _connection_option(name: str) -> command.Declare[Any]:
-    text = f"default: as the nomad command does it, from {variable(name)}"
+    text = f"{CONNECTION[name]} (default: {variable(name)})"
     if name == "address":
         text += (
             "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
