@@ -1,6 +1,7 @@
 """Both sides with the same plugins on them, started once for all tests; and what tests write for them."""
 
 import contextlib
+import functools
 import itertools
 import json
 import random
@@ -427,8 +428,18 @@ LIMITED = {"blind": (), "writer": ("write",), "editor": ("read", "write"), "owne
 
 @pytest.fixture(scope="session")
 def real_root(real_acl):
-    """The token of the real agent that may do anything; an agent gives it once."""
-    return real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]
+    """
+    The token of the real agent that may do anything; an agent gives it once.
+
+    It writes no variable before its keyring is there, a moment after the leader; that is waited for.
+    """
+    root = real_acl.call("POST", "/v1/acl/bootstrap")[1]["SecretID"]
+    first = functools.partial(
+        real_acl.call, "PUT", "/v1/var/first", {"Items": {"x": "1"}}, headers={"X-Nomad-Token": root}
+    )
+    real_acl.until(lambda: first()[0], lambda status: status == 200)
+    real_acl.call("DELETE", "/v1/var/first", headers={"X-Nomad-Token": root})
+    return root
 
 
 def _tokens(agent, root):
