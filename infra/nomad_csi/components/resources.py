@@ -5,6 +5,7 @@ Property names inside are those on the wire, or as Python writes them: ``accessM
 maps are the operator's, and stay.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -253,6 +254,7 @@ def _input(declared: properties.Property, value: Any) -> Any:
     return value
 
 
+@functools.cache
 def in_python(name: str) -> str:
     """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
     return re.sub(r"(?=[A-Z])", "_", name).lower()

@@ -9,9 +9,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.nomad.records import nodes, plugin_tasks, plugins, servers, tokens
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import model
-
-NAMES_SHOWN = 5
-"""Names in a finding; of many the rest is a number."""
+from nomad_csi.text import listing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +139,7 @@ def known(part: _Part | Unknown, check: str) -> tuple[_Part | None, tuple[Unchec
 
 def named(names: list[str]) -> str:
     """Return the first of *names*, and how many more there are: ``a, b and 3 more``."""
-    ordered = sorted(names)
-    rest = f" and {len(ordered) - NAMES_SHOWN} more" if len(ordered) > NAMES_SHOWN else ""
-    return f"{', '.join(ordered[:NAMES_SHOWN])}{rest}"
+    return listing.shortened(sorted(names))
 
 
 def is_ebs(volume: ExaminedVolume) -> bool:

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
 from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
-
-NAMES_SHOWN = 5
-"""Volumes in a finding; of many the rest is a number."""
+from nomad_csi.text import listing
 
 _Held = dict[str, list[tuple[volumes.Volume, volumes.Claim]]]
 
@@ -34,10 +32,10 @@ def check(
                 by_client[claim.node_id].append((volume, claim))
     for node in sorted(leaving.values(), key=lambda item: (item.name, item.node_id)):
         yield from _of_client(node, by_client[node.node_id], running)
-    draining = {node_id for node_id, node in leaving.items() if node.draining}
+    draining = {node_id: node for node_id, node in leaving.items() if node.draining}
     for plugin_id in sorted({volume.plugin_id for volume in claimed}):
         own = [volume for volume in claimed if volume.plugin_id == plugin_id]
-        yield from _of_controllers(plugin_id, running.get(plugin_id), own, {key: leaving[key] for key in draining})
+        yield from _of_controllers(plugin_id, running.get(plugin_id), own, draining)
 
 
 def _of_client(
@@ -88,9 +86,7 @@ def _of_controllers(
 
 def _named(found: Iterable[volumes.Volume]) -> str:
     """Return ``default/a, default/b and 3 more``."""
-    keys = sorted({f"{volume.namespace}/{volume.volume_id}" for volume in found})
-    rest = f" and {len(keys) - NAMES_SHOWN} more" if len(keys) > NAMES_SHOWN else ""
-    return f"{', '.join(keys[:NAMES_SHOWN])}{rest}"
+    return listing.shortened(sorted({f"{volume.namespace}/{volume.volume_id}" for volume in found}))
 
 
 def _subjects(found: Iterable[volumes.Volume]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from nomad_csi import findings
 from nomad_csi.health import constraints
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
+from nomad_csi.text import listing
 
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
@@ -28,9 +29,6 @@ CODES = frozenset(
     }
 )
 """Findings about the cluster: what no waiting heals."""
-
-NAMES_SHOWN = 5
-"""Clients named in a finding; of a large cluster the rest is a number."""
 
 
 class Placement(Protocol):
@@ -191,5 +189,4 @@ def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...
 
 def _named(removed: Mapping[str, list[str]]) -> Iterator[str]:
     for reason, names in sorted(removed.items()):
-        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        yield f"{reason}: {', '.join(sorted(names)[:NAMES_SHOWN])}{rest}"
+        yield f"{reason}: {listing.shortened(sorted(names))}"

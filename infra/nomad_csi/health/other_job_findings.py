@@ -9,6 +9,7 @@ from nomad_csi.health import eligibility, found, instances
 from nomad_csi.nomad.records import jobs, nodes, plugin_tasks
 from nomad_csi.plan import model
 from nomad_csi.spec import names as spec_names
+from nomad_csi.text import listing
 
 _ON_A_CLIENT = frozenset({"pending", "running"})
 
@@ -132,7 +133,4 @@ def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[
 
 
 def _named(names: Iterable[str]) -> str:
-    distinct = list(dict.fromkeys(names))
-    rest = len(distinct) - eligibility.NAMES_SHOWN
-    shown = ", ".join(distinct[: eligibility.NAMES_SHOWN])
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return listing.shortened(list(dict.fromkeys(names)))

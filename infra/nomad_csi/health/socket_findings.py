@@ -8,9 +8,9 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/instance.go`` (``mana
 from collections.abc import Iterator
 
 from nomad_csi import findings
-from nomad_csi.health import eligibility, found, instances, policy
+from nomad_csi.health import found, instances, policy
 from nomad_csi.plan import model
-from nomad_csi.text import foreign
+from nomad_csi.text import foreign, listing
 
 DISAGREES = "nomad-disagrees"
 NOT_ASKED = "socket-not-asked"
@@ -103,6 +103,4 @@ def _is_proven(expectation: model.PluginExpectation, rows: _Rows, expected: int,
 
 
 def _named(rows: list[instances.InstanceRow]) -> str:
-    names = list(dict.fromkeys(row.node_name for row in rows))
-    shown, rest = names[: eligibility.NAMES_SHOWN], len(names) - eligibility.NAMES_SHOWN
-    return f"{', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
+    return listing.shortened(list(dict.fromkeys(row.node_name for row in rows)))

@@ -203,7 +203,7 @@ def _ebs(given: Attributes) -> dict[str, Any]:
         found["iops"] = given.get("iops")
     if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
         found["throughput_mib_per_s"] = given.get("throughput")
-    return _without_empty(found) | _encryption(given) | _tags(given)
+    return model.filled(found) | _encryption(given) | _tags(given)
 
 
 def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: model.Remarks) -> tuple[Any, str]:
@@ -225,13 +225,13 @@ def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: mo
         text = f"efs.clients of volume {volume.get('id')}: who reaches its mount targets, which the state does not say"
         remarks.add("missing", held.address, 0, text)
     places = [
-        _without_empty({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
+        model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
         for item in targets
     ]
     defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
     modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
     found = {"mount_targets": places, "clients": clients, "access_point": point} | modes
-    return _without_empty(found) | _encryption(given) | _tags(given), ""
+    return model.filled(found) | _encryption(given) | _tags(given), ""
 
 
 def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | None, str]:
@@ -258,7 +258,7 @@ def _clients(targets: Iterable[Held], storage: AwsStorage) -> dict[str, list[str
         if _reaches_nfs(rule)
     ]
     found = {"cidr_blocks": _united(rules, "cidr_blocks"), "security_group_ids": _united(rules, "security_groups")}
-    return _without_empty(found)
+    return model.filled(found)
 
 
 def _reaches_nfs(rule: Attributes) -> bool:
@@ -290,13 +290,13 @@ def _actions(attributes: Attributes) -> Iterator[str]:
 def _encryption(given: Attributes) -> dict[str, Any]:
     if not given.get("encrypted"):
         return {"encrypted": False}
-    return _without_empty({"kms_key_arn": given.get("kms_key_id")})
+    return model.filled({"kms_key_arn": given.get("kms_key_id")})
 
 
 def _tags(given: Attributes) -> dict[str, Any]:
     found = given.get("tags")
     own = {key: value for key, value in (found if isinstance(found, Mapping) else {}).items() if value}
-    return _without_empty({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
+    return model.filled({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
 
 
 def _storage_id(volume: Mapping[str, Any]) -> str:
@@ -314,7 +314,3 @@ def _first(attributes: Attributes, name: str) -> Attributes:
     found = attributes.get(name)
     block = found[0] if isinstance(found, list) and found else found
     return block if isinstance(block, Mapping) else {}
-
-
-def _without_empty(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if value not in (None, "", [], {})}

@@ -83,3 +83,8 @@ class Adoption:
     def is_all(self) -> bool:
         """Whether all that there is was read."""
         return all(remark.kind != "not read" for remark in self.remarks)
+
+
+def filled(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *document* without what a spec leaves out: absent and empty values, but not false and 0."""
+    return {name: value for name, value in document.items() if value not in (None, "", [], {})}

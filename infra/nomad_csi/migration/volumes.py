@@ -36,16 +36,12 @@ def adopt(content: values.Map, driver: drivers.Driver | None, file: str, remarks
     document["capabilities"] = _capabilities(content, file, remarks)
     options = payload.get("MountOptions", {})
     flags = _flags(options.get("MountFlags", ()), content, file, remarks)
-    document["mount_options"] = _filled({"fs_type": options.get("FSType"), "mount_flags": flags})
+    document["mount_options"] = model.filled({"fs_type": options.get("FSType"), "mount_flags": flags})
     for name in ("context", "parameters"):
         document[name] = _map(name, content, file, remarks)
     _move_path(document, driver, content, file, remarks)
     _left_out(content, file, remarks)
-    return _filled(document)
-
-
-def _filled(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    return model.filled(document)
 
 
 def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> list[dict[str, str]]:
@@ -55,7 +51,7 @@ def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> lis
         text = f"{' and '.join(legacy)} at the top, which Nomad drops today, become a capability"
         remarks.add("changed", file, content.at(next(iter(legacy))), text)
     found = [{name: jobs.text(block, name) for name in ("access_mode", "attachment_mode")} for block in blocks]
-    return [_filled(item) for item in (found or ([legacy] if legacy else []))]
+    return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
 
 
 def _source(
@@ -72,9 +68,9 @@ def _source(
         for name in ("capacity_min", "capacity_max", "clone_id", "snapshot_id"):
             if name in content:
                 remarks.add("left out", file, content.at(name), f"{name}: the volume exists already")
-        source = {"existing": _filled({"external_id": external_id, "availability_zone": zone})}
+        source = {"existing": model.filled({"external_id": external_id, "availability_zone": zone})}
     else:
-        source = {"create": _filled(_created(content, payload, file, remarks) | {"availability_zone": zone})}
+        source = {"create": model.filled(_created(content, payload, file, remarks) | {"availability_zone": zone})}
     form = driver.external_id.form(external_id) if driver else None
     zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
     if zoned and not zone and not topologies:

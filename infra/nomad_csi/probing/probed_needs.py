@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nomad_csi import findings
 from nomad_csi.nomad.records import claim_holders, volumes
 from nomad_csi.probing import probed
-from nomad_csi.text import foreign
+from nomad_csi.text import foreign, listing
 
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
 
@@ -171,9 +171,7 @@ def _limit(count: int | None) -> str:
 
 
 def _named(needs: Sequence[volumes.Volume]) -> str:
-    names = [f"{item.namespace}/{item.volume_id}" for item in needs[:3]]
-    rest = len(needs) - len(names)
-    return f"{', '.join(names)}{f' and {rest} more' if rest else ''}"
+    return listing.shortened([f"{item.namespace}/{item.volume_id}" for item in needs], 3)
 
 
 def _subject(plugin_id: str, row: probed.ProbedInstance) -> str:

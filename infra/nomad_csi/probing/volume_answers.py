@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from nomad_csi import findings
 from nomad_csi.csi.records import validation
 from nomad_csi.nomad.records import volumes
-from nomad_csi.text import foreign, secrets
+from nomad_csi.text import foreign, listing, secrets
 
 Key = validation.Key
 
 NEEDS_SECRETS = "needs secrets"
 NO_TIME = "the time for all volumes was over"
 
-NAMES_SHOWN = 5
 _ASKS_FOR_SECRETS = re.compile(r"\bsecrets?\b", re.IGNORECASE)
 
 _ADVICE = {
@@ -89,8 +88,7 @@ def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> It
     for (namespace, volume_id), why in skipped.items():
         by_reason.setdefault(why, []).append(f"{namespace}/{volume_id}")
     for why, names in by_reason.items():
-        shown, rest = sorted(names)[:NAMES_SHOWN], len(names) - NAMES_SHOWN
-        named = f"{', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
+        named = listing.shortened(sorted(names))
         yield findings.finding(
             "volume-not-validated",
             f"plugin {plugin_id}",

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import namespaces, volume_lookup
+from nomad_csi.text import listing
 
 NAMED = 3
 """Volumes that are named for each namespace; the others are counted."""
@@ -47,6 +48,4 @@ def _problems(wanted: Iterable[volume_lookup.Key], missing: namespaces.Missing) 
 
 
 def _volumes(names: list[str]) -> str:
-    more = len(names) - NAMED
-    noun = "volume" if len(names) == 1 else "volumes"
-    return f"{noun} {', '.join(names[:NAMED])}{f' and {more} more' if more > 0 else ''}"
+    return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"

@@ -13,8 +13,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
 from nomad_csi.nomad import gates, servers, volume_lookup, volumes
 from nomad_csi.plan import registration
-
-_SHOWN = 5
+from nomad_csi.text import listing
 
 _LOCK = threading.Lock()
 _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[servers.Server, ...]] = weakref.WeakKeyDictionary()
@@ -72,10 +71,9 @@ def refuse_registered(
     registered = volume_lookup.listed(client, (key[0] for key in with_secrets)) if why else frozenset()
     there = [key for key in with_secrets if key in registered]
     if there:
-        named = ", ".join("/".join(key) for key in there[:_SHOWN])
-        more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
+        named = listing.shortened(["/".join(key) for key in there])
         raise errors.RefusedError(
-            f"{named}{more} {'has' if len(there) == 1 else 'have'} secrets, and {why}; nothing was read or sent: "
+            f"{named} {'has' if len(there) == 1 else 'have'} secrets, and {why}; nothing was read or sent: "
             "--accept-erased-secrets reads and sends all the same"
         )
 

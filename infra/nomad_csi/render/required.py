@@ -11,7 +11,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read, task_drivers, values, volume
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import model, registration, volume_forms
 
 FIX = "take it over from our template"
 _RENDERED = "rendered with templates of your own"
@@ -167,18 +167,12 @@ def _volume(
 ) -> Iterator[errors.Problem]:
     payload = volume.volume_payload(found)
     yield from _differs("type", jobs.text(found, "type"), "csi")
-    texts = {"ID": wanted.volume_id, "Namespace": wanted.namespace, "PluginID": wanted.plugin_id}
-    if not made_by_plugin:
-        texts["ExternalID"] = wanted.external_id
-    for key, value in texts.items():
-        yield from _differs(_NAMES[key], payload.get(key), value)
-    capabilities = [
-        {"AccessMode": item.access_mode, "AttachmentMode": item.attachment_mode} for item in wanted.capabilities
-    ]
-    yield from _differs("capability", payload.get("RequestedCapabilities"), capabilities)
-    topologies = [{"Segments": dict(segments)} for segments in wanted.required_topologies]
-    required = payload.get("RequestedTopologies", {}).get("Required", [])
-    yield from _differs("topology_request.required", required, topologies)
+    sent = volume_forms.write(wanted, "api")
+    for key in ("ID", "Namespace", "PluginID", *(() if made_by_plugin else ("ExternalID",))):
+        yield from _differs(_NAMES[key], payload.get(key), sent.get(key, ""))
+    yield from _differs("capability", payload.get("RequestedCapabilities"), sent.get("RequestedCapabilities", []))
+    required = (each.get("RequestedTopologies", {}).get("Required", []) for each in (payload, sent))
+    yield from _differs("topology_request.required", *required)
     for key, kept in (("Context", wanted.context), ("Parameters", wanted.parameters)):
         for name, value in kept.items():
             yield from _differs(f"{key.lower()}.{name}", payload.get(key, {}).get(name), value)
@@ -190,4 +184,4 @@ def _volume(
         yield errors.Problem(path="mount_options", got="nothing", allowed=allowed, fix=FIX)
 
 
-_NAMES = {"ID": "id", "Namespace": "namespace", "PluginID": "plugin_id", "ExternalID": "external_id"}
+_NAMES = volume_forms.names("api", "file", "text")

@@ -1,4 +1,4 @@
-"""What was typed wrong, in the words of all our errors: where, what is allowed, what was given, the likely fix."""
+"""Usage errors in the form of all errors: where, what is allowed, what was given, the likely fix."""
 
 from collections.abc import Iterable
 
