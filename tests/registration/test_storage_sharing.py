@@ -7,12 +7,19 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_register
-from nomad_csi.resources import volume_registration
+from nomad_csi.resources import created_volume, sharing_refusal, volume_registration
 from nomad_csi.resources.frame import resource
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
 SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
+CREATED = created_volume.CreatedVolumeResource()
+MADE_BY = {
+    "namespace": "prod",
+    "pluginId": "csi0",
+    "capabilities": [{"accessMode": SINGLE, "attachmentMode": "file-system"}],
+    "capacityMinBytes": 2**30,
+}
 OTHER = "/v1/volume/csi/first"
 SERVERS = {"Members": [{"Name": "server-1", "Status": "alive", "Tags": {"role": "nomad", "build": "2.0.6"}}]}
 
@@ -141,6 +148,23 @@ def test_two_volumes_of_one_run_see_each_other(context, cluster):
 
     assert [outcome.status for outcome in done] == ["registered", "refused"]
     assert f"{DISK} is registered as prod/second already" in done[1].reason
+
+
+def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
+    """The operation has listed the volumes before; what Nomad holds by then is read again."""
+    row = {"ID": "first", "Namespace": "prod", "ExternalID": DISK, "PluginID": "csi0"}
+    made = row | {"RequestedCapabilities": [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]}
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
+    for listed in ([], [], [row]):
+        scripted.reply("GET", "/v1/volumes", 200, listed)
+    scripted.reply("GET", "/v1/volume/csi/first", 404, "volume not found")
+    scripted.reply("GET", "/v1/volume/csi/first", 200, made)
+    scripted.reply("PUT", "/v1/volume/csi/first/create", 200, {"Volumes": [made]})
+    sharing_refusal.refuse(context, context.connect(), inputs("vol-of-another", SINGLE))
+
+    CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
+    with pytest.raises(errors.RefusedError, match=f"{DISK} is registered as prod/first already"):
+        sharing_refusal.refuse(context, context.connect(), inputs(DISK, SINGLE))
 
 
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):

@@ -24,9 +24,9 @@ UNLISTED = (
 
 class Users:
     """
-    Who stands for which storage in a cluster: what is registered, and what this run registers. For several threads.
+    Who stands for which storage in a cluster: what is registered, and what this run registers or has made.
 
-    It is listed once. What the list shows is read again before anything is refused for it.
+    For several threads. It is listed once. What the list shows is read again before anything is refused for it.
     """
 
     def __init__(self, client: nomad.Nomad) -> None:
@@ -52,9 +52,14 @@ class Users:
             refused = next(filter(None, self._refusals(document, others)), "")
             if not refused:
                 self._wanted[key] = document
-                for name in names:
-                    self._keys.setdefault(name, set()).add(key)
+                self._add(self._keys, document.external_id, key)
             return refused
+
+    def made(self, document: registration.VolumeRegistration) -> None:
+        """Count the volume of *document*, which a plugin has made since: the list may be older than it."""
+        with self._lock:
+            if self._keys is not None:
+                self._add(self._keys, document.external_id, volume_lookup.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* stands for its storage already, as the list shows."""
@@ -62,6 +67,11 @@ class Users:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
             return volume_lookup.key_of(document) in self._keys.get(document.external_id, ())
+
+    @staticmethod
+    def _add(keys: dict[str, set[_Key]], external_id: str, key: _Key) -> None:
+        for name in shared_storage.identities(external_id):
+            keys.setdefault(name, set()).add(key)
 
     def _listed(self, namespace: str) -> dict[str, set[_Key]]:
         found: dict[str, set[_Key]] = {}
@@ -73,8 +83,7 @@ class Users:
             self.unlisted = UNLISTED.format(namespace)
             return found
         for item in listed:
-            for name in shared_storage.identities(item.external_id):
-                found.setdefault(name, set()).add((item.namespace, item.volume_id))
+            self._add(found, item.external_id, (item.namespace, item.volume_id))
         return found
 
     def _refusals(self, document: registration.VolumeRegistration, others: Iterable[_Key]) -> Iterator[str]:

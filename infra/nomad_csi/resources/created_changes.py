@@ -14,6 +14,7 @@ from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     created_document,
     created_properties,
+    sharing_refusal,
     stack_identity,
     volume_comparison,
     volume_document,
@@ -61,6 +62,7 @@ def make(
         volumes.deregister(client, *key)
         acquisition.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
         raise others
+    sharing_refusal.count(context, client, made)
     for owner in mark_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
         context.warn(str(acquisition.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}

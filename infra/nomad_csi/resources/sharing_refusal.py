@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.plan import guests
+from nomad_csi.plan import guests, registration
 from nomad_csi.registration import storage_sharing
 from nomad_csi.resources import volume_document
 from nomad_csi.resources.frame import properties, resource
@@ -12,10 +12,9 @@ from nomad_csi.resources.frame import properties, resource
 
 def refuse_new(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     """Do as `refuse`, in a preview: what stands for this storage already stays."""
-    if properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"]):
-        users = context.operation.once("users of storage", lambda: storage_sharing.Users(client))
-        if not users.has(volume_document.from_inputs(news)):
-            refuse(context, client, news)
+    is_known = properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"])
+    if is_known and not _users(context, client).has(volume_document.from_inputs(news)):
+        refuse(context, client, news)
 
 
 def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
@@ -26,11 +25,20 @@ def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, An
     """
     if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
         return
-    users = context.operation.once("users of storage", lambda: storage_sharing.Users(client))
+    users = _users(context, client)
     if why := users.refusal(volume_document.from_inputs(news)):
         raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} was not registered: {why}")
     if users.unlisted:
         context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+
+
+def count(context: resource.Context, client: nomad.Nomad, made: registration.VolumeRegistration) -> None:
+    """Have the registrations of this operation see the volume *made*, which is younger than the list they share."""
+    _users(context, client).made(made)
+
+
+def _users(context: resource.Context, client: nomad.Nomad) -> storage_sharing.Users:
+    return context.operation.once("users of storage", lambda: storage_sharing.Users(client))
 
 
 def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:
