@@ -122,7 +122,7 @@ def test_a_spec_is_sent_to_what_checks_it(tmp_path, capsys, command):
 
     assert capsys.readouterr().err == (
         f"error: {spec}: expected a job file, a volume file or an IAM policy, got YAML; "
-        f"if it is a spec, `nomad-csi render {spec} --out DIR --check` checks it\n"
+        f"if it is a spec, `nomad-csi validate {spec}` checks it\n"
     )
 
 

@@ -62,7 +62,7 @@ def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
 def _of_yaml(path: Path) -> str:
     return (
         f"{path}: expected a job file, a volume file or an IAM policy, got YAML; "
-        f"if it is a spec, `nomad-csi render {path} --out DIR --check` checks it"
+        f"if it is a spec, `nomad-csi validate {path}` checks it"
     )
 
 

@@ -6,6 +6,7 @@ PyYAML's own sentences are the better ones. libyaml's loader ends the process at
 counted first.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -40,6 +41,38 @@ def load(text: str) -> Any:
         return yaml.load(text, Loader=_QuickLoader)  # noqa: S506  # a SafeLoader, but for keys given twice
     _refuse_excess(text, _Loader)
     return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
+
+
+def lines_of(text: str, paths: Iterable[str]) -> dict[str, int]:
+    """
+    Return the line of *text*, a document that `load` takes, for each of *paths* such as ``volumes[0].ebs.size_gib``.
+
+    Of a value that is not written there (a key that is missing, one of a class) it is the line of what should hold it.
+    """
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    return {path: _line(root, path) for path in paths}
+
+
+def _line(node: yaml.Node | None, path: str) -> int:
+    line = 0
+    while node is not None:
+        line = max(line, node.start_mark.line)
+        path, node, key = _below(node, path)
+        line = key.start_mark.line if key else line
+    return line + 1
+
+
+def _below(node: yaml.Node, path: str) -> tuple[str, yaml.Node | None, yaml.Node | None]:
+    """Return what is left of *path* below *node* after its first step, and the value and the key that this names."""
+    if isinstance(node, yaml.SequenceNode):
+        index, _, rest = path.removeprefix("[").partition("]")
+        known = path.startswith("[") and index.isdecimal() and int(index) < len(node.value)
+        return rest, node.value[int(index)] if known else None, None
+    rest = path.removeprefix(".")
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if rest == key.value or rest.startswith((f"{key.value}.", f"{key.value}[")):
+            return rest[len(key.value) :], value, key
+    return path, None, None
 
 
 class _KeysOnce:

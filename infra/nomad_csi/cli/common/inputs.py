@@ -211,9 +211,12 @@ def read_plan(path: Path) -> model.StoragePlan:
 def read_document(path: Path) -> Any:
     """Return the spec in *path* as it is written, of a stack config that part. Raises `errors.SpecError`."""
     document = draft.read_yaml(text(path), str(path))
-    if isinstance(document, Mapping) and isinstance(document.get("config"), Mapping):
-        return _of_stack(document["config"], path)
-    return document
+    return _of_stack(document["config"], path) if is_stack_config(document) else document
+
+
+def is_stack_config(document: Any) -> bool:
+    """Return whether *document* is a stack config, which holds a spec below `STACK_CONFIG_KEY`."""
+    return isinstance(document, Mapping) and isinstance(document.get("config"), Mapping)
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:

@@ -1,0 +1,100 @@
+"""`nomad-csi validate`: all problems of specs, with file and line, and nothing written."""
+
+import json
+import textwrap
+
+import pytest
+
+from nomad_csi import cli
+
+SPEC = """\
+plugins:
+  - id: aws-ebs0
+    driver: aws-ebs
+    aws_region: us-east-1
+volumes:
+  - id: mysql
+    plugin_id: aws-ebs0
+    ebs: {availability_zone: us-east-1a, size_gib: 40}
+  - id: scratch
+    plugin_id: aws-ebs0
+    create: {capacity_min_gib: 1, availability_zone: us-east-1a}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder, name, text):
+    (folder / name).write_text(text)
+    return name
+
+
+def test_a_sound_spec_is_one_line_and_nothing_is_written(folder, capsys):
+    """Storage of Pulumi whose id is known later, and storage that the plugin makes, need no outputs of a stack."""
+    code = cli.main(["validate", write(folder, "storage.yaml", SPEC)])
+
+    assert code == 0
+    assert capsys.readouterr().out == "storage.yaml: valid, 1 plugin, 2 volumes\n"
+    assert [path.name for path in folder.iterdir()] == ["storage.yaml"]
+
+
+def test_all_problems_of_all_specs_have_their_line(folder, capsys):
+    """In a spec, below the key of a stack config, in YAML that is none, and in a file that is not there."""
+    wrong = SPEC.replace("size_gib: 40", "size_gib: 0").replace("    aws_region: us-east-1\n", "")
+    stack = "config:\n  nomad-csi:storage:\n" + textwrap.indent(wrong, "    ")
+    names = [
+        write(folder, "good.yaml", SPEC),
+        write(folder, "wrong.yaml", wrong),
+        write(folder, "Pulumi.dev.yaml", stack),
+        write(folder, "broken.yaml", "plugins:\n  - id: a\n  id: b\n"),
+        "absent.yaml",
+    ]
+
+    code = cli.main(["validate", *names])
+
+    told = capsys.readouterr()
+    assert code == 2
+    assert told.out == "good.yaml: valid, 1 plugin, 2 volumes\n"
+    region = "plugins[0].aws_region: expected a value, got nothing; add aws_region"
+    size = "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"
+    first, second, third, fourth, broken, absent = told.err.splitlines()
+    assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
+    assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]
+    assert broken.startswith("error: broken.yaml:3: line 3, column 3: expected a YAML document")
+    assert absent == "error: absent.yaml: there is no file 'absent.yaml'"
+
+
+def test_a_volume_of_a_class_or_a_set_has_the_line_that_says_it(folder, capsys):
+    """The key itself where it is written there, else the volume; an item of `each` its own line."""
+    text = SPEC.replace(
+        "volumes:\n", "volumes:\n  - id: data\n    plugin_id: aws-ebs0\n    ebs: {size_gib: 20}\n    each:\n"
+    )
+    text = text.replace(
+        "    each:\n", "    each:\n      - {ebs: {availability_zone: us-east-1a}}\n      - {ebs: {size_gib: 30}}\n"
+    )
+
+    cli.main(["validate", write(folder, "storage.yaml", text), "--json"])
+
+    [spec] = json.loads(capsys.readouterr().out)["specs"]
+    assert [(item["path"], item["line"]) for item in spec["problems"]] == [
+        ("volumes[0].each[1].ebs.availability_zone", 11)
+    ]
+
+
+def test_what_no_file_can_hold_is_found_without_a_folder(folder, capsys):
+    """A template of one's own that cannot be rendered: the reason once, with its first file."""
+    (folder / "own").mkdir()
+    write(folder, "own/volume.volume.hcl.j2", "{{ nothing }}\n")
+
+    code = cli.main(["validate", write(folder, "storage.yaml", SPEC), "--templates", "own", "--json"])
+
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["ok"]) == (2, False)
+    [problem] = document["specs"][0]["problems"]
+    assert problem["message"].startswith("volumes/default/mysql.volume.hcl: template own/volume.volume.hcl.j2")
+    assert (problem["path"], problem["line"]) == ("", None)
