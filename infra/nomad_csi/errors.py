@@ -5,7 +5,8 @@ A failed *verification* is not here: it is a result, a list of findings.
 No class carries an HTTP header, a token or a CSI secret.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,16 +51,27 @@ class Problem:
         return f"{where}expected {self.allowed}{got}{fix}"
 
 
+_ITEM = re.compile(r"\b(?:plugins|volumes)\[\d+\]")
+
+
 class SpecError(NomadCsiError, ValueError):
     """The operator asked for something that cannot work. Holds *all* problems found."""
 
-    def __init__(self, problems: tuple[Problem, ...], source: str = "") -> None:
+    def __init__(self, problems: tuple[Problem, ...], source: str = "", ids: Mapping[str, str] | None = None) -> None:
         self.problems = problems
         self.source = source
         """Where the document came from: a file name, ``nomad-csi:storage`` of a stack, a component's name."""
+        self.ids = ids or {}
+        """Ids of plugins and volumes by their paths: ``volumes[0]`` is printed as ``volumes[0] (mysql)``."""
+        self.lines = tuple(self.named(str(problem)) for problem in problems)
+        """The problems as they are printed."""
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         head = f"{source or 'the storage spec'}: {count}"
-        super().__init__("\n".join([head, *(f"  {problem}" for problem in problems)]))
+        super().__init__("\n".join([head, *(f"  {line}" for line in self.lines)]))
+
+    def named(self, text: str) -> str:
+        """Return *text* with the id of each plugin and volume beside its index."""
+        return _ITEM.sub(lambda found: f"{found[0]} ({self.ids[found[0]]})" if found[0] in self.ids else found[0], text)
 
 
 ReplyKind = Literal["retry", "refused", "ambiguous"]

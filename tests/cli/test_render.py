@@ -109,7 +109,7 @@ def test_bad_spec_prints_all_problems(tmp_path, capsys):
     err = capsys.readouterr().err
     assert f"error: {path}: 2 problems\n" in err
     assert (
-        f"  plugins[0].driver: expected one of {', '.join(catalogue.DRIVERS)}, got 'b'; or describe the driver here"
+        f"  plugins[0] (a).driver: expected one of {', '.join(catalogue.DRIVERS)}, got 'b'; or describe the driver here"
         in err
     )
 
@@ -181,8 +181,8 @@ def test_encrypted_values_that_a_file_would_show_are_refused(tmp_path, capsys):
     assert cli.main(["render", str(config), "--out", str(tmp_path / "out")]) == 2
 
     told = capsys.readouterr().err
-    for path in ("volumes[0].context.tier", "volumes[0].parameters.a", "volumes[0].name"):
-        assert f"  {path}: expected text in clear" in told
+    for path in ("context.tier", "parameters.a", "name"):
+        assert f"  volumes[0] (mysql).{path}: expected text in clear" in told
     assert not (tmp_path / "out").exists()
 
 

@@ -98,11 +98,13 @@ def test_all_problems_of_a_spec_are_told_before_anything_is_started(sandbox):
     assert (done.returncode, done.stdout) == (2, "")
     head, *lines = done.stderr.splitlines()
     assert head == "error: Pulumi.sandbox.yaml: 3 problems"
-    assert lines[0].startswith("  plugins[0].contoller: expected one of adopt, availability_zone, aws_region, ")
+    assert lines[0].startswith(
+        "  plugins[0] (aws-ebs0).contoller: expected one of adopt, availability_zone, aws_region, "
+    )
     assert lines[0].endswith(", got an unknown key; did you mean controller")
     assert lines[1:] == [
-        "  volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",
-        "  volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0",
+        "  volumes[0] (mysql).ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",
+        "  volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0",
     ]
     assert not sandbox.data_dir.exists()
     assert not (sandbox.project / ".sandbox/record.json").exists()
@@ -120,8 +122,8 @@ def test_the_program_itself_tells_all_problems_before_it_declares_anything(uncha
 
     assert done.returncode == 1
     assert "nomad-csi:storage: 2 problems" in done.stdout
-    assert "volumes[0].ebs.availability_zone: expected an Availability Zone" in done.stdout
-    assert "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0" in done.stdout
+    assert "volumes[0] (mysql).ebs.availability_zone: expected an Availability Zone" in done.stdout
+    assert "volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0" in done.stdout
 
 
 def test_preview_without_nomad_says_what_it_could_not_compare(unchanged):

@@ -50,5 +50,5 @@ def test_volume_without_its_share_is_refused_before_anything_is_made(storage):
     done = storage.up()
 
     assert done.returncode != 0
-    assert "volumes[0].context.share: expected a value" in done.stdout + done.stderr
+    assert "volumes[0] (media).context.share: expected a value" in done.stdout + done.stderr
     assert not (storage.project / "rendered").exists()

@@ -58,15 +58,15 @@ def test_volumes_of_a_backend_are_registered_and_made_and_verified(storage):
     [
         (
             lambda document: document["plugins"][0].update(controller={"count": 2}),
-            "plugins[0].controller.count: expected at most 1 for democratic-csi",
+            "plugins[0] (kowlan).controller.count: expected at most 1 for democratic-csi",
         ),
         (
             lambda document: document["volumes"][0]["context"].pop("node_attach_driver"),
-            "volumes[0].context.node_attach_driver: expected a value",
+            "volumes[0] (traefik-acme).context.node_attach_driver: expected a value",
         ),
         (
             lambda document: document["plugins"][0]["config"]["sshConnection"].update(password="open"),
-            "plugins[0].config.sshConnection.password: expected {from_secret: ITEM}",
+            "plugins[0] (kowlan).config.sshConnection.password: expected {from_secret: ITEM}",
         ),
     ],
     ids=["two-controllers", "no-context", "open-secret"],

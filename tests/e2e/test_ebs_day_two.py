@@ -48,7 +48,7 @@ def test_shrinking_is_refused_in_preview_with_the_present_size(untouched):
     done = untouched.run("preview")
 
     assert done.returncode != 0
-    line = f"volumes[0].ebs.size_gib: expected at least {size}, the size of {volume_id}: an EBS volume never shrinks"
+    line = f"volumes[0] (mysql).ebs.size_gib: expected at least {size}, the size of {volume_id}: an EBS volume never shrinks"
     assert f"{line}, got {size - 1}; keep the size" in done.stdout
     assert "ec2 ModifyVolume" not in moto(untouched, "GET", throttle.CALLS_PATH)["asked"]
 

@@ -71,6 +71,7 @@ WRONG = [
     ),
     wrong("topology-missing", VOLUME, VOLUME[VOLUME.index("topology_request") : VOLUME.index("context")], "", 1),
     wrong("topology-key-unknown", VOLUME, '"topology.ebs.csi.aws.com/zone"', '"zone"', 17),
+    wrong("topology-zone-region", VOLUME, '"us-east-1a"', '"us-east-1"', 17),
     wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6, ("access-mode-unserved",)),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
     wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),

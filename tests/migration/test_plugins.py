@@ -150,7 +150,7 @@ def test_what_a_spec_refuses_is_said(adopted, said):
     adoption = adopted({"j": text, "v": volume})
 
     [wrong] = [told for kind, told in said(adoption) if kind == "wrong"]
-    assert wrong.startswith("volumes[0].capabilities[0]: expected one of ")
+    assert wrong.startswith("volumes[0] (v).capabilities[0]: expected one of ")
     assert not adoption.is_complete
 
 

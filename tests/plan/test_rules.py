@@ -56,6 +56,7 @@ def test_a_small_volume_may_name_the_iops_of_its_type(document):
         ("volumes.0.ebs.throughput_mib_per_s", 751, "volumes[0].ebs.throughput_mib_per_s: expected 125 to 750 for gp3 with 3000 iops, got 751; 4 iops are needed for each MiB/s"),
         ("volumes.0.ebs.availability_zone", "us-east-1", "volumes[0].ebs.availability_zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'"),
         ("volumes.0.ebs.availability_zone", "eu-west-1a", "volumes[0].ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"),
+        ("volumes.0.topologies", [{"topology.ebs.csi.aws.com/zone": "us-east-1"}], "volumes[0].topologies[0].topology.ebs.csi.aws.com/zone: expected a zone, not a region: us-east-1a is one of us-east-1, got 'us-east-1'"),
         ("volumes.0.ebs.kms_key_arn", "alias/x", "volumes[0].ebs.kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"),
         ("volumes.0.plugin_id", "nope", "volumes[0].plugin_id: expected the id of a plugin of this spec: aws-ebs0, aws-efs0, got 'nope'"),
         ("volumes.0.plugin_id", "aws-efs0", "volumes[0].ebs: expected efs or existing under a plugin of aws-efs, got ebs; check plugin_id 'aws-efs0'"),
@@ -255,7 +256,7 @@ def test_all_problems_are_reported_at_once(document):
         "volumes[1].efs.clients",
     ]
     assert str(caught.value).startswith(
-        "storage.yaml: 3 problems\n  plugins[0].priority: expected at most 100, got 101"
+        "storage.yaml: 3 problems\n  plugins[0] (aws-ebs0).priority: expected at most 100, got 101"
     )
 
 
@@ -274,6 +275,64 @@ def test_problems_of_form_do_not_hide_those_of_rules(document):
         "volumes[0].ebs.size_gib",
     ]
     assert found[-1] == "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"
+
+
+def test_a_type_error_does_not_hide_what_else_is_wrong(document):
+    """With a size in quotes the rules of its volume hold all the same; of a source that is none, they say nothing."""
+    document["volumes"][0]["ebs"] |= {"size_gib": "40", "volume_type": "gp9"}
+    document["volumes"][0]["mount_options"] = {"fs_type": "zfs"}
+    document["volumes"][1] |= {"efs": "fs-1", "context": {"path": "/a"}}
+
+    assert [line.partition(":")[0] for line in problems(document)] == [
+        "volumes[0].ebs.size_gib",
+        "volumes[1].efs",
+        "volumes[0].ebs.volume_type",
+        "volumes[0].mount_options.fs_type",
+        "volumes[1].context.path",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("driver", "source"),
+    [
+        ("aws-ebs", {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1"}}),
+        ("aws-ebs", {"create": {"capacity_min_gib": 1, "availability_zone": "us-east-1"}}),
+        ("gce-pd", {"create": {"capacity_min_gib": 1, "availability_zone": "us-central1"}}),
+    ],
+)
+def test_a_region_is_no_zone(driver, source):
+    """Clients report zones, so that a volume of a region fits none."""
+    plugin = {"id": "p", "driver": driver} | ({"aws_region": "us-east-1"} if driver == "aws-ebs" else {})
+    credentials = {} if driver == "aws-ebs" else {"credentials": {"nomad_variable": "nomad/jobs"}}
+    document = {"plugins": [plugin | credentials], "volumes": [{"id": "v", "plugin_id": "p"} | source]}
+
+    [line] = problems(document)
+
+    name, [region] = (
+        next(iter(source)),
+        [zone for part in source.values() for key, zone in part.items() if "zone" in key],
+    )
+    assert line.startswith(f"volumes[0].{name}.availability_zone: expected a zone, not a region: {region}")
+
+
+def test_problems_name_plugins_and_volumes_beside_their_indexes(document):
+    """Those of a set by the set's id; one of another namespace with that; an id that is none is not shown."""
+    document["plugins"][0]["priority"] = 101
+    document["volumes"][0] |= {"count": 2, "adopt": 3}
+    document["volumes"][1] |= {"namespace": "prod", "adopt": 3}
+    document["volumes"].append(document["volumes"][0] | {"id": "a b"})
+
+    with pytest.raises(errors.SpecError) as caught:
+        storage.plan_document(document)
+
+    assert [line.partition(":")[0] for line in caught.value.lines] == [
+        "plugins[0] (aws-ebs0).priority",
+        "volumes[0] (mysql).each[0].adopt",
+        "volumes[1] (prod/shared).adopt",
+        "volumes[2].each[0].id",
+        "volumes[2].each[0].adopt",
+        "volumes[2].each[1].id",
+    ]
 
 
 def test_a_wrong_region_is_not_held_against_the_zones(document):

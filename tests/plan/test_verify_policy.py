@@ -67,7 +67,7 @@ def test_rejects_a_minimum_by_zone_where_nomad_places_by_number():
         expectation(plugin)
 
     assert (
-        "plugins[0].verify.min_healthy_per_zone: expected no minimum for each zone: Nomad places the instances of this "
+        "plugins[0] (own0).verify.min_healthy_per_zone: expected no minimum for each zone: Nomad places the instances of this "
         "driver, by their number, got 1; use min_healthy_percent"
     ) in str(caught.value)
 

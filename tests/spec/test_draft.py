@@ -26,6 +26,26 @@ def test_read_reports_problems_of_all_plugins_and_volumes_at_once():
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("pluginID", "plugin_id"),
+        ("mountOptions", "mount_options"),
+        ("snapshot", "snapshots"),
+        ("options", "mount_options"),
+        ("externalId", "existing.external_id"),
+        ("access_mode", "capabilities[].access_mode"),
+    ],
+)
+def test_key_in_another_spelling_or_at_another_level_is_suggested(key, meant):
+    """In camelCase, by one of its words, or one level too high as in a volume file."""
+    volume = {"id": "a", "plugin_id": "p", "existing": {"external_id": "x"}, key: []}
+
+    [line] = lines({"volumes": [volume]})
+
+    assert line.endswith(f"got an unknown key; did you mean {meant}")
+
+
 def test_read_keeps_what_is_right():
     """What could be read is there under its path, beside the problems of the rest."""
     document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}], "volumes": [{}]}
@@ -158,7 +178,7 @@ def test_unquoted_text_that_yaml_misreads_is_not_shown(text, said):
 
 
 def test_what_is_wrong_is_mended_to_find_what_else_is():
-    """Unknown keys are left out, what is required gets a stand-in; what says too little is given up."""
+    """Unknown keys are left out, numbers in quotes are numbers, what is required gets a stand-in, a source a whole one."""
     plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
     document = {
         "plugins": [plugin | {"contoller": {}}, plugin | {"driver": 3}, plugin | {"environment": {"1": 2}}],
@@ -167,6 +187,8 @@ def test_what_is_wrong_is_mended_to_find_what_else_is():
             {"id": "a", "plugin_id": "ebs"},
             {"id": "a", "plugin_id": "ebs", "existing": 3},
             {1, 2},
+            {"id": "b", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": "40"}},
+            {"id": "c", "plugin_id": "ebs", "ebs": {"size_gib": "x", "iops": 1}, "protect": "no"},
         ],
     }
 
@@ -174,7 +196,9 @@ def test_what_is_wrong_is_mended_to_find_what_else_is():
 
     assert (found.plugins, found.volumes) == ({}, {})
     assert list(found.mended_plugins) == ["plugins[0]", "plugins[2]"]
-    assert list(found.mended_volumes) == ["volumes[0]"]
+    assert list(found.mended_volumes) == ["volumes[0]", "volumes[2]", "volumes[4]", "volumes[5]"]
+    assert found.mended_volumes["volumes[4]"].ebs.size_gib == 40
+    assert set(found.replaced) == {"volumes[2].existing", "volumes[5].ebs"}
     mended = found.mended_volumes["volumes[0]"]
     assert (mended.ebs.availability_zone, mended.ebs.size_gib, mended.adopt) == ("us-east-1a", 0, False)
 

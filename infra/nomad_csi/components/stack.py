@@ -61,7 +61,10 @@ def declare(config: pulumi.Config) -> None:
     plan = storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
-    _look_first(read, plan)
+    try:
+        _look_first(read, plan)
+    except errors.SpecError as error:
+        raise errors.SpecError(error.problems, error.source, draft.ids(document)) from None
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()

@@ -7,7 +7,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import LintedVolume, at_line
-from nomad_csi.spec import driver_volumes
+from nomad_csi.spec import driver_volumes, names
 
 
 def check(volume: LintedVolume) -> Iterator[Finding]:
@@ -63,6 +63,9 @@ def _topology(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]
             if driver.topology_key and key not in known:
                 found = f"the segment key {key!a} with {driver.called}"
                 yield at_line("topology-key-unknown", block.at(key), found, f"use {driver.topology_key}")
+            elif names.is_region(key, jobs.text(block, key)):
+                fix = f"write {names.a_zone_of(jobs.text(block, key))}"
+                yield at_line("topology-zone-region", block.at(key), f"the region {block[key]!a} as {key}", fix)
 
 
 def _external_id(volume: LintedVolume, driver: drivers.Driver) -> Iterator[Finding]:

@@ -65,8 +65,8 @@ def _report_refusals(document: Mapping[str, Any], file: str, remarks: model.Rema
     try:
         storage.plan_document(document)
     except errors.SpecError as error:
-        for problem in error.problems:
-            remarks.add("wrong", file, 1, str(problem))
+        for line in error.lines:
+            remarks.add("wrong", file, 1, line)
 
 
 def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:

@@ -1,7 +1,8 @@
 """From a draft of the spec to the plan, or to all of its problems at once."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
@@ -11,6 +12,9 @@ from nomad_csi.plan.rules import moved_rules, plugin_rules, snapshot_rules, volu
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
+
+_WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
+"""Places of problems that leave the id of a plugin unknown."""
 
 
 def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.StoragePlan:
@@ -26,10 +30,11 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     plan = None if hidden else _sound_plan(document, owner)
     if plan is None:
         draft = drafts.read(document)
-        said = (*hidden, *_unsaid(hidden, draft.problems))
-        raise errors.SpecError((*said, *_unsaid(said, _problems(draft))), source)
+        said = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
+        places = (*(problem.path for problem in said), *draft.replaced)
+        raise errors.SpecError((*said, *_unsaid(places, _problems(draft))), source, drafts.ids(document))
     if large := tuple(_large_policies(plan.plugins)):
-        raise errors.SpecError(large, source)
+        raise errors.SpecError(large, source, drafts.ids(document))
     return plan
 
 
@@ -70,9 +75,8 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     return model.StoragePlan(plugins=made, volumes=tuple(planned))
 
 
-def _unsaid(said: tuple[errors.Problem, ...], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
-    """Yield those of *problems* that are not about a place where something is wrong already."""
-    places = [problem.path for problem in said]
+def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
+    """Yield those of *problems* that are about none of *places*, where something is wrong already."""
     for problem in problems:
         if not any(place.startswith(problem.path) or problem.path.startswith(place) for place in places):
             yield problem
@@ -84,7 +88,9 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
     drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
     yield from _plugin_problems(plugins)
-    broken = any(problem.path.startswith("plugins[") for problem in draft.problems)
+    # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
+    unread = {path for path in draft.written if path.startswith("plugins[")} - plugins.keys()
+    broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
     all_volumes = {**draft.volumes, **draft.mended_volumes}
     for path, volume in all_volumes.items():
         yield from snapshot_rules.check(volume, draft.snapshots, path)

@@ -11,7 +11,7 @@ from nomad_csi import errors
 def sentence(error: errors.NomadCsiError) -> str:
     """Return what *error* says on one line: the engine shows the first line of an error in its table."""
     if isinstance(error, errors.SpecError):
-        return f"{error.source or 'the resource'}: {'; '.join(str(problem) for problem in error.problems)}"
+        return f"{error.source or 'the resource'}: {'; '.join(error.lines)}"
     return str(error)
 
 

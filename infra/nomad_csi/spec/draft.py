@@ -15,7 +15,7 @@ import pydantic
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.spec import expand, model, problems, yaml_text
+from nomad_csi.spec import expand, model, names, problems, yaml_text
 
 ModelT = TypeVar("ModelT", bound=model.Model)
 
@@ -41,6 +41,9 @@ class Draft:
     """Those that are wrong, with stand-ins for what is wrong: only to find what else is."""
 
     mended_volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
+    replaced: tuple[str, ...] = ()
+    """Paths of their parts that are stand-ins as a whole: what a rule says of them means nothing."""
+
     problems: tuple[errors.Problem, ...] = ()
 
 
@@ -79,8 +82,9 @@ def read(document: Any) -> Draft:
         for path, written in _listed(document, "volumes", found)
         for place, item in expand.members(written, path, classes, found)
     }
-    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found)
-    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found)
+    replaced: list[str] = []
+    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found, replaced)
+    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found, replaced)
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
@@ -91,8 +95,25 @@ def read(document: Any) -> Draft:
         written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},
         mended_plugins=mended_plugins,
         mended_volumes=mended_volumes,
+        replaced=tuple(replaced),
         problems=tuple(found),
     )
+
+
+def ids(document: Any) -> dict[str, str]:
+    """Return the ids of the plugins and volumes of *document* by path, ``NAMESPACE/ID`` outside of ``default``."""
+    found = {}
+    for key, pattern in (("plugins", names.PLUGIN_ID), ("volumes", names.VOLUME_ID)):
+        items = document.get(key) if isinstance(document, Mapping) else None
+        for index, item in enumerate(items if isinstance(items, list | tuple) else ()):
+            given = item.get("id") if isinstance(item, Mapping) else None
+            if isinstance(given, str) and pattern.fullmatch(given):
+                namespace = item.get("namespace") if key == "volumes" else None
+                is_other = (
+                    isinstance(namespace, str) and namespace != "default" and names.NAMESPACE.fullmatch(namespace)
+                )
+                found[f"{key}[{index}]"] = f"{namespace}/{given}" if is_other else given
+    return found
 
 
 def each_volume(
@@ -132,11 +153,11 @@ def _listed(document: Mapping[str, Any], key: str, found: list[errors.Problem]) 
 
 
 def _items(
-    items: Mapping[str, Any], kind: type[ModelT], found: list[errors.Problem]
+    items: Mapping[str, Any], kind: type[ModelT], found: list[errors.Problem], replaced: list[str]
 ) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
-    """Return those of *items* that are sound, and the others as far as they can be mended."""
+    """Return those of *items* that are sound, and the others as far as they can be mended, as `_mended` does."""
     checked = {path: _member(kind, item, path, found) for path, item in items.items()}
-    wrong = {path: _mended(kind, items[path]) for path, value in checked.items() if value is None}
+    wrong = {path: _mended(kind, items[path], path, replaced) for path, value in checked.items() if value is None}
     return _some(checked), _some(wrong)
 
 
@@ -159,28 +180,76 @@ def _some(values: Mapping[str, ModelT | None]) -> dict[str, ModelT]:
 _STAND_INS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
 """Values for required keys whose own value is wrong. Others have a default, or nothing can be said without them."""
 
+_SOURCES: Mapping[str, Any] = {
+    "ebs": {"availability_zone": "us-east-1a", "size_gib": 125},
+    "efs": {
+        "mount_targets": [{"availability_zone": "us-east-1a"}],
+        "clients": {"cidr_blocks": ["192.0.2.0/24"]},
+    },
+    "existing": {"external_id": ""},
+    "create": {"capacity_min_gib": 1},
+}
+"""Sources of a volume, in place of one of which too little is left."""
 
-def _mended(kind: type[ModelT], value: Any) -> ModelT | None:
-    """Return *value* without what is wrong with it, ``None`` where too little would be left."""
+
+def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str]) -> ModelT | None:
+    """
+    Return *value*, which stands at *path*, without what is wrong with it; ``None`` where too little would be left.
+
+    Text that reads as the number or boolean that is wanted there is taken for it. What is a stand-in as a whole, of
+    which no rule is to speak, goes to *replaced*, by path.
+    """
     rest = copy.deepcopy(value)
-    try:
-        _validated(kind, rest)
-    except pydantic.ValidationError as error:
-        for item in reversed(error.errors(include_url=False)):
-            _drop(rest, item["loc"])
-    except (TypeError, ValueError):
-        return None
-    try:
-        return _validated(kind, rest)
-    except ValueError:
-        return None
+    parts: list[str] = []
+    for attempt in (_mend, _replace, None):
+        try:
+            mended = _validated(kind, rest)
+        except pydantic.ValidationError as error:
+            parts += attempt(rest, error) if attempt else []
+        except (TypeError, ValueError):
+            return None
+        else:
+            replaced += [f"{path}.{name}" for name in parts]
+            return mended
+    return None
 
 
-def _drop(value: Any, location: Sequence[Any]) -> None:
-    """Remove what is at *location* of *value*, or put its stand-in there."""
+def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
+    """Put what was meant in place of each wrong part of *value*, or a stand-in, or nothing. Return the sources."""
+    found = error.errors(include_url=False)
+    for item in reversed(found):
+        _drop(value, item["loc"], _meant(item["type"], item["input"]))
+    return [item["loc"][0] for item in found if len(item["loc"]) == 1 and item["loc"][0] in _SOURCES]  # type: ignore[misc]
+
+
+def _replace(value: Any, error: pydantic.ValidationError) -> list[str]:
+    """Put a stand-in, or nothing, in place of each part of *value* in which something is still wrong. Return these."""
+    names = [str(item["loc"][0]) for item in error.errors(include_url=False) if item["loc"]]
+    for name in names if isinstance(value, dict) else ():
+        value.pop(name, None)
+        if name in _SOURCES:
+            value[name] = _SOURCES[name]
+    return names
+
+
+def _meant(code: str, value: Any) -> Any:
+    """Return the number or boolean that the text *value* reads as, where an error *code* wants one; else ``None``."""
+    if not isinstance(value, str):
+        return None
+    if code.startswith("int_") and re.fullmatch(r"\d{1,9}", value):
+        return int(value)
+    return {"true": True, "false": False}.get(value.lower()) if code.startswith("bool_") else None
+
+
+def _drop(value: Any, location: Sequence[Any], meant: Any) -> None:
+    """Remove what is at *location* of *value*, or put what is *meant*, or its stand-in, there."""
     for step in location[:-1]:
         value = value[step] if isinstance(value, list) or step in value else {}
-    if location and location[-1] in _STAND_INS:
+    if location and meant is not None:
+        value[location[-1]] = meant
+    elif location and location[-1] in _STAND_INS:
         value[location[-1]] = _STAND_INS[location[-1]]
+    elif len(location) == 1 and location[0] in _SOURCES:
+        value[location[0]] = _SOURCES[location[0]]
     elif location and isinstance(value, dict):
         value.pop(location[-1], None)

@@ -58,8 +58,8 @@ def check_classes(
         for key in preset:
             if key not in known or key in OF_ONE:
                 allowed = f"one of {', '.join(sorted(set(known) - set(OF_ONE)))}"
-                close = difflib.get_close_matches(str(key), known, n=1)
-                fix = f"did you mean {close[0]}" if close and key not in OF_ONE else "remove it"
+                close = problems.suggestion(str(key), known)
+                fix = f"did you mean {close}" if close and key not in OF_ONE else "remove it"
                 path = f"classes.{name}.{key}"
                 found.append(errors.Problem(path=path, got="an unknown key", allowed=allowed, fix=fix))
     sound = {name: preset for name, preset in classes.items() if isinstance(preset, Mapping)}

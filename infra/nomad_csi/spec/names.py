@@ -52,3 +52,20 @@ AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
 
 AWS_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
 """An AWS region name: ``us-east-1``, ``eu-isoe-west-1``."""
+
+_REGIONS = {
+    "topology.ebs.csi.aws.com/zone": AWS_REGION,
+    "topology.kubernetes.io/zone": AWS_REGION,
+    "topology.gke.io/zone": re.compile(r"[a-z]+-[a-z]+\d{1,2}"),
+}
+"""Regions, by the topology keys whose values are zones."""
+
+
+def is_region(topology_key: str, value: str) -> bool:
+    """Return whether *value* is a region where *topology_key* wants a zone: ``us-east-1``, ``us-central1``."""
+    return topology_key in _REGIONS and _REGIONS[topology_key].fullmatch(value) is not None
+
+
+def a_zone_of(region: str) -> str:
+    """Return what is allowed in place of a *region*, in words."""
+    return f"a zone, not a region: {region}{'a' if AWS_REGION.fullmatch(region) else '-a'} is one of {region}"

@@ -1,8 +1,9 @@
 """From pydantic's errors to problems that an operator can act on: path, value, what is allowed, the likely fix."""
 
 import difflib
+import re
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pydantic
@@ -84,14 +85,42 @@ def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
 
 
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
-    known = _keys(kind, location[:-1])
-    close = difflib.get_close_matches(str(location[-1]), known, n=1)
-    fix = f"did you mean {close[0]}" if close else "remove it"
+    inner = _kind_at(kind, location[:-1])
+    known = sorted(inner.model_fields)
+    close = suggestion(str(location[-1]), known) or _below(str(location[-1]), inner)
+    fix = f"did you mean {close}" if close else "remove it"
     return errors.Problem(path=where, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
 
 
-def _keys(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """Return the keys known at *location* of a *kind*."""
+def suggestion(given: str, known: Iterable[str]) -> str:
+    """Return which of *known* is meant by *given*, such as ``size_gib`` by ``sizeGib`` or ``size``; empty: none."""
+    names = tuple(known)
+    if (written := _with_underscores(given)) in names:
+        return written
+    if close := difflib.get_close_matches(written, names, n=1):
+        return close[0]
+    words = set(written.split("_"))
+    found = [name for name in names if words < set(name.split("_"))]
+    return found[0] if len(found) == 1 else ""
+
+
+def _with_underscores(given: str) -> str:
+    """Return ``availability_zone`` for ``availabilityZone``."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]+", lambda found: f"_{found[0]}", given).replace("-", "_").lower()
+
+
+def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
+    """Return where a key stands that is *given* one level too high: ``existing.external_id``; empty: nowhere."""
+    written, found = _with_underscores(given), []
+    for name, field in kind.model_fields.items():
+        inner = _model(field.annotation)
+        if inner and written in inner.model_fields:
+            found.append(f"{name}[].{written}" if "tuple[" in str(field.annotation) else f"{name}.{written}")
+    return " or ".join(found)
+
+
+def _kind_at(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> type[pydantic.BaseModel]:
+    """Return the model at *location* of a *kind*."""
     for step in location:
         if isinstance(step, int):
             continue
@@ -99,7 +128,7 @@ def _keys(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> list[str
         if inner is None:
             break
         kind = inner
-    return sorted(kind.model_fields)
+    return kind
 
 
 def _model(annotation: Any) -> type[pydantic.BaseModel] | None:

@@ -58,7 +58,7 @@ def test_all_problems_of_the_spec_are_told_at_once(asked, noise):
     assert done.diagnostics() == {
         "pulumi:pulumi:Stack (nomad-csi-sandbox):",
         "error: nomad-csi:storage: 2 problems",
-        "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0",
+        "volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0",
         "volumes[1].id: expected letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end, "
         "got 'no spaces'",
     }

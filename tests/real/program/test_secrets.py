@@ -101,6 +101,7 @@ ELSEWHERE = {
     "volumes[0].existing.external_id": TO_CLEAR,
     "volumes[1].parameters.share": TO_CLEAR,
 }
+NAMED = {"plugins[0]": "nfs0", "volumes[0]": "media", "volumes[1]": "builds"}
 
 
 def test_encrypted_values_elsewhere_are_refused_before_anything_is_made(program):
@@ -112,7 +113,8 @@ def test_encrypted_values_elsewhere_are_refused_before_anything_is_made(program)
 
     assert "nomad-csi:storage: 5 problems\n" in told
     for place, fix in ELSEWHERE.items():
-        assert re.search(rf"  {re.escape(place)}: expected text in clear.*, got an encrypted value; {fix}\n", told)
+        shown = re.sub(r"^(plugins|volumes)\[\d\]", lambda item: f"{item[0]} ({NAMED[item[0]]})", place)
+        assert re.search(rf"  {re.escape(shown)}: expected text in clear.*, got an encrypted value; {fix}\n", told)
     assert [item["type"] for item in program.resources().values()] == ["pulumi:pulumi:Stack"]
     assert [name for name, text in ({"told": told} | everything(program)).items() if "c0ffee" in text] == []
 
@@ -140,7 +142,7 @@ def test_config_of_another_file_is_read_there(program):
     by_variable = program.run("preview", code=1)
 
     assert "name it by the variable PULUMI_OPTION_CONFIG_FILE instead" in by_option
-    assert "volumes[0].context.share: expected text in clear" in by_variable
+    assert "volumes[0] (media).context.share: expected text in clear" in by_variable
     assert "c0ffee" not in by_option + by_variable
 
 

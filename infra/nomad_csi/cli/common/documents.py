@@ -1,5 +1,6 @@
 """The registrations that a command's arguments name, with their secrets."""
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -64,9 +65,7 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
         raise broken[0]
     if broken:
         problems = tuple(
-            errors.Problem(
-                path=f"{error.source}: {problem.path}", got=problem.got, allowed=problem.allowed, fix=problem.fix
-            )
+            dataclasses.replace(problem, path=f"{error.source}: {error.named(problem.path)}")
             for error in broken
             for problem in error.problems
         )

@@ -8,6 +8,7 @@ from nomad_csi.plan import shared_storage
 from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, moved_rules, secret_rules
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 
 EXTERNAL_ID_LIMIT_BYTES = 128
 """Source: CSI specification 1.12, "Size Limits"."""
@@ -176,7 +177,9 @@ def _zones(
         zones[f"efs.mount_targets[{index}].availability_zone"] = target.availability_zone
     region = plugin.aws_region or "" if plugin else ""
     for where, zone in zones.items():
-        if not zone.startswith(region) and driver.uses_aws:
+        if names.is_region(driver.topology_key or "", zone):
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=names.a_zone_of(zone))
+        elif not zone.startswith(region) and driver.uses_aws:
             yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
         elif plugin and plugin.availability_zone and not volume.efs and zone != plugin.availability_zone:
             allowed = f"{plugin.availability_zone}, the only zone that plugin {plugin.id} serves"
@@ -243,6 +246,8 @@ def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
             if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
                 allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
                 yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed)
+            if names.is_region(key, value):
+                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=names.a_zone_of(value))
 
 
 def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
