@@ -76,6 +76,16 @@ def test_wheel_of_the_product_has_no_emulator(wheels):
     assert scripts(product) == {"nomad-csi", "pulumi-resource-nomad-csi"}
 
 
+def test_wheel_of_the_product_has_every_template(wheels):
+    """Those of `nomad-csi init` too, which are in a folder of their own."""
+    templates = {path.relative_to(ROOT).as_posix() for path in (ROOT / "templates").rglob("*") if path.is_file()}
+
+    packed = {path.removeprefix("nomad_csi/") for path in wheels["nomad_csi"].namelist()}
+
+    assert "templates/init/storage.yml.j2" in templates
+    assert templates <= packed
+
+
 def test_wheel_of_the_emulators_is_whole(wheels):
     """Every module of the tree, what they need, and the script that Nomad starts as a plugin."""
     sandbox = wheels["nomad_csi_sandbox"]

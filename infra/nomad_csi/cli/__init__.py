@@ -20,6 +20,7 @@ NAME = "nomad-csi"
 
 SECTIONS = {
     "author": {
+        "init": "start a project: a spec or a Pulumi program, with hooks and a pipeline",
         "validate": "check a spec, without writing files and without asking Nomad or AWS",
         "render": "write the plugin job and volume files of a spec, or check that they are up to date",
         "lint": "check job files, volume files and IAM policies",

@@ -2,14 +2,18 @@
 
 import json
 
-from nomad_csi.cli.common import codes, command
+from nomad_csi.cli.common import codes, command, inputs
 from nomad_csi.spec import reference, schema
 
 
 @command.command()
+@command.option("--stack-config", "the JSON schema of a Pulumi stack config that holds a spec", without={"docs": ""})
 @codes.docs("docs/spec.md: every key in tables, and examples")
 def run(arguments: command.Arguments) -> int:
     """Print the JSON schema, or the page."""
-    text = reference.page() if arguments.docs else json.dumps(schema.document(), indent=2, ensure_ascii=False)
-    print(text.rstrip("\n"))
+    if arguments.docs:
+        print(reference.page().rstrip("\n"))
+    else:
+        found = schema.of_stack_config(inputs.STACK_CONFIG_KEY) if arguments.stack_config else schema.document()
+        print(json.dumps(found, indent=2, ensure_ascii=False))
     return 0

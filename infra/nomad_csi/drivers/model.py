@@ -1,6 +1,6 @@
 """A catalogue row: the description of a CSI driver, with a date, its sources, its traps, and how far it is proven."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pydantic
 
@@ -100,6 +100,19 @@ class DriverDeletion(base.Model):
     """How a last snapshot is proven usable where the controller lists snapshots, or lists none, with the source."""
 
 
+class DriverExample(base.Model):
+    """A plugin and a volume of the driver in a spec: whole, with values in place of what only an operator knows."""
+
+    plugin: dict[base.Word, Any] = pydantic.Field(default_factory=dict)
+    """The plugin, beyond its id and its driver."""
+
+    volume: dict[base.Word, Any]
+    """The volume, without its plugin's id."""
+
+    replace: base.Text
+    """Which values are to be replaced and by what, as a phrase that follows "replace"."""
+
+
 class Driver(driver.DriverSpec):
     """A CSI driver of the catalogue; ``name`` is its key there."""
 
@@ -120,6 +133,9 @@ class Driver(driver.DriverSpec):
     traps: tuple[Trap, ...] = ()
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""
+
+    example: DriverExample | None = None
+    """What `nomad-csi init` writes; ``None`` where it asks for what the storage needs."""
 
 
 class Unusable(base.Model):

@@ -14,7 +14,8 @@ HEAD = """\
 What an operator writes, in a YAML file or under `nomad-csi:storage` of a Pulumi stack config. Every key is listed
 below, after some worked examples. `nomad-csi schema > spec.schema.json`, typed once beside the spec, writes the JSON
 schema; an editor checks and completes with it a file that begins with
-`# yaml-language-server: $schema=spec.schema.json`. What a driver takes beyond that is on the page of the
+`# yaml-language-server: $schema=spec.schema.json`. For a stack config, type `nomad-csi schema --stack-config`.
+`nomad-csi init` writes both lines and files. What a driver takes beyond that is on the page of the
 [drivers](drivers.md).
 """
 

@@ -50,6 +50,14 @@ def document() -> dict[str, Any]:
     return dict(_without_titles(described, top=True))
 
 
+def of_stack_config(key: str) -> dict[str, Any]:
+    """Return the JSON schema of a Pulumi stack config that holds a spec under *key*, and anything beside it."""
+    spec = document()
+    parts = {name: spec.pop(name) for name in ("$schema", "$defs")}
+    config = {"type": "object", "properties": {key: spec}}
+    return parts | {"type": "object", "properties": {"config": config}}
+
+
 def _without_titles(value: Any, *, top: bool = False) -> Any:
     """Return *value* without the titles that only repeat the names of keys, and with keys for code as Markdown has."""
     if isinstance(value, list):

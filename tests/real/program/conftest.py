@@ -160,13 +160,17 @@ def world(_world):
 
 @pytest.fixture
 def stack(world, tmp_path):
-    """Make a stack of the project in a folder: ``stack(folder)``. The environment's own bin is not on its PATH."""
+    """
+    Make a stack of the project in a folder: ``stack(folder)``. The environment's own bin is not on its PATH.
+
+    With ``init=False`` there is no project in the folder yet, and no stack.
+    """
     programs = os.pathsep.join(
         place for place in os.environ["PATH"].split(os.pathsep) if Path(place).resolve() != OWN_PROGRAMS.resolve()
     )
     made = []
 
-    def make(folder, **environment):
+    def make(folder, init=True, **environment):
         state = tmp_path / f"state-{len(made)}"
         state.mkdir()
         own = {
@@ -178,8 +182,9 @@ def stack(world, tmp_path):
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         }
         one = Stack(folder=folder, environment=world.environment | own | environment)
-        one.run("stack", "init", "dev")
-        made.append(one)
+        if init:
+            one.run("stack", "init", "dev")
+            made.append(one)
         return one
 
     yield make

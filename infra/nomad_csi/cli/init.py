@@ -1,0 +1,255 @@
+"""``nomad-csi init``."""
+
+import os
+import re
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+
+from nomad_csi import errors
+from nomad_csi.cli import project_file
+from nomad_csi.cli.common import command, usage
+from nomad_csi.pulumi_state import stack_config
+from nomad_csi.render import disk, project
+from nomad_csi.spec import base
+
+ABOUT = """\
+Writes into FOLDER what a repository for storage needs: a spec with comments (--hcl), or a Pulumi
+program that declares the storage (--pulumi python with a stack config that holds the spec, or
+--pulumi yaml); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is not given is
+asked for on a terminal. An existing file is never changed: where a Pulumi project or one of the
+files is there already, init prints what to add to it.
+"""
+
+SPEC = "what the storage needs"
+
+
+@command.Typed
+def _stack(given: str) -> str:
+    """Return *given*. Raises `click.BadParameter` where it is no name of a stack."""
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", given):
+        raise usage.wrong("the name of a stack: letters, digits, '.', '_' and '-'", given)
+    return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Setting:
+    """Something that is given as an option, or asked for."""
+
+    option: str
+    question: str
+    allowed: str
+    kind: Any
+    """Type of a text that is right, for pydantic."""
+
+    def is_right(self, text: str) -> bool:
+        """Return whether *text* may be given."""
+        try:
+            pydantic.TypeAdapter(self.kind).validate_python(text)
+        except pydantic.ValidationError:
+            return False
+        return True
+
+
+SETTINGS: Mapping[str, _Setting] = {
+    "form": _Setting(
+        option="--pulumi",
+        question="A Pulumi program in python or yaml, or hcl for committed files without Pulumi",
+        allowed="python or yaml, or --hcl in its place",
+        kind=Literal[project.FORMS],
+    ),
+    "storages": _Setting(
+        option="--storage",
+        question=f"Storage: one or more of {', '.join(project.STORAGES)}",
+        allowed=f"one of {', '.join(project.STORAGES)}",
+        kind=Literal[project.STORAGES],
+    ),
+    "region": _Setting(
+        option="--aws-region",
+        question="AWS region of the storage, such as us-east-1",
+        allowed="an AWS region such as us-east-1",
+        kind=base.Region,
+    ),
+    "zones": _Setting(
+        option="--zone",
+        question="Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
+        allowed="an Availability Zone such as us-east-1a",
+        kind=base.Zone,
+    ),
+    "role_name": _Setting(
+        option="--role-name",
+        question="Name of the IAM role of the Nomad clients",
+        allowed="the name of an IAM role, not its ARN",
+        kind=base.RoleName,
+    ),
+    "client_cidr": _Setting(
+        option="--client-cidr",
+        question="Network of the Nomad clients, such as 10.0.0.0/16",
+        allowed="an IPv4 network such as 10.0.0.0/16",
+        kind=base.CidrBlock,
+    ),
+    "file_system_id": _Setting(
+        option="--file-system-id",
+        question="Id of the EFS file system, such as fs-0123456789abcdef0",
+        allowed="the id of an EFS file system such as fs-0123456789abcdef0",
+        kind=Annotated[str, pydantic.Field(pattern=r"^fs-[0-9a-f]{8,17}(:.*)?$")],
+    ),
+}
+
+
+@command.command(epilog=ABOUT)
+@command.argument("folder [FOLDER]", "where to write (default: the current folder)", default=Path())
+@command.option("--pulumi python|yaml", "write a Pulumi program", default=None, without={"hcl": ""})
+@command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
+@command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
+@command.option(
+    "--storage KIND",
+    f"{', '.join(project.STORAGES)}; may be repeated",
+    type=command.OneOf(project.STORAGES),
+    multiple=True,
+    section=SPEC,
+)
+@command.option("--aws-region REGION", "ebs, efs: region of the storage", section=SPEC)
+@command.option("--zone ZONE", "ebs, efs: zone with Nomad clients; may be repeated", multiple=True, section=SPEC)
+@command.option("--role-name NAME", "ebs: IAM role of the Nomad clients", section=SPEC)
+@command.option("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", section=SPEC)
+@command.option("--file-system-id ID", "efs with --hcl: a file system that exists", section=SPEC)
+def run(arguments: command.Arguments) -> int:
+    """Write the project, and say what to type next."""
+    folder: Path = arguments.folder
+    answers = _answers(arguments)
+    existing = _existing(folder) if answers["form"] != "hcl" else None
+    wanted = _wanted(folder, answers, arguments.stack, existing)
+    parts = project.files(wanted)
+    there = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
+    _refuse([part.path for part in parts if part.path in there and not (existing or part.is_shared)], existing, wanted)
+    with disk.Staging(folder) as staged:
+        for part in parts:
+            if part.path not in there:
+                staged.add(part.path, part.text)
+        staged.put()
+    for part in parts:
+        _report(folder, part, there.get(part.path))
+    _print_next(folder, wanted)
+    return 0
+
+
+def _answers(arguments: command.Arguments) -> dict[str, Any]:
+    """Return what is given and, on a terminal, what is asked for. Raises `usage.UsageError` with all that is wrong."""
+    found: dict[str, Any] = {
+        "form": "hcl" if arguments.hcl else arguments.pulumi or "",
+        "storages": tuple(dict.fromkeys(arguments.storage)),
+        "region": arguments.aws_region,
+        "zones": tuple(dict.fromkeys(arguments.zone)),
+        "role_name": arguments.role_name,
+        "client_cidr": arguments.client_cidr,
+        "file_system_id": arguments.file_system_id,
+    }
+    problems = [problem for name in found for problem in _wrong(name, found)]
+    if not sys.stdin.isatty():
+        problems += [_missing(name) for name in _needed(found) if not found[name]]
+    usage.refuse(problems)
+    while lacking := next((name for name in _needed(found) if not found[name]), None):
+        _ask(lacking, found)
+    return found
+
+
+def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what must be known; where the storage is not, what most people need."""
+    return ("form", "storages", *project.needs(found["form"], found["storages"] or ("ebs",)))
+
+
+def _missing(name: str) -> errors.Problem:
+    return errors.Problem(path=SETTINGS[name].option, got="nothing", allowed=SETTINGS[name].allowed)
+
+
+def _wrong(name: str, found: Mapping[str, Any]) -> Iterator[errors.Problem]:
+    setting, value = SETTINGS[name], found[name]
+    for text in value if isinstance(value, tuple) else (value,) * bool(value):
+        if not setting.is_right(text):
+            yield errors.Problem(path=setting.option, got=repr(text), allowed=setting.allowed)
+        elif name == "zones" and found["region"] and not text.startswith(found["region"]):
+            yield errors.Problem(path=setting.option, got=repr(text), allowed=f"a zone of {found['region']}")
+
+
+def _ask(name: str, found: dict[str, Any]) -> None:
+    """Ask for a setting once; a wrong answer is explained, and not taken."""
+    print(f"{SETTINGS[name].question}: ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise errors.RefusedError("nothing was written: the input ended before all questions were answered")
+    words = tuple(dict.fromkeys(line.replace(",", " ").split()))
+    answer = words if isinstance(found[name], tuple) else line.strip()
+    problems = list(_wrong(name, found | {name: answer}))
+    for problem in problems:
+        print(f"  {problem}", file=sys.stderr)
+    if not problems:
+        found[name] = answer
+
+
+def _existing(folder: Path) -> Path | None:
+    """Return the project file in *folder*, if there is one."""
+    return next((path for name in project_file.NAMES if (path := folder / name).is_file()), None)
+
+
+def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
+    main = project_file.read(existing).get("main") if existing else None
+    has_pyproject = (folder / "pyproject.toml").is_file()
+    return project.Wanted(
+        **answers,
+        project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
+        stack=stack,
+        version=metadata.version("nomad-csi"),
+        project_file=existing.name if existing else project_file.NAMES[0],
+        stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
+        program=str(Path(main if isinstance(main, str) else "", "__main__.py")),
+        requirements="pyproject.toml" if has_pyproject else project.REQUIREMENTS,
+    )
+
+
+def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted) -> None:
+    """Raise `errors.RefusedError` with every reason why nothing is written."""
+    reasons = [f"{path} exists" for path in taken]
+    if existing:
+        runtime = project_file.read(existing).get("runtime")
+        named = runtime.get("name") if isinstance(runtime, Mapping) else runtime
+        if named != wanted.form:
+            reasons.append(f"{existing} has the runtime {named}, and --pulumi says {wanted.form}")
+    if reasons:
+        raise errors.RefusedError(f"nothing was written: {'; '.join(reasons)}")
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
+    lacking = "" if found is None else part.lacking(found)
+    print(f"{'wrote' if found is None else 'unchanged':9}  {folder / part.path}{'; add to it:' if lacking else ''}")
+    if lacking:
+        print(textwrap.indent(lacking, " " * 13).rstrip("\n"))
+
+
+def _print_next(folder: Path, wanted: project.Wanted) -> None:
+    steps = project.steps(wanted)
+    if folder.resolve() != Path.cwd():
+        steps = ((f"cd {shlex.quote(str(folder))}", ""), *steps)
+    width = max(len(typed) for typed, about in steps if about)
+    print("\nWhat to type next:")
+    for typed, about in steps:
+        print(f"  {typed:<{width}}  {about}".rstrip())
+    root = next((place for place in folder.resolve().parents if (place / ".git").exists()), None)
+    if root and not (folder / ".git").exists():
+        below = folder.resolve().relative_to(root)
+        print(
+            f"\nThe repository begins at {root}: move {project.HOOKS} and {project.PIPELINE} there, and put {below}/ "
+            "before the paths in them."
+        )

@@ -1,0 +1,358 @@
+"""
+What `nomad-csi init` writes: a spec or a program with comments, and what belongs beside it. Pure.
+
+Where a file of the project exists already, `ProjectFile.addition` is what it lacks. No default of the spec is written.
+"""
+
+import functools
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+import yaml
+
+from nomad_csi import errors
+from nomad_csi.drivers import catalogue
+from nomad_csi.plan import iam
+from nomad_csi.render import environment
+from nomad_csi.spec import schema
+
+FORMS = ("python", "yaml", "hcl")
+"""Languages of a Pulumi program, and files without one."""
+
+EXAMPLES = {name: driver.example for name, driver in catalogue.DRIVERS.items() if driver.example}
+STORAGES = ("ebs", "efs", *EXAMPLES)
+"""Storage that can be asked for: the keys of a spec under which Pulumi makes storage, and other drivers."""
+
+COMPONENTS = {"ebs": "EbsVolume", "efs": "EfsVolume", "create": "CsiVolume"}
+"""Components of volumes, by the key of a spec that says where the storage comes from."""
+
+STACK_CONFIG_KEY = "nomad-csi:storage"
+SPEC, SPEC_SCHEMA, STACK_SCHEMA = "storage.yaml", "spec.schema.json", "stack.schema.json"
+PIPELINE = ".github/workflows/storage.yml"
+HOOKS = ".pre-commit-config.yaml"
+REQUIREMENTS = "requirements.txt"
+
+IGNORED = (".venv/", "__pycache__/", ".pulumi-plugins/")
+
+_KEYS = "`nomad-csi schema --docs` explains every key."
+_WIDTH = 100
+_MAPS = frozenset({"config", "parameters"})
+"""Keys of a spec whose values have names of the driver."""
+
+_PLAIN = re.compile(r"[\w.+=,@/-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a new project is to hold."""
+
+    form: str
+    storages: tuple[str, ...]
+    region: str = ""
+    zones: tuple[str, ...] = ()
+    role_name: str = ""
+    client_cidr: str = ""
+    file_system_id: str = ""
+    project: str
+    """Name of the project."""
+
+    stack: str
+    version: str
+    """Of nomad-csi."""
+
+    project_file: str = "Pulumi.yaml"
+    stack_config: str = ""
+    program: str = "__main__.py"
+    requirements: str = REQUIREMENTS
+
+    @property
+    def spec(self) -> str:
+        """The file that holds the spec; empty where a program is written in its place."""
+        return {"python": self.stack_config, "yaml": "", "hcl": SPEC}[self.form]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectFile:
+    """A file of the project."""
+
+    path: str
+    text: str
+    addition: str = ""
+    """What to add where the file exists."""
+
+    sign: str = ""
+    """Text that is in a file that has the addition; empty: each line of it counts for itself."""
+
+    is_shared: bool = False
+    """Whether it may exist where there is no project yet."""
+
+    def lacking(self, found: str) -> str:
+        """Return what to add to the file where it is there and holds *found*."""
+        if self.sign:
+            return "" if self.sign in found else self.addition
+        known = found.splitlines()
+        return "".join(f"{line}\n" for line in self.addition.splitlines() if line not in known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Item:
+    """A plugin or a volume of the spec, and what its comment says."""
+
+    comment: str
+    value: Mapping[str, Any]
+
+
+def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the fields of `Wanted` that *storages* need."""
+    found: list[str] = []
+    for name in storages:
+        if name == "ebs":
+            found += ["region", "zones", "role_name"]
+        elif name == "efs":
+            found += ["region", "file_system_id"] if form == "hcl" else ["region", "zones", "client_cidr"]
+    return tuple(dict.fromkeys(found))
+
+
+def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
+    """Return the files of the project."""
+    own = {"python": _python, "yaml": _yaml, "hcl": _hcl}[wanted.form](wanted)
+    ignored = "".join(f"{line}\n" for line in IGNORED[: 1 if wanted.form == "hcl" else None])
+    hooks, pipeline = _template("pre-commit-config.yaml.j2", wanted), _template("storage.yml.j2", wanted)
+    return (
+        *own,
+        ProjectFile(path=".gitignore", text=ignored, addition=ignored, is_shared=True),
+        ProjectFile(
+            path=HOOKS, text=hooks, addition=hooks.partition("repos:\n")[2], sign="nomad-csi lint", is_shared=True
+        ),
+        ProjectFile(path=PIPELINE, text=pipeline, addition=pipeline, sign="nomad-csi"),
+    )
+
+
+def steps(wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    """Return what to type next, each with what it does."""
+    return _steps_of_hcl(wanted) if wanted.form == "hcl" else _steps_of_pulumi(wanted)
+
+
+def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    policy = f"arn:{iam.partition(wanted.region)}:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
+    attach = f"aws iam attach-role-policy --role-name {wanted.role_name} --policy-arn {policy}"
+    found = [
+        (f"$EDITOR {SPEC}", "sizes, names, example values"),
+        (f"nomad-csi validate {SPEC}", "all problems of the spec"),
+        (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files; commit them"),
+        *([(attach, "")] if wanted.role_name else []),
+        ('for job in nomad/jobs/*.hcl; do nomad job run "$job"; done', ""),
+    ]
+    if any(name != "efs" for name in wanted.storages):
+        found.append((f"nomad-csi create {SPEC} --owner {wanted.project}/hcl", "have the plugins create the volumes"))
+    if "efs" in wanted.storages:
+        found.append((f"nomad-csi register {SPEC}", "register the volumes whose storage exists"))
+    return (*found, (f"nomad-csi verify {SPEC}", "compare the cluster with the spec"))
+
+
+def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    return (
+        (f"$EDITOR {wanted.spec or wanted.project_file}", "sizes, names, example values"),
+        *([(f"nomad-csi validate {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
+        ("nomad-csi plugin install", "let pulumi find the provider plugin; once in each clone"),
+        (f"pulumi stack select --create {wanted.stack}", ""),
+        ("pulumi config set nomad-csi:address https://nomad.example.com:4646", ""),
+        ('pulumi config set --secret nomad-csi:token "$NOMAD_TOKEN"', ""),
+        ("pulumi preview", "what would be created; then: pulumi up"),
+    )
+
+
+def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
+    head = _comment(f"The storage of the Nomad cluster. The files below nomad/ are rendered from it. {_KEYS}")
+    yield ProjectFile(path=SPEC, text=f"# yaml-language-server: $schema={SPEC_SCHEMA}\n{head}{_spec(wanted)}")
+    yield ProjectFile(path=SPEC_SCHEMA, text=_json(schema.document()))
+
+
+def _python(wanted: Wanted) -> Iterator[ProjectFile]:
+    yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
+    program = _template("__main__.py.j2", wanted)
+    yield ProjectFile(path=wanted.program, text=program, addition=program.partition("\n\n")[2], sign="storage_stack")
+    line = f"nomad-csi=={wanted.version}\n"
+    note = _comment("On no package index: put a git URL with a commit, or a wheel, in its place.")
+    yield ProjectFile(path=wanted.requirements, text=note + line, addition=line, sign="nomad-csi", is_shared=True)
+    region = f"aws:region: {wanted.region}\n" if wanted.region else ""
+    config = textwrap.indent(f"{region}{STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
+    head = _comment(f"The storage of the Nomad cluster stands below {STACK_CONFIG_KEY}. {_KEYS}")
+    yield ProjectFile(
+        path=wanted.stack_config,
+        text=f"# yaml-language-server: $schema={STACK_SCHEMA}\n{head}config:\n{config}",
+        addition=f"config:\n{config}",
+        sign=STACK_CONFIG_KEY,
+    )
+    yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.of_stack_config(STACK_CONFIG_KEY)))
+
+
+def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
+    config = f"config:\n  aws:region: {wanted.region}\n" if wanted.region else ""
+    program = f"{config}{_resources(wanted)}"
+    text = f"{_template('Pulumi.yaml.j2', wanted)}{program}"
+    yield ProjectFile(path=wanted.project_file, text=text, addition=program, sign="nomad-csi:index:")
+
+
+def _spec(wanted: Wanted) -> str:
+    """Return the spec as YAML."""
+    plugins, volumes = _items(wanted)
+    return f"plugins:\n{_list(plugins)}\nvolumes:\n{_list(volumes)}"
+
+
+def _list(items: Iterable[_Item]) -> str:
+    shown = []
+    for item in items:
+        lines = textwrap.indent(_dump(item.value), "    ")
+        shown.append(textwrap.indent(_comment(item.comment, 2), "  ") + f"  - {lines[4:]}")
+    return "\n".join(shown)
+
+
+def _resources(wanted: Wanted) -> str:
+    """Return the same as resources of a program in Pulumi YAML."""
+    plugins, volumes = _items(wanted)
+    drivers = {item.value["id"]: item.value["driver"] for item in plugins}
+    shown = [_resource("CsiPlugin", item, _camel(_without(item.value, "id"))) for item in plugins]
+    for item in volumes:
+        value = item.value
+        source = next(name for name in COMPONENTS if name in value)
+        own = {"driver": drivers[value["plugin_id"]]} if source == "create" else {}
+        own |= _without(value, "id", "plugin_id", source) | value[source]
+        reference = {"pluginId": f"${{{value['plugin_id']}.pluginId}}"}
+        shown.append(_resource(COMPONENTS[source], item, reference | _camel(own)))
+    ids = {f"default/{item.value['id']}": f"${{{item.value['id']}.externalId}}" for item in volumes}
+    return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
+
+
+def _resource(kind: str, item: _Item, properties: Mapping[str, Any]) -> str:
+    head = f"{_comment(item.comment, 2)}{item.value['id']}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
+    return textwrap.indent(head + textwrap.indent(_dump(properties), "    "), "  ")
+
+
+def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if key not in names}
+
+
+def _camel(value: Any) -> Any:
+    """Return *value* as Pulumi YAML has it: names in camelCase, and no ``${`` that it would replace."""
+    if isinstance(value, str):
+        return value.replace("${", "$${")
+    if isinstance(value, list):
+        return [_camel(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        re.sub("_(.)", lambda found: found[1].upper(), key): item if key in _MAPS else _camel(item)
+        for key, item in value.items()
+    }
+
+
+def _items(wanted: Wanted) -> tuple[list[_Item], list[_Item]]:
+    """Return the plugins and the volumes."""
+    made = {"ebs": _ebs, "efs": _efs}
+    pairs = [made[name](wanted) if name in made else _of_catalogue(name) for name in wanted.storages]
+    return [plugin for plugin, _ in pairs], [volume for _, volume in pairs]
+
+
+def _ebs(wanted: Wanted) -> tuple[_Item, _Item]:
+    plugin = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": wanted.region}
+    zone, *others = wanted.zones
+    place = f"Only clients in {zone} can mount it{', not those in ' if others else ''}{', '.join(others)}. "
+    volume = {"id": "data", "plugin_id": "aws-ebs0"}
+    if wanted.form == "hcl":
+        about = (
+            f"AWS EBS. The role {wanted.role_name} of the Nomad clients needs a policy that lets the driver create and "
+            "attach volumes, such as AmazonEBSCSIDriverPolicy of AWS."
+        )
+        creation = {
+            "create": {"capacity_min_gib": 20, "availability_zone": zone},
+            "parameters": {"encrypted": "true"},
+        }
+        made = f"`nomad-csi create` has the plugin create it. {place}It can grow; it never shrinks."
+        return _Item(comment=about, value=plugin), _Item(comment=made, value=volume | creation)
+    about = "AWS EBS. The role is that of the Nomad clients; the policy that the plugin needs is attached to it."
+    made = f"Pulumi creates it, and refuses to delete it (`protect`). {place}It can grow; it never shrinks."
+    storage = {"ebs": {"availability_zone": zone, "size_gib": 20}}
+    return (
+        _Item(comment=about, value=plugin | {"iam": {"role_name": wanted.role_name}}),
+        _Item(comment=made, value=volume | storage),
+    )
+
+
+def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
+    plugin = _Item(
+        comment="AWS EFS. To mount a file system needs no permission of AWS.",
+        value={"id": "aws-efs0", "driver": "aws-efs", "aws_region": wanted.region},
+    )
+    volume = {"id": "shared", "plugin_id": "aws-efs0"}
+    if wanted.form == "hcl":
+        comment = "A file system that exists, mounted by many clients. An access point of it: fs-...::fsap-..."
+        return plugin, _Item(comment=comment, value=volume | {"existing": {"external_id": wanted.file_system_id}})
+    comment = (
+        "A file system for many clients. Pulumi creates it, with a mount target in the default subnet of each zone "
+        "(`subnet_id` names another one) that the clients' network may reach, and an access point to a folder that "
+        "belongs to user 1000; it refuses to delete it (`protect`)."
+    )
+    storage = {
+        "mount_targets": [{"availability_zone": zone} for zone in wanted.zones],
+        "clients": {"cidr_blocks": [wanted.client_cidr]},
+        "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
+    }
+    return plugin, _Item(comment=comment, value=volume | {"efs": storage})
+
+
+def _of_catalogue(name: str) -> tuple[_Item, _Item]:
+    driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
+    plugin = {"id": f"{name}0", "driver": name, **example.plugin}
+    volume = {**example.volume, "plugin_id": f"{name}0"}
+    about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers show {name}`."
+    return (
+        _Item(comment=about, value=plugin),
+        _Item(comment=f"An example, which the plugin creates. Replace {example.replace}.", value=volume),
+    )
+
+
+def _dump(value: Mapping[str, Any]) -> str:
+    """Return *value* as YAML: its own keys on lines of their own, short mappings and lists below them on one."""
+    whole = {key: dict(item) if isinstance(item, Mapping) else item for key, item in value.items()}
+    return "".join(
+        yaml.safe_dump(
+            {key: item},
+            sort_keys=False,
+            default_flow_style=None if isinstance(item, dict | list) else False,
+            width=_WIDTH,
+        )
+        for key, item in whole.items()
+    )
+
+
+def _comment(text: str, margin: int = 0) -> str:
+    lines = textwrap.wrap(text, _WIDTH - margin - 4, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _template(name: str, wanted: Wanted) -> str:
+    return _environment().get_template(name).render(vars(wanted) | {"spec": wanted.spec})
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    made = environment.configured(jinja2.Environment, [environment.templates_folder() / "init"])
+    made.filters["plain"] = _plain
+    return made
+
+
+def _plain(text: str) -> environment.Quoted:
+    """Return *text*, which means the same in YAML, in a shell and in a regular expression. Raises where it does not."""
+    if not _PLAIN.fullmatch(text):
+        raise errors.NomadCsiError(f"{text!r} cannot stand in a file of a project")
+    return environment.Quoted(text)

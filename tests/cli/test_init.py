@@ -1,0 +1,183 @@
+"""`nomad-csi init`: what it asks, what it writes, and what it leaves alone."""
+
+import io
+import re
+import shlex
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.render import project
+
+EBS = ("--storage", "ebs", "--aws-region", "us-east-1", "--zone", "us-east-1a", "--role-name", "nomad-client")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, without a terminal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return tmp_path
+
+
+@pytest.fixture
+def answer(folder, monkeypatch):  # noqa: ARG001  # which has no terminal
+    """Put a person who types some lines at a terminal."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    return lambda *lines: monkeypatch.setattr("sys.stdin", Terminal("".join(f"{line}\n" for line in lines)))
+
+
+def written(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_without_a_terminal_all_that_is_missing_is_named_at_once(folder, capsys):
+    """Beside what is wrong with the rest; nothing is written."""
+    code = cli.main(["init", "--storage", "ebs", "--zone", "us-east-1"])
+
+    assert code == 64
+    assert capsys.readouterr().err.splitlines() == [
+        "error: nomad-csi init: 4 problems",
+        "  --zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",
+        "  --pulumi: expected python or yaml, or --hcl in its place, got nothing",
+        "  --aws-region: expected an AWS region such as us-east-1, got nothing",
+        "  --role-name: expected the name of an IAM role, not its ARN, got nothing",
+    ]
+    assert written(folder) == {}
+
+
+def test_a_terminal_is_asked_for_what_is_missing(folder, answer, capsys):
+    """A wrong answer is explained and asked for again; what an option says is not asked."""
+    answer("hcl", "ebs, csi-driver-nfs", "eu-west-1a", "us-east-1a us-east-1b", "arn:aws:iam::1:role/x", "nomad-client")
+
+    assert cli.main(["init", "--aws-region", "us-east-1"]) == 0
+
+    asked = capsys.readouterr().err
+    assert "--zone: expected a zone of us-east-1, got 'eu-west-1a'" in asked
+    assert "--role-name: expected the name of an IAM role, not its ARN" in asked
+    assert "AWS region" not in asked
+    spec = yaml.safe_load((folder / "storage.yaml").read_text())
+    assert [item["id"] for item in spec["plugins"]] == ["aws-ebs0", "csi-driver-nfs0"]
+    assert spec["volumes"][0]["create"]["availability_zone"] == "us-east-1a"
+
+
+def test_an_input_that_ends_leaves_nothing(folder, answer, capsys):
+    """As Ctrl-D does."""
+    answer("python")
+
+    assert cli.main(["init"]) == 1
+
+    assert "the input ended before all questions were answered" in capsys.readouterr().err
+    assert written(folder) == {}
+
+
+def test_a_repository_of_files_passes_its_own_hooks_and_pipeline(folder, capsys):
+    """As they are written, after what init says to type next."""
+    assert cli.main(["init", "--hcl", *EBS]) == 0
+    typed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  nomad-csi ")]
+    steps = [re.split("  +", line)[0] for line in typed if line.split()[1] in ("validate", "render")]
+    hooks = yaml.safe_load((folder / project.HOOKS).read_text())["repos"][0]["hooks"]
+    entries = [hook["entry"] + (" nomad" if hook.get("pass_filenames", True) else "") for hook in hooks]
+    [job] = yaml.safe_load((folder / project.PIPELINE).read_text())["jobs"].values()
+    runs = [step["run"] for step in job["steps"] if step.get("run", "").startswith("nomad-csi ")]
+
+    codes = {line: cli.main(shlex.split(line)[1:]) for line in (*steps, *entries, *runs)}
+
+    assert codes == dict.fromkeys(codes, 0)
+    assert {line.split()[1] for line in entries} == {line.split()[1] for line in runs} == {"validate", "render", "lint"}
+    assert (folder / "nomad/volumes/default/data.volume.hcl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "spec", "schema", "printed"),
+    [
+        (("--hcl",), "storage.yaml", "spec.schema.json", ["schema"]),
+        (("--pulumi", "python"), "Pulumi.dev.yaml", "stack.schema.json", ["schema", "--stack-config"]),
+    ],
+)
+def test_editors_find_the_schema_beside_the_spec(words, spec, schema, printed, folder, capsys):
+    """The one that `nomad-csi schema` prints, so that it can be written again after an upgrade."""
+    cli.main(["init", *words, *EBS])
+    capsys.readouterr()
+
+    cli.main(printed)
+
+    found = written(folder)
+    assert found[spec].startswith(f"# yaml-language-server: $schema={schema}\n")
+    assert found[schema] == capsys.readouterr().out
+
+
+def test_files_that_exist_are_all_named_before_anything_is_written(folder, capsys):
+    """Those that others share are not among them."""
+    (folder / "storage.yaml").write_text("mine\n")
+    (folder / "spec.schema.json").write_text("mine\n")
+    (folder / ".gitignore").write_text("mine\n")
+    before = written(folder)
+
+    assert cli.main(["init", "--hcl", *EBS]) == 1
+
+    told = capsys.readouterr().err
+    assert told == "refused: nothing was written: storage.yaml exists; spec.schema.json exists\n"
+    assert written(folder) == before
+
+
+def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
+    """Its program is where `main` says; nothing of it is changed, and what to add is printed."""
+    (folder / "src").mkdir()
+    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: {name: python}\nmain: src\n")
+    (folder / "src/__main__.py").write_text("import pulumi\n")
+    (folder / "pyproject.toml").write_text("[project]\n")
+    (folder / ".gitignore").write_text(".venv/\n")
+    before = written(folder)
+
+    assert cli.main(["init", "--pulumi", "python", *EBS]) == 0
+
+    after = written(folder)
+    assert {path: after[path] for path in before} == before
+    assert set(after) - set(before) == {"Pulumi.dev.yaml", "stack.schema.json", project.HOOKS, project.PIPELINE}
+    out = capsys.readouterr().out
+    assert "unchanged  src/__main__.py; add to it:\n             from nomad_csi import storage_stack\n" in out
+    assert re.search(r"unchanged  pyproject.toml; add to it:\n +nomad-csi==", out)
+    assert "unchanged  .gitignore; add to it:\n             __pycache__/\n             .pulumi-plugins/\n" in out
+    assert "unchanged  Pulumi.yaml\n" in out
+
+
+def test_run_again_in_its_project_it_changes_and_lacks_nothing(folder, capsys):
+    """As a second person does."""
+    cli.main(["init", "--pulumi", "yaml", *EBS])
+    before = written(folder)
+    capsys.readouterr()
+
+    assert cli.main(["init", "--pulumi", "yaml", *EBS]) == 0
+
+    out = capsys.readouterr().out
+    assert written(folder) == before
+    assert "wrote" not in out
+    assert "add to it" not in out
+
+
+def test_a_project_in_another_language_is_left_alone(folder, capsys):
+    """A program in Python does not run there."""
+    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: nodejs\n")
+
+    assert cli.main(["init", "--pulumi", "python", *EBS]) == 1
+
+    assert "Pulumi.yaml has the runtime nodejs, and --pulumi says python" in capsys.readouterr().err
+    assert set(written(folder)) == {"Pulumi.yaml"}
+
+
+def test_a_folder_below_a_repository_is_told_where_hooks_and_pipelines_are_looked_for(folder, capsys):
+    """Git's hooks and GitHub look at the top alone. The folder is made."""
+    (folder / ".git").mkdir()
+
+    assert cli.main(["init", "infra/storage", "--hcl", *EBS]) == 0
+
+    out = capsys.readouterr().out
+    assert "  cd infra/storage\n" in out
+    assert f"The repository begins at {folder}: move .pre-commit-config.yaml and {project.PIPELINE} there" in out
+    assert "infra/storage/storage.yaml" in written(folder)

@@ -1,0 +1,160 @@
+"""The files of a new project: specs and programs that hold no default, and additions for files that exist."""
+
+import json
+
+import pydantic
+import pytest
+import yaml
+
+from nomad_csi import errors
+from nomad_csi.cli.common import inputs
+from nomad_csi.drivers import catalogue
+from nomad_csi.plan import storage
+from nomad_csi.render import project
+from nomad_csi.spec import model, schema
+
+
+def wanted(form, *storages, **settings):
+    """Return what is wanted with every answer given."""
+    answers = {
+        "region": "us-gov-west-1",
+        "zones": ("us-gov-west-1a", "us-gov-west-1b"),
+        "role_name": "nomad-client",
+        "client_cidr": "10.0.0.0/16",
+        "file_system_id": "fs-0123456789abcdef0",
+        "project": "shop",
+        "stack": "prod",
+        "stack_config": "Pulumi.prod.yaml",
+        "version": "1.2.3",
+    }
+    return project.Wanted(form=form, storages=storages or project.STORAGES, **(answers | settings))
+
+
+def texts(made):
+    return {file.path: file.text for file in project.files(made)}
+
+
+def spec_of(form):
+    document = yaml.safe_load(texts(wanted(form))[wanted(form).spec])
+    return document["config"][inputs.STACK_CONFIG_KEY] if form == "python" else document
+
+
+@pytest.mark.parametrize("form", ["python", "hcl"])
+def test_a_spec_of_every_storage_has_no_problem(form):
+    """All kinds beside each other: no two have an id in common."""
+    plan = storage.plan_document(spec_of(form))
+
+    drivers = {plugin["driver"] for plugin in spec_of(form)["plugins"]}
+    assert (len(plan.plugins), len(plan.volumes)) == (len(project.STORAGES), len(project.STORAGES))
+    assert drivers == set(catalogue.DRIVERS), "a driver of the catalogue needs an example"
+
+
+@pytest.mark.parametrize("form", ["python", "hcl"])
+def test_no_default_is_written(form):
+    """A value that the model has by itself would hide which ones were chosen."""
+    document = spec_of(form)
+
+    found = [
+        *(key for item in document["plugins"] for key in defaults(model.PluginSpec, item)),
+        *(key for item in document["volumes"] for key in defaults(model.VolumeSpec, item)),
+    ]
+
+    assert found == []
+
+
+def defaults(kind, written):
+    """Yield the keys of *written*, a *kind* as JSON has it, whose value is the default."""
+    held = kind.model_validate_json(json.dumps(written))
+    for key, value in written.items():
+        inner, default = getattr(held, key), kind.model_fields[key].default
+        if inner == default:
+            yield key
+        elif isinstance(inner, pydantic.BaseModel):
+            yield from defaults(type(inner), value)
+
+
+def test_a_program_in_yaml_holds_what_the_spec_holds():
+    """Names in camelCase, but for those of the driver; what Nomad replaces is left to it by Pulumi."""
+    resources = yaml.safe_load(texts(wanted("yaml"))["Pulumi.yaml"])["resources"]
+
+    assert set(resources) == {item["id"] for items in spec_of("python").values() for item in items}
+    assert resources["data"]["properties"] == {
+        "pluginId": "${aws-ebs0.pluginId}",
+        "availabilityZone": "us-gov-west-1a",
+        "sizeGib": 20,
+    }
+    assert resources["portworx0"]["properties"]["config"] == {"cluster_id": "px-cluster-1"}
+    [constraint] = resources["csi-hostpath0"]["properties"]["constraints"]
+    assert constraint["attribute"] == "$${node.unique.name}"
+
+
+@pytest.mark.parametrize("form", project.FORMS)
+def test_what_is_added_to_a_file_is_not_lacking_any_more(form):
+    """Of each file that may exist; a file without it lacks all of it."""
+    found = [file for file in project.files(wanted(form, "ebs")) if file.addition]
+
+    assert {file.path for file in found} >= {".gitignore", project.HOOKS, project.PIPELINE}
+    for file in found:
+        assert file.lacking("# mine\n") == file.addition, file.path
+        assert file.lacking(f"# mine\n{file.addition}") == "", file.path
+        assert file.lacking(file.text) == "", file.path
+
+
+def test_lines_of_a_file_count_for_themselves():
+    """Only those that are not there yet are to be added."""
+    [ignored] = [file for file in project.files(wanted("python", "ebs")) if file.path == ".gitignore"]
+
+    assert ignored.lacking("*.log\n.venv/\n") == "__pycache__/\n.pulumi-plugins/\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("hcl", ["validate storage.yaml", "render storage.yaml --out nomad --check", "lint nomad"]),
+        ("python", ["validate Pulumi.prod.yaml", "plugin install"]),
+        ("yaml", ["plugin install"]),
+    ],
+)
+def test_the_pipeline_runs_what_fits_the_project(form, expected):
+    """And Pulumi's preview of the stack, with credentials of AWS where the storage is there."""
+    [job] = yaml.safe_load(texts(wanted(form))[project.PIPELINE])["jobs"].values()
+
+    typed = [step["run"] for step in job["steps"] if "run" in step and "pip" not in step["run"]]
+    used = {step["uses"].partition("@")[0]: step.get("with") for step in job["steps"] if "uses" in step}
+
+    assert typed == [f"nomad-csi {words}" for words in expected]
+    assert used.get("pulumi/actions") == (None if form == "hcl" else {"command": "preview", "stack-name": "prod"})
+    assert ("aws-actions/configure-aws-credentials" in used) is (form != "hcl")
+
+
+def test_storage_that_is_not_on_aws_needs_nothing_of_aws():
+    """No region, no role, no credentials in the pipeline."""
+    made = wanted("python", "gce-pd", region="", zones=(), role_name="", client_cidr="")
+
+    found = texts(made)
+
+    assert project.needs("python", made.storages) == ()
+    assert "aws" not in found[project.PIPELINE] + found["Pulumi.prod.yaml"]
+
+
+def test_the_policy_of_the_clients_is_one_of_their_partition():
+    """AWS has other ARNs in GovCloud."""
+    typed = "\n".join(step for step, _ in project.steps(wanted("hcl", "ebs")))
+
+    assert "arn:aws-us-gov:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy" in typed
+
+
+def test_what_means_something_to_a_shell_gets_into_no_file():
+    """Whatever the caller let through."""
+    with pytest.raises(errors.NomadCsiError, match="cannot stand in a file"):
+        project.files(wanted("python", "ebs", stack="dev; rm -rf x"))
+
+
+def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():
+    """With the definitions where references look for them."""
+    of_stack, of_spec = schema.of_stack_config(inputs.STACK_CONFIG_KEY), schema.document()
+
+    assert project.STACK_CONFIG_KEY == inputs.STACK_CONFIG_KEY
+    assert of_stack["$defs"] == of_spec["$defs"]
+    held = of_stack["properties"]["config"]["properties"][inputs.STACK_CONFIG_KEY]
+    assert held["properties"] == of_spec["properties"]
