@@ -66,7 +66,6 @@ JOB = """job "{job_id}" {{
         stage_publish_base_dir = "{folder}/c1/client/csi/{role}/{plugin_id}"
       }}
       env {{
-        NOMAD_CSI_SANDBOX_ZONE = "${{attr.platform.aws.placement.availability-zone}}"
         {fault_file} = "{folder}/{plugin_id}-${{node.unique.name}}.json"
         {env}
       }}
@@ -110,7 +109,7 @@ class Cluster:
                 "options": {"fingerprint.denylist": session_agent.NOT_LOOKED_FOR.removeprefix("env_aws,")},
             }
             parts = {"client": own, "plugin": [{"raw_exec": [{"config": [{"enabled": True}]}]}]}
-            self._prepare(name, parts, AWS_EC2_METADATA_SERVICE_ENDPOINT=service.url)
+            self._prepare(name, parts, AWS_EC2_METADATA_SERVICE_ENDPOINT=service.url, NOMAD_CSI_SANDBOX_ZONE=zone)
             self.launch(name)
         until(lambda: self.statuses() == dict.fromkeys(ZONES, "ready"))
 
