@@ -138,10 +138,11 @@ def test_storage_that_is_not_on_aws_needs_nothing_of_aws():
 
 
 def test_the_policy_of_the_clients_is_one_of_their_partition():
-    """AWS has other ARNs in GovCloud."""
-    typed = "\n".join(step for step, _ in project.steps(wanted("hcl", "ebs")))
+    """AWS has other ARNs in GovCloud; who only mounts EFS needs none."""
+    typed = ["\n".join(step for step, _ in project.steps(wanted("hcl", name))) for name in ("ebs", "efs")]
 
-    assert "arn:aws-us-gov:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy" in typed
+    assert "arn:aws-us-gov:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy" in typed[0]
+    assert "aws iam" not in typed[1]
 
 
 def test_what_means_something_to_a_shell_gets_into_no_file():

@@ -145,7 +145,7 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
         (f"$EDITOR {SPEC}", "sizes, names, example values"),
         (f"nomad-csi validate {SPEC}", "all problems of the spec"),
         (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files; commit them"),
-        *([(attach, "")] if wanted.role_name else []),
+        *([(attach, "")] if "ebs" in wanted.storages else []),
         ('for job in nomad/jobs/*.hcl; do nomad job run "$job"; done', ""),
     ]
     if any(name != "efs" for name in wanted.storages):
@@ -309,7 +309,7 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
 def _of_catalogue(name: str) -> tuple[_Item, _Item]:
     driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
     plugin = {"id": f"{name}0", "driver": name, **example.plugin}
-    volume = {**example.volume, "plugin_id": f"{name}0"}
+    volume = {"id": example.volume["id"], "plugin_id": plugin["id"], **example.volume}
     about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers show {name}`."
     return (
         _Item(comment=about, value=plugin),
@@ -317,18 +317,22 @@ def _of_catalogue(name: str) -> tuple[_Item, _Item]:
     )
 
 
+class _Indented(yaml.SafeDumper):
+    """Lists are indented below their key, as Pulumi writes them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent whatever is asked for."""
+        del indentless
+        super().increase_indent(flow, indentless=False)
+
+
 def _dump(value: Mapping[str, Any]) -> str:
     """Return *value* as YAML: its own keys on lines of their own, short mappings and lists below them on one."""
-    whole = {key: dict(item) if isinstance(item, Mapping) else item for key, item in value.items()}
-    return "".join(
-        yaml.safe_dump(
-            {key: item},
-            sort_keys=False,
-            default_flow_style=None if isinstance(item, dict | list) else False,
-            width=_WIDTH,
-        )
-        for key, item in whole.items()
-    )
+    shown = []
+    for key, item in value.items():
+        style = None if isinstance(item, dict | list) else False
+        shown.append(yaml.dump({key: item}, Dumper=_Indented, sort_keys=False, default_flow_style=style, width=_WIDTH))
+    return "".join(shown)
 
 
 def _comment(text: str, margin: int = 0) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 
 import pytest
@@ -18,27 +19,33 @@ ANSWERS = (
 UNTOLD = re.compile(r"warning|error|Traceback", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("form", ["python", pytest.param("yaml", marks=NEEDS_YAML)])
-def test_every_storage_is_previewed(form, stack, world, tmp_path):
-    """A plugin and a volume of each kind, after no other command than the one that init names; nothing is refused."""
+@pytest.mark.parametrize(
+    ("form", "changed"), [("python", ["Pulumi.dev.yaml"]), pytest.param("yaml", [], marks=NEEDS_YAML)]
+)
+def test_every_storage_is_previewed(form, changed, stack, world, tmp_path):
+    """A plugin and a volume of each kind, after the commands that init prints; they keep the comments."""
     folder = tmp_path / "storage"
     folder.mkdir()
     own = stack(folder, PATH=world.environment["PATH"], init=False)
-    own.command("init", "--pulumi", form, *ANSWERS)
-    before = (folder / "Pulumi.yaml").read_text()
-    if form == "python":
-        config = (folder / "Pulumi.dev.yaml").read_text()
+    address, token = (world.environment[name] for name in ("NOMAD_ADDR", "NOMAD_TOKEN"))
+    steps = own.command("init", "--pulumi", form, *ANSWERS).partition("What to type next:\n")[2]
+    before = {path: path.read_text() for path in folder.rglob("*") if path.is_file()}
+    typed = [re.split("  +", line.strip())[0] for line in steps.splitlines()]
+    assert (typed[0].split()[0], typed[-1]) == ("$EDITOR", "pulumi preview")
 
-    own.command("plugin", "install")
-    own.run("stack", "select", "--create", "dev")
+    for line in typed[1:-1]:
+        program, *words = shlex.split(
+            line.replace("https://nomad.example.com:4646", address).replace("$NOMAD_TOKEN", token)
+        )
+        (own.command if program == "nomad-csi" else own.run)(*words)
     told = own.run("preview")
-    steps = json.loads(own.run("preview", "--json"))["steps"]
+    planned = json.loads(own.run("preview", "--json"))["steps"]
 
     assert not [line for line in told.splitlines() if UNTOLD.search(line)], told
-    kinds = [step["newState"]["type"] for step in steps]
+    kinds = [step["newState"]["type"] for step in planned]
     assert kinds.count("nomad-csi:index:CsiPlugin") == len(project.STORAGES)
     assert kinds.count("nomad-csi:index:CsiVolume") == len(project.EXAMPLES)
     assert {"aws:ebs/volume:Volume", "aws:efs/accessPoint:AccessPoint", "aws:iam/policy:Policy"} <= set(kinds)
-    assert (folder / "Pulumi.yaml").read_text() == before
-    if form == "python":
-        assert [line for line in config.splitlines() if line not in (folder / "Pulumi.dev.yaml").read_text()] == []
+    assert [path.name for path in before if path.read_text() != before[path]] == changed
+    for path, text in before.items():
+        assert set(text.splitlines()) - {""} <= set(path.read_text().splitlines()), path
