@@ -60,8 +60,8 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     told = capsys.readouterr()
     assert code == 2
     assert told.out == "good.yaml: valid, 1 plugin, 2 volumes\n"
-    region = "plugins[0].aws_region: expected a value, got nothing; add aws_region"
-    size = "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"
+    region = "plugins[0] (aws-ebs0).aws_region: expected a value, got nothing; add aws_region"
+    size = "volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0"
     first, second, third, fourth, broken, absent = told.err.splitlines()
     assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
     assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]

@@ -38,6 +38,8 @@ class Recorder(pulumi.runtime.Mocks):
         self.cluster_id = CLUSTER_ID
         self.left = []
         """EBS volumes with the stack's id that EC2 has."""
+        self.file_systems = {}
+        """What EFS calls file systems, by name, where it is not a name that is seen to be one of a test."""
         self.recorded = {}
         """The outputs of each resource in the state, by URN."""
 
@@ -48,9 +50,12 @@ class Recorder(pulumi.runtime.Mocks):
             outputs["jobModifyIndex"] = 7
         if args.typ == "nomad-csi:index:StackIdentity":
             outputs["stackId"] = STACK_ID
+        identity = f"{args.name}-id"
+        if args.typ == "aws:efs/fileSystem:FileSystem":
+            identity = self.file_systems.get(args.name, identity)
         if args.typ in ARNS:
-            outputs["arn"] = f"{ARNS[args.typ]}/{args.name}-id"
-        return f"{args.name}-id", outputs
+            outputs["arn"] = f"{ARNS[args.typ]}/{identity}"
+        return identity, outputs
 
     def call(self, args):
         if args.token == "aws:ec2/getSubnet:getSubnet":

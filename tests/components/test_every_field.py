@@ -98,6 +98,34 @@ volumes:
       iam: {role_name: nomad-client}
     mount_options: {mount_flags: [iam]}
 """
+SHARED_EFS = """
+snapshots:
+  nightly: {keep_days: 35}
+  weekly: {keep_days: 70}
+file_systems:
+  data:
+    mount_targets: [{availability_zone: us-east-1a}]
+    clients: {cidr_blocks: [10.0.0.0/8]}
+    iam: {role_name: nomad-client}
+    snapshots: [nightly]
+  other:
+    mount_targets: [{availability_zone: us-east-1a}]
+    clients: {cidr_blocks: [10.0.0.0/8]}
+plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - id: uploads
+    plugin_id: aws-efs0
+    efs: {file_system: data, access_point: {path: /uploads, uid: 1000, gid: 1000}}
+"""
+EFS_ELSEWHERE = """
+plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - id: uploads
+    plugin_id: aws-efs0
+    efs: {file_system_id: fs-0123456789abcdef0, access_point: {path: /uploads, uid: 1000, gid: 1000}}
+"""
 EXISTING = """
 plugins:
   - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1}
@@ -178,6 +206,24 @@ CHANGES = {
     "snapshots{}.at": (SNAPSHOTS, "04:00"),
     "snapshots{}.keep": (SNAPSHOTS, 8),
     "snapshots{}.keep_days": (BACKUPS, 36),
+    "file_systems{}.mount_targets[].availability_zone": (SHARED_EFS, "us-east-1b"),
+    "file_systems{}.mount_targets[].subnet_id": (SHARED_EFS, "subnet-0123456789abcdef0"),
+    "file_systems{}.clients.cidr_blocks": (SHARED_EFS, ["10.1.0.0/16"]),
+    "file_systems{}.clients.security_group_ids": (SHARED_EFS, ["sg-0123456789abcdef0"]),
+    "file_systems{}.performance_mode": (SHARED_EFS, "maxIO"),
+    "file_systems{}.throughput_mode": (SHARED_EFS, "elastic"),
+    "file_systems{}.encrypted": (SHARED_EFS, False),
+    "file_systems{}.kms_key_arn": (SHARED_EFS, KEY_ARN),
+    "file_systems{}.tags": (SHARED_EFS, {"team": "db"}),
+    "file_systems{}.iam.role_name": (SHARED_EFS, "other"),
+    "file_systems{}.iam.required": (
+        None,
+        "needs the mount flag iam of its volumes: tests/components/test_shared_file_system.py",
+    ),
+    "file_systems{}.iam.root_access": (SHARED_EFS, True),
+    "file_systems{}.snapshots": (SHARED_EFS, ["weekly"]),
+    "file_systems{}.protect": (SHARED_EFS, False),
+    "file_systems{}.moved_from": (SHARED_EFS, "old"),
     "plugins[].id": (ZONED, "aws-ebs9"),
     "plugins[].driver": (ZONED, "aws-efs"),
     "plugins[].aws_region": (IDENTITY, "us-west-2"),
@@ -276,17 +322,19 @@ CHANGES = {
     "volumes[].efs.mount_targets[].subnet_id": (EFS, "subnet-0123456789abcdef0"),
     "volumes[].efs.clients.cidr_blocks": (EFS, ["10.1.0.0/16"]),
     "volumes[].efs.clients.security_group_ids": (EFS, ["sg-0123456789abcdef0"]),
+    "volumes[].efs.performance_mode": (EFS, "maxIO"),
+    "volumes[].efs.throughput_mode": (EFS, "elastic"),
+    "volumes[].efs.encrypted": (EFS, False),
+    "volumes[].efs.kms_key_arn": (EFS, KEY_ARN),
+    "volumes[].efs.tags": (EFS, {"team": "db"}),
+    "volumes[].efs.file_system": (SHARED_EFS, "other"),
+    "volumes[].efs.file_system_id": (EFS_ELSEWHERE, "fs-0fedcba9876543210"),
     "volumes[].efs.iam.role_name": (EFS_IAM, "other"),
     "volumes[].efs.iam.required": (EFS_IAM, True),
     "volumes[].efs.access_point.path": (EFS, "/other"),
     "volumes[].efs.access_point.uid": (EFS, 1001),
     "volumes[].efs.access_point.gid": (EFS, 1001),
     "volumes[].efs.access_point.permissions": (EFS, "0700"),
-    "volumes[].efs.performance_mode": (EFS, "maxIO"),
-    "volumes[].efs.throughput_mode": (EFS, "elastic"),
-    "volumes[].efs.encrypted": (EFS, False),
-    "volumes[].efs.kms_key_arn": (EFS, KEY_ARN),
-    "volumes[].efs.tags": (EFS, {"team": "db"}),
     "volumes[].existing.external_id": (EXISTING, "vol-0123456789abcdef1"),
     "volumes[].existing.availability_zone": (EXISTING, "us-east-1b"),
     "volumes[].create.capacity_min_gib": (CREATED, 11),
@@ -382,7 +430,9 @@ def register(new_cloud, monkeypatch):
     def declare(spec):
         requests.clear()
         pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec), "storage:renderTo": "out"}, [])
-        new_cloud().settle(lambda: stack.declare(pulumi.Config()))
+        cloud = new_cloud()
+        cloud.recorder.file_systems = {"data": "fs-0123456789abcdef0", "other": "fs-0fedcba9876543210"}
+        cloud.settle(lambda: stack.declare(pulumi.Config()))
         return sorted(made for made in requests if made[0] != "pulumi:pulumi:Stack")  # of a process, once
 
     yield declare

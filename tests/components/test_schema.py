@@ -50,7 +50,8 @@ def test_required_inputs_are_those_without_a_default(package):
         "nomad-csi:index:EbsSnapshots": [],
         "nomad-csi:index:EbsVolume": ["availabilityZone", "pluginId", "sizeGib"],
         "nomad-csi:index:EfsBackups": ["fileSystemArns", "keepDays"],
-        "nomad-csi:index:EfsVolume": ["clients", "mountTargets", "pluginId"],
+        "nomad-csi:index:EfsFileSystem": ["clients", "mountTargets"],
+        "nomad-csi:index:EfsVolume": ["pluginId"],
         "nomad-csi:index:ExistingVolume": ["driver", "externalId", "pluginId"],
     }
 

@@ -11,7 +11,7 @@ from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
 PAGE = (Path(__file__).parents[2] / "docs/aws-day-two.md").read_text()
-SPEC, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SPEC, IN_ONE, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 [STATEMENT] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -22,6 +22,16 @@ def test_the_spec_of_the_page_has_no_problem():
     assert isinstance(mysql.source, spec.EbsSpec)
     assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
     assert f"`{snapshots.tag_key('NAME')}`" in PAGE
+
+
+def test_the_volumes_of_the_page_share_a_file_system():
+    """Each is an access point of it."""
+    found = storage.plan_document(yaml.safe_load(IN_ONE)).volumes
+
+    assert [(item.source.file_system, item.source.access_point.path) for item in found] == [
+        ("web", "/uploads"),
+        ("web", "/sessions"),
+    ]
 
 
 def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():

@@ -35,7 +35,7 @@ def test_command_prints_the_schema(capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed == schema.document()
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert list(printed["properties"]) == ["protect", "classes", "snapshots", "plugins", "volumes"]
+    assert list(printed["properties"]) == ["protect", "classes", "snapshots", "file_systems", "plugins", "volumes"]
 
 
 def test_every_key_has_a_meaning():
@@ -85,7 +85,7 @@ def test_schema_knows_what_the_reader_refuses():
     document = {"plugins": [{"id": "a", "drivre": "aws-ebs"}]}
 
     assert list(_unknown(document, schema.document(), "")) == ["plugins.drivre"]
-    with pytest.raises(errors.SpecError, match=r"plugins\[0\]\.drivre"):
+    with pytest.raises(errors.SpecError, match=r"plugins\[0\] \(a\)\.drivre"):
         storage.plan_document(document)
 
 

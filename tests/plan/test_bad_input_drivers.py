@@ -260,3 +260,49 @@ def test_rejects_a_role_that_nobody_shows_and_iam_without_tls(volume, lines):
 def test_takes_the_mount_flag_iam_with_a_role_and_without(volume):
     """EFS lets everyone mount where no file system policy says otherwise."""
     assert storage.plan_document({"plugins": [EFS], "volumes": [volume]}).volumes
+
+
+SYSTEM = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+POINT = {"path": "/a", "uid": 1000, "gid": 1000}
+SYSTEM_ID = "fs-0123456789abcdef0"
+
+
+def inside(*, flags=(), snapshots=(), **efs):
+    """Return a volume in a file system of the spec."""
+    parts = {"efs": {"file_system": "data", "access_point": POINT} | efs, "mount_options": {"mount_flags": list(flags)}}
+    return {"id": "v", "plugin_id": "p", "snapshots": list(snapshots)} | parts
+
+
+@pytest.mark.parametrize(
+    ("system", "volumes", "lines"),
+    [
+        (SYSTEM, [inside(), inside(access_point=POINT | {"path": "/b"}) | {"id": "w"}], []),
+        (SYSTEM, [inside(file_system="date")], ["volumes[0].efs.file_system: expected a file system of this spec: data, got 'date'; did you mean data"]),
+        (SYSTEM, [inside(file_system_id=SYSTEM_ID)], ["volumes[0].efs: expected exactly one of mount_targets, file_system, file_system_id, got file_system and file_system_id"]),
+        (SYSTEM, [inside(file_system=None)], ["volumes[0].efs: expected exactly one of mount_targets, file_system, file_system_id, got none of them"]),
+        (SYSTEM, [inside(encrypted=False)], ["volumes[0].efs: expected no encrypted, which are settings of the file system, got a mapping"]),
+        (SYSTEM, [inside(access_point=None)], ["volumes[0].efs: expected access_point, which says what of the file system the volume is, got a mapping"]),
+        (SYSTEM, [inside(iam={"role_name": "r"}, flags=["iam"])], ["volumes[0].efs.iam: expected none: data gives the permissions once, for all of its volumes, got a role; use file_systems.data.iam"]),
+        (SYSTEM, [inside(file_system=None, file_system_id=SYSTEM_ID, iam={"role_name": "r", "required": True}, flags=["iam"])], ["volumes[0].efs.iam.required: expected false: the policy of a file system that exists is not this spec's to replace, got true"]),
+        (SYSTEM, [inside(snapshots=["nightly"])], ["volumes[0].snapshots: expected none: AWS Backup copies whole file systems, got nightly; use file_systems.data.snapshots"]),
+        (SYSTEM | {"snapshots": ["daily"]}, [], ["file_systems.data.snapshots[0]: expected a schedule of this spec: nightly, got 'daily'; add it under snapshots"]),
+        (SYSTEM, [inside(), inside() | {"id": "w"}], ["volumes[1].efs.access_point.path: expected a folder of its own: volumes[0] has it already, got 'file_systems.data:/a'; set shares_storage: true on it, if both are meant to be the same data"]),
+        (SYSTEM, [inside(), inside() | {"id": "w", "shares_storage": True}], []),
+        (SYSTEM | {"mount_targets": [{"availability_zone": "eu-west-1a"}]}, [inside()], ["volumes[0].efs.file_system: expected a file system with mount targets in us-east-1, the plugin's region, got data in eu-west-1a"]),
+        (SYSTEM | {"iam": {"role_name": "r", "required": True}}, [inside()], ["volumes[0].mount_options.mount_flags: expected iam among them: data refuses everyone who mounts it without, got none"]),
+        (SYSTEM | {"iam": {"role_name": "r"}}, [inside(access_point=POINT | {"uid": 0}, flags=["iam"])], ["volumes[0].efs.access_point.uid: expected a user that is not root, unless data allows that, got 0:1000; set file_systems.data.iam.root_access: true"]),
+        (SYSTEM | {"mount_targets": []}, [inside()], ["file_systems.data.mount_targets: expected at least one mount target, got none; add one for each zone with clients"]),
+        (SYSTEM | {"moved_from": "data"}, [inside()], ["file_systems.data.moved_from: expected a former name that no file system has now, and no other one names, got 'data'"]),
+    ],
+)  # fmt: skip
+def test_volumes_in_one_file_system(system, volumes, lines):
+    """What is the file system's is said there, once; each volume is a folder of its own in it."""
+    schedules = {"nightly": {"keep_days": 35}}
+    document = {"snapshots": schedules, "file_systems": {"data": system}, "plugins": [EFS], "volumes": volumes}
+    try:
+        storage.plan_document(document)
+        found = []
+    except errors.SpecError as error:
+        found = [str(problem) for problem in error.problems]
+
+    assert found == lines

@@ -1,6 +1,7 @@
 """Volumes in the storage of another volume of the spec: found by the ids of what was made, and kept with it."""
 
 import dataclasses
+from contextlib import nullcontext
 
 import pytest
 
@@ -8,6 +9,7 @@ from nomad_csi import errors
 from nomad_csi.components import preflight, recorded
 from nomad_csi.plan import guests, storage
 from nomad_csi.spec import draft
+from nomad_csi.spec import model as spec
 
 SYSTEM, DISK = "fs-0123456789abcdef0", "vol-0123456789abcdef0"
 PLUGINS = [
@@ -74,7 +76,7 @@ def state(monkeypatch):
 def test_owner_is_not_removed_while_it_has_a_guest():
     """The engine would delete the file system, and the data of a volume that is still declared."""
     with pytest.raises(errors.SpecError) as refused:
-        preflight.refuse_removed_owners(read(UPLOADS))
+        preflight.refuse_removed_owners(read(UPLOADS), {})
 
     assert [str(problem) for problem in refused.value.problems] == [
         f"volumes[0].existing.external_id: expected volume default/shared in the spec: {SYSTEM} was made for it, and goes "
@@ -97,7 +99,34 @@ def test_owner_is_not_removed_while_it_has_a_guest():
 )
 def test_what_takes_no_data_from_a_guest_is_accepted(volumes):
     """Its owner stays, by whatever id, or it is no guest."""
-    preflight.refuse_removed_owners(read(*volumes))
+    preflight.refuse_removed_owners(read(*volumes), {})
+
+
+@pytest.mark.usefixtures("state")
+def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system():
+    """``efs.file_system_id`` names what another volume made, which is no more made with the whole of it gone."""
+    point = {"path": "/uploads", "uid": 1000, "gid": 1000}
+    inside = UPLOADS | {"existing": None, "efs": {"file_system_id": SYSTEM, "access_point": point}}
+
+    with pytest.raises(
+        errors.SpecError, match=r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
+    ):
+        preflight.refuse_removed_owners(read(inside), {})
+
+    preflight.refuse_removed_owners(read(SHARED, inside), {})
+
+
+@pytest.mark.parametrize(
+    ("systems", "is_refused"), [({}, True), ({"data": {}}, False), ({"common": {"moved_from": "data"}}, False)]
+)
+def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(monkeypatch, systems, is_refused):
+    """By its name, and under a new one."""
+    arn = f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}"
+    monkeypatch.setattr(recorded, "outputs", lambda: [{"arn": arn, "tags": {"nomad-csi:file-system": "data"}}])
+    wanted = {name: spec.FileSystemSpec(**item) for name, item in systems.items()}
+
+    with pytest.raises(errors.SpecError, match="expected file system data in") if is_refused else nullcontext():
+        preflight.refuse_removed_owners(read(UPLOADS), wanted)
 
 
 @pytest.mark.usefixtures("state")
@@ -106,14 +135,14 @@ def test_owner_that_is_only_registered_by_now_is_removed():
     registered = {"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": SYSTEM}}
 
     with pytest.raises(errors.SpecError, match=f"{SYSTEM} was made for it, and goes with it"):
-        preflight.refuse_removed_owners(read(registered))
+        preflight.refuse_removed_owners(read(registered), {})
 
 
 def test_state_is_not_read_for_other_storage(monkeypatch):
     """It is a call to the backend."""
     monkeypatch.setattr(recorded, "outputs", lambda: pytest.fail("the state was read"))
 
-    preflight.refuse_removed_owners(read(SHARED))
+    preflight.refuse_removed_owners(read(SHARED), {})
 
 
 def test_plan_of_a_guest_has_no_storage_of_its_own():

@@ -197,7 +197,10 @@ OWNED = inputs(SYSTEM, MULTI) | {"storage": {"owned": True}}
 FOLDER = "fs-0123456789abcdef0:/uploads"
 
 
-@pytest.mark.parametrize("other", [{"externalId": FOLDER}, {"externalId": "fs-0123456789abcdef0"}])
+PART = {"externalId": f"{FOLDER}::fsap-0123456789abcdef1", "storage": {"owned": True, "part": True}}
+
+
+@pytest.mark.parametrize("other", [{"externalId": FOLDER}, {"externalId": "fs-0123456789abcdef0"}, PART])
 def test_owner_of_a_file_system_is_not_removed_before_its_guests(context, scripted, other):
     """The program still declares a volume in it; the registration, which goes first, stays with the storage."""
     guest = inputs(FOLDER, MULTI) | {"volumeId": "uploads"} | other
@@ -219,9 +222,16 @@ def test_owner_of_a_file_system_is_not_removed_before_its_guests(context, script
         (OWNED, {"externalId": "fs-0fedcba9876543210:/uploads"}),
         (OWNED | {"storage": {}}, {"externalId": FOLDER}),
         (OWNED, {"externalId": SYSTEM, "storage": {"owned": True}}),
+        (OWNED | {"storage": {"owned": True, "part": True}}, {"externalId": FOLDER}),
         (OWNED, None),
     ],
-    ids=["elsewhere", "not owned", "its own under another id", "nothing declared, as in destroy"],
+    ids=[
+        "elsewhere",
+        "not owned",
+        "its own under another id",
+        "an access point only",
+        "nothing declared, as in destroy",
+    ],
 )
 def test_volume_without_guests_is_removed(context, scripted, recorded, declared):
     """Its storage has nobody else in it, or stays."""

@@ -205,6 +205,17 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     )
 
 
+def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
+    """Only the access point of this volume goes, whatever file system it is in next."""
+    part = EFS | {"storage": {"location": FOLDER, "owned": True, "part": True}}
+    news = part | {"externalId": properties.UNKNOWN}
+    news["storage"] = {"location": properties.UNKNOWN, "owned": True, "part": True}
+
+    said = registration_change.sentence("default/shared", registration_change.classify(part, news))
+
+    assert said.endswith(f"refused while claimed; the data of {FOLDER} is not copied")
+
+
 def test_folder_that_an_older_release_did_not_record_is_not_guessed():
     """Without it nobody can tell another owner of the folder from another folder."""
     old = EFS | {"storage": {}}

@@ -65,7 +65,7 @@ def test_read_keeps_what_is_right():
         ({"volumes": [3]}, "volumes[0]: expected a mapping, got 3"),
         (
             {"protcet": True},
-            "protcet: expected one of classes, plugins, protect, snapshots, volumes, got an unknown key; did you mean protect",
+            "protcet: expected one of classes, file_systems, plugins, protect, snapshots, volumes, got an unknown key; did you mean protect",
         ),
         ({"protect": "no"}, "protect: expected true or false, got 'no'"),
     ],

@@ -21,7 +21,7 @@ class Tagged:
     """``vol-...`` or ``fs-...``."""
 
     key: str
-    """``namespace/volume_id`` from its tag; empty when the tag is missing."""
+    """``namespace/volume_id`` from its tag, or the name of a file system; empty when the tag is missing."""
 
     stack_id: str
     """The random id of the stack that made it; empty: a release without ids did."""
@@ -70,7 +70,7 @@ def _tagged(
 ) -> Tagged:
     return Tagged(
         external_id=external_id,
-        key=tags.get(volumes.VOLUME_TAG, ""),
+        key=volumes.maker(tags),
         stack_id=tags.get(volumes.STACK_ID_TAG, ""),
         cluster=tags.get(volumes.CLUSTER_ID_TAG, ""),
         resource_type=resource_type,

@@ -60,7 +60,8 @@ def _validate(path: Path, templates: Path | None) -> dict[str, Any]:
         problems += map(_problem, _refused_files(plan, templates))
     except errors.SpecError as error:
         lines = _lines(path, [problem.path for problem in error.problems])
-        problems += [_problem(str(item), item.path, lines[item.path]) for item in error.problems]
+        said = zip(error.lines, error.problems, strict=True)
+        problems += [_problem(text, item.path, lines[item.path]) for text, item in said]
     except OSError as error:
         problems.append(_problem(file_errors.describe(error, {})))
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}

@@ -16,12 +16,13 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import images, model, plugin_plans, volumes
-from nomad_csi.plan.rules import plugin_rules, snapshot_rules, volume_rules
+from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft, encrypted, problems
 from nomad_csi.spec import model as spec
 
 _LATE = {
     "kms_key_arn": (spec.KmsKeyArn, "arn:aws:kms:us-east-1:000000000000:key/known-later"),
+    "file_system_id": (spec.FileSystemId, "fs-00000000"),
     "subnet_id": (spec.SubnetId, "subnet-00000000"),
     "security_group_ids": (spec.SecurityGroupId, "sg-00000000"),
     "cidr_blocks": (spec.CidrBlock, "192.0.2.0/24"),
@@ -48,11 +49,16 @@ _PLACES = {
     "iam.role_name": "role_name",
     "ebs.kms_key_arn": "kms_key_arn",
     "efs.kms_key_arn": "kms_key_arn",
+    "efs.file_system_id": "file_system_id",
     "efs.mount_targets[].subnet_id": "subnet_id",
     "efs.clients.cidr_blocks[]": "cidr_blocks",
     "efs.clients.security_group_ids[]": "security_group_ids",
     "efs.iam.role_name": "role_name",
     "existing.external_id": "external_id",
+    "kms_key_arn": "kms_key_arn",
+    "mount_targets[].subnet_id": "subnet_id",
+    "clients.cidr_blocks[]": "cidr_blocks",
+    "clients.security_group_ids[]": "security_group_ids",
 }
 """Where they may stand in the spec's document. Anywhere else a value is needed when the program runs."""
 
@@ -122,6 +128,22 @@ def volume_plan(  # noqa: PLR0917  # called by our own components only
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"{component} {name}")
+
+
+def file_system(component: str, name: str, args: Mapping[str, Any], kind: Any) -> spec.FileSystemSpec:
+    """
+    Return the file system *name* of a *component* with the arguments *args* of the class *kind*, and all its tags.
+
+    Raises `errors.SpecError` with all problems.
+    """
+    found = _unknown(args, kind)
+    value, wrong = _read(spec.FileSystemSpec, {key: args[key] for key in args if key in kind.__annotations__})
+    if value is not None:
+        wrong += [*efs_rules.check_settings(value, ""), *volume_rules.check_tags(value.tags, "")]
+    if value is None or found or wrong:
+        raise errors.SpecError(tuple(_of_component(problem) for problem in (*found, *wrong)), f"{component} {name}")
+    tags = volumes.file_system_tags(name, value.tags, owner())
+    return cast("spec.FileSystemSpec", value.model_copy(update={"tags": tags}))
 
 
 def schedule(

@@ -1,8 +1,8 @@
-"""The component of an EFS file system."""
+"""The components of EFS: a volume, with a file system of its own or in another one; and a file system for several."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws as aws
@@ -55,17 +55,57 @@ class EfsIam(TypedDict):
     """Whether everyone who mounts the file system without ``iam`` is refused, also elsewhere. Default: false."""
 
 
-class EfsVolumeArgs(volume.VolumeArgs):
-    """An EFS file system to be made and registered; the fields are those of a volume in the spec."""
+class FileSystemIam(TypedDict):
+    """Who may mount a file system that several volumes share, through any of its access points, with ``iam``."""
+
+    role_name: pulumi.Input[str]
+    """The instance role of the Nomad clients. A policy that lets it mount the file system is attached to it."""
+    required: NotRequired[bool]
+    """Whether everyone who mounts the file system without ``iam`` is refused, also elsewhere. Default: false."""
+    root_access: NotRequired[bool]
+    """Whether the user of an access point may be root. Default: false."""
+
+
+class EfsFileSystemArgs(TypedDict):
+    """An EFS file system that several volumes share; the fields are those of a file system in the spec."""
 
     mount_targets: Sequence[MountTarget]
-    """One for each zone whose clients shall mount the volume."""
+    """One for each zone whose clients shall mount the volumes."""
     clients: Clients
     """Who may reach the mount targets."""
+    iam: NotRequired[FileSystemIam]
+    """Whom permission to mount is given to. Needs the mount flag ``iam`` of the volumes. Absent: nobody."""
+    performance_mode: NotRequired[str]
+    """``generalPurpose`` (default) or ``maxIO``."""
+    throughput_mode: NotRequired[str]
+    """``bursting`` (default) or ``elastic``."""
+    encrypted: NotRequired[bool]
+    """Default: true."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Customer key. Default: the account's EFS key."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags beside those of this package."""
+    protect: NotRequired[bool]
+    """Whether Pulumi refuses to delete or replace it. Default: true."""
+
+
+class EfsVolumeArgs(volume.VolumeArgs):
+    """
+    A volume of EFS to be made and registered; the fields are those of a volume in the spec.
+
+    Its file system is made with ``mount_targets`` and ``clients``, or is there already: ``file_system_id``.
+    """
+
+    mount_targets: NotRequired[Sequence[MountTarget]]
+    """One for each zone whose clients shall mount the volume."""
+    clients: NotRequired[Clients]
+    """Who may reach the mount targets."""
+    file_system_id: NotRequired[pulumi.Input[str]]
+    """The file system to make the access point in: ``file_system_id`` of an `EfsFileSystem`, or one made elsewhere."""
     iam: NotRequired[EfsIam]
     """Whom permission to mount is given to. Needs the mount flag ``iam``. Absent: nobody."""
     access_point: NotRequired[AccessPoint]
-    """Absent: the volume is the root of the file system."""
+    """Absent: the volume is the root of the file system. Required with ``file_system_id``."""
     performance_mode: NotRequired[str]
     """``generalPurpose`` (default) or ``maxIO``."""
     throughput_mode: NotRequired[str]
@@ -78,8 +118,34 @@ class EfsVolumeArgs(volume.VolumeArgs):
     """Tags beside those of this package."""
 
 
+class EfsFileSystem(program.Component):
+    """An encrypted EFS file system with its mount targets, for volumes that each are an access point of it."""
+
+    file_system_id: pulumi.Output[str]
+    """``fs-...``. Pass it to each `EfsVolume` in it."""
+    file_system_arn: pulumi.Output[str]
+    """ARN of the file system. Pass it to an `EfsBackups`, and copies are made on a schedule."""
+
+    def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the file system *name*."""
+        super().__init__("nomad-csi:index:EfsFileSystem", name, {}, opts)
+        efs = arguments.file_system("EfsFileSystem", name, args, EfsFileSystemArgs)
+        protect = True if efs.protect is None else efs.protect
+        file_system = _file_system(self, name, efs, name, args, protect=protect)
+        targets = _mount_targets(self, name, file_system, efs, args)
+        self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
+        self.file_system_id = file_system.id
+        self.file_system_arn = file_system.arn
+        root = [policies.ROOT_ACCESS] if efs.iam and efs.iam.root_access else []
+        point = pulumi.Output.from_input(policies.ANY_ACCESS_POINT)
+        actions = sorted([*policies.ANY_ACTIONS, *root])
+        granted = _grant(self, name, file_system.id, file_system.arn, point, actions, args.get("iam"))
+        self.storage = [*self.storage, *granted]
+        self.register_outputs({"fileSystemId": self.file_system_id, "fileSystemArn": self.file_system_arn})
+
+
 class EfsVolume(program.Component):
-    """An encrypted EFS file system with its mount targets and access point, registered with Nomad."""
+    """A volume of EFS: an access point, or a whole file system with its mount targets, registered with Nomad."""
 
     external_id: pulumi.Output[str]
     """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
@@ -96,19 +162,36 @@ class EfsVolume(program.Component):
         plan = arguments.volume_plan("EfsVolume", volume_id, args, EfsVolumeArgs, "aws-efs", document)
         efs = plan.source
         assert isinstance(efs, spec.EfsSpec)  # noqa: S101  # the document above has an efs part
-        file_system = self._file_system(name, efs, plan.key, args, protect=plan.protect)
-        targets = self._mount_targets(name, file_system, efs, args)
-        point = self._access_point(name, file_system, efs, protect=plan.protect)
-        self.storage: Sequence[pulumi.Resource] = [file_system, *targets, *([point] if point else [])]
-        self.file_system_arn = file_system.arn
-        ids = pulumi.Output.all(file_system.id, point.id if point else None)
+        made: list[pulumi.Resource] = []
+        if efs.makes_file_system:
+            file_system = _file_system(self, name, efs, plan.key, args, protect=plan.protect)
+            made = [file_system, *_mount_targets(self, name, file_system, efs, args)]
+            system_id: pulumi.Input[str] = file_system.id
+        else:
+            system_id = arguments.checked("file_system_id", args["file_system_id"])
+        point = _access_point(self, name, system_id, efs, protect=plan.protect)
+        self.storage: Sequence[pulumi.Resource] = [*made, *([point] if point else [])]
+        self.file_system_arn = file_system.arn if efs.makes_file_system else _one(point).file_system_arn
+        ids = pulumi.Output.all(system_id, point.id if point else None)
         self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
         folder = efs.access_point.path if efs.access_point else None
-        location = file_system.id.apply(lambda known: volumes.efs_location(known, folder))
+        location = pulumi.Output.from_input(system_id).apply(lambda known: volumes.efs_location(known, folder))
         actions = policies.efs_actions(efs, plan.registration.mount_options.mount_flags)
-        needs = [*self.storage, *self._grant(name, file_system, point, actions, args.get("iam"))]
-        made = volume.register(self, name, plan, args, self.external_id, needs, location=location)
-        self.registration_id = made.id
+        arn = point.arn if point else None
+        granted = _grant(self, name, system_id, self.file_system_arn, arn, actions, args.get("iam"))
+        is_part = not efs.makes_file_system
+        registration = volume.register(
+            self,
+            name,
+            plan,
+            args,
+            self.external_id,
+            [*self.storage, *granted],
+            location=location,
+            is_part=is_part,
+            after=_after(opts) if is_part else (),
+        )
+        self.registration_id = registration.id
         self.register_outputs(
             {
                 "externalId": self.external_id,
@@ -117,110 +200,136 @@ class EfsVolume(program.Component):
             }
         )
 
-    def _file_system(
-        self, name: str, efs: spec.EfsSpec, key: str, args: EfsVolumeArgs, *, protect: bool
-    ) -> aws.efs.FileSystem:
-        return aws.efs.FileSystem(
-            name,
-            creation_token=identity.stack_id(self).apply(lambda stack: volumes.creation_token(stack, key)),
-            encrypted=efs.encrypted,
-            kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            performance_mode=efs.performance_mode,
-            throughput_mode=efs.throughput_mode,
-            tags=cluster.tagged(self, efs.tags, identity.stack_id(self)),
-            opts=pulumi.ResourceOptions(
-                parent=self, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
-            ),
-        )
 
-    def _mount_targets(
-        self, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSpec, args: EfsVolumeArgs
-    ) -> list[aws.efs.MountTarget]:
-        child = pulumi.ResourceOptions(parent=self)
-        subnets = [_subnet(target, self) for target in args["mount_targets"]]
-        clients = args["clients"]
-        # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
-        group = aws.ec2.SecurityGroup(
-            name,
-            description=f"NFS from the Nomad clients to the EFS volume {name}",
-            vpc_id=subnets[0].vpc_id,
-            ingress=[
-                {
-                    "protocol": "tcp",
-                    "from_port": NFS_PORT,
-                    "to_port": NFS_PORT,
-                    "cidr_blocks": [
-                        arguments.checked("cidr_blocks", block) for block in clients.get("cidr_blocks", ())
-                    ],
-                    "security_groups": [
-                        arguments.checked("security_group_ids", group)
-                        for group in clients.get("security_group_ids", ())
-                    ],
-                }
-            ],
-            tags=dict(efs.tags),
+def _one(point: aws.efs.AccessPoint | None) -> aws.efs.AccessPoint:
+    assert point is not None  # noqa: S101  # the spec wants one in a file system that is not the volume's own
+    return point
+
+
+def _after(opts: pulumi.ResourceOptions | None) -> Sequence[pulumi.Resource]:
+    """Return what the component depends on: its children do not by themselves."""
+    given = opts.depends_on if opts else None
+    return [item for item in given if isinstance(item, pulumi.Resource)] if isinstance(given, Sequence) else ()
+
+
+def _file_system(  # called by our own components only
+    component: pulumi.ComponentResource,
+    name: str,
+    efs: spec.EfsSettings,
+    key: str,
+    args: Any,
+    *,
+    protect: bool,
+) -> aws.efs.FileSystem:
+    return aws.efs.FileSystem(
+        name,
+        creation_token=identity.stack_id(component).apply(lambda stack: volumes.creation_token(stack, key)),
+        encrypted=efs.encrypted,
+        kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
+        performance_mode=efs.performance_mode,
+        throughput_mode=efs.throughput_mode,
+        tags=cluster.tagged(component, efs.tags, identity.stack_id(component)),
+        opts=pulumi.ResourceOptions(
+            parent=component, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
+        ),
+    )
+
+
+def _mount_targets(
+    component: pulumi.ComponentResource, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSettings, args: Any
+) -> list[aws.efs.MountTarget]:
+    child = pulumi.ResourceOptions(parent=component)
+    subnets = [_subnet(target, component) for target in args["mount_targets"]]
+    clients = args["clients"]
+    subject = "volume" if isinstance(efs, spec.EfsSpec) else "file system"
+    # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
+    group = aws.ec2.SecurityGroup(
+        name,
+        description=f"NFS from the Nomad clients to the EFS {subject} {name}",
+        vpc_id=subnets[0].vpc_id,
+        ingress=[
+            {
+                "protocol": "tcp",
+                "from_port": NFS_PORT,
+                "to_port": NFS_PORT,
+                "cidr_blocks": [arguments.checked("cidr_blocks", block) for block in clients.get("cidr_blocks", ())],
+                "security_groups": [
+                    arguments.checked("security_group_ids", group) for group in clients.get("security_group_ids", ())
+                ],
+            }
+        ],
+        tags=dict(efs.tags),
+        opts=child,
+    )
+    return [
+        aws.efs.MountTarget(
+            f"{name}-{target.availability_zone}",
+            file_system_id=file_system.id,
+            subnet_id=subnet.id,
+            security_groups=[group.id],
             opts=child,
         )
-        return [
-            aws.efs.MountTarget(
-                f"{name}-{target.availability_zone}",
-                file_system_id=file_system.id,
-                subnet_id=subnet.id,
-                security_groups=[group.id],
-                opts=child,
-            )
-            for target, subnet in zip(efs.mount_targets, subnets, strict=True)
-        ]
+        for target, subnet in zip(efs.mount_targets, subnets, strict=True)
+    ]
 
-    def _access_point(
-        self, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSpec, *, protect: bool
-    ) -> aws.efs.AccessPoint | None:
-        point = efs.access_point
-        if point is None:
-            return None
-        owner = {"owner_uid": point.uid, "owner_gid": point.gid, "permissions": point.permissions}
-        return aws.efs.AccessPoint(
-            name,
-            file_system_id=file_system.id,
-            posix_user={"uid": point.uid, "gid": point.gid},
-            root_directory={"path": point.path, "creation_info": owner},
-            tags=cluster.tagged(self, efs.tags, identity.stack_id(self)),
-            opts=pulumi.ResourceOptions(parent=self, protect=protect),
-        )
 
-    def _grant(
-        self,
-        name: str,
-        file_system: aws.efs.FileSystem,
-        point: aws.efs.AccessPoint | None,
-        actions: Sequence[str],
-        iam: EfsIam | None,
-    ) -> list[pulumi.Resource]:
-        """Let the role of the clients mount the volume, and refuse everyone else where that is wanted."""
-        if iam is None:
-            return []
-        child = pulumi.ResourceOptions(parent=self)
-        arns = pulumi.Output.all(file_system.arn, point.arn if point else None)
-        policy = aws.iam.Policy(
-            name,
-            description=f"What clients may do that mount the EFS volume {name} with iam",
-            policy=arns.apply(lambda known: json.dumps(policies.efs_policy(known[0], known[1], actions), indent=2)),
-            opts=child,
-        )
-        role = arguments.checked("role_name", iam["role_name"])
-        attached = attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)
-        if not iam.get("required"):
-            return [attached]
-        # Last, so that the clients of this volume are let in before everyone else is kept out.
-        others = aws.efs.FileSystemPolicy(
-            name,
-            file_system_id=file_system.id,
-            policy=arns.apply(
-                lambda known: json.dumps(policies.efs_file_system_policy(known[0], known[1], actions), indent=2)
-            ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[attached]),
-        )
-        return [attached, others]
+def _access_point(
+    component: pulumi.ComponentResource,
+    name: str,
+    file_system_id: pulumi.Input[str],
+    efs: spec.EfsSpec,
+    *,
+    protect: bool,
+) -> aws.efs.AccessPoint | None:
+    point = efs.access_point
+    if point is None:
+        return None
+    owner = {"owner_uid": point.uid, "owner_gid": point.gid, "permissions": point.permissions}
+    return aws.efs.AccessPoint(
+        name,
+        file_system_id=file_system_id,
+        posix_user={"uid": point.uid, "gid": point.gid},
+        root_directory={"path": point.path, "creation_info": owner},
+        tags=cluster.tagged(component, efs.tags, identity.stack_id(component)),
+        opts=pulumi.ResourceOptions(parent=component, protect=protect),
+    )
+
+
+def _grant(  # noqa: PLR0917  # called by our own components only
+    component: pulumi.ComponentResource,
+    name: str,
+    file_system_id: pulumi.Input[str],
+    file_system_arn: pulumi.Output[str],
+    point_arn: pulumi.Output[str] | None,
+    actions: Sequence[str],
+    iam: EfsIam | FileSystemIam | None,
+) -> list[pulumi.Resource]:
+    """Let the role of the clients mount what the component makes, and refuse everyone else where that is wanted."""
+    if iam is None:
+        return []
+    child = pulumi.ResourceOptions(parent=component)
+    arns = pulumi.Output.all(file_system_arn, point_arn)
+    subject = "volume" if isinstance(component, EfsVolume) else "file system"
+    policy = aws.iam.Policy(
+        name,
+        description=f"What clients may do that mount the EFS {subject} {name} with iam",
+        policy=arns.apply(lambda known: json.dumps(policies.efs_policy(known[0], known[1], actions), indent=2)),
+        opts=child,
+    )
+    role = arguments.checked("role_name", iam["role_name"])
+    attached = attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)
+    if not iam.get("required"):
+        return [attached]
+    # Last, so that the clients of this volume are let in before everyone else is kept out.
+    others = aws.efs.FileSystemPolicy(
+        name,
+        file_system_id=file_system_id,
+        policy=arns.apply(
+            lambda known: json.dumps(policies.efs_file_system_policy(known[0], known[1], actions), indent=2)
+        ),
+        opts=pulumi.ResourceOptions(parent=component, depends_on=[attached]),
+    )
+    return [attached, others]
 
 
 def _subnet(target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:

@@ -49,10 +49,22 @@ VolumeArgs = created.CsiVolumeArgs | ebs.EbsVolumeArgs | efs.EfsVolumeArgs | exi
 VolumeComponent = created.CsiVolume | ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
 
 
+def file_system_args(written: Mapping[str, Any], *, protect: bool) -> efs.EfsFileSystemArgs:
+    """Return the arguments of the file system *written*, which is protected as it says, or as *protect* does."""
+    args = {key: value for key, value in written.items() if key not in {"snapshots", "moved_from"}}
+    return cast("efs.EfsFileSystemArgs", {"protect": protect} | args)
+
+
 def volume_component(
-    written: Mapping[str, Any], driver: Any, *, plugin_id: Any, protect: bool, files: Files
+    written: Mapping[str, Any],
+    driver: Any,
+    *,
+    plugin_id: Any,
+    protect: bool,
+    files: Files,
+    file_system_id: Any = None,
 ) -> tuple[type[VolumeComponent], VolumeArgs]:
-    """Return the component of the volume *written*, and its arguments."""
+    """Return the component of the volume *written*, and its arguments; *file_system_id* is that of the one it names."""
     sources: dict[str, type[VolumeComponent]] = {
         "ebs": ebs.EbsVolume,
         "efs": efs.EfsVolume,
@@ -65,6 +77,8 @@ def volume_component(
     args |= {"volume_id": written["id"], "plugin_id": plugin_id} | files.arguments
     if source in ("existing", "create"):
         args["driver"] = driver
+    if args.pop("file_system", None):
+        args["file_system_id"] = file_system_id
     if source != "ebs":
         args.pop("snapshots", None)  # the schedule of a file system names it, not the other way round
     args.setdefault("protect", protect)

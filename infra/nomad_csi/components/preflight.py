@@ -57,20 +57,20 @@ def refuse_what_cannot_be(
         raise errors.SpecError(tuple(problems), "nomad-csi:storage")
 
 
-def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec]) -> None:
+def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:
     """
-    Refuse to remove a volume in whose disk or file system another one of *wanted*, by path, is; the state tells.
+    Refuse to remove a disk or file system in which one of the volumes *wanted*, by path, still is; the state tells.
 
     Raises `errors.SpecError` with all of them.
     """
-    if not any(volume.existing and guests.container(volume.existing.external_id) for volume in wanted.values()):
+    if not any(map(guests.is_placed, wanted.values())):
         return
     made = {
         str(state["arn"]).rpartition("/")[2]: key
         for state in recorded.outputs()
-        if isinstance(state.get("arn"), str) and (key := (state.get("tags") or {}).get(volumes.VOLUME_TAG))
+        if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
     }
-    if problems := tuple(guests.check_removed(wanted, made)):
+    if problems := tuple(guests.check_removed(wanted, made, systems)):
         raise errors.SpecError(problems, "nomad-csi:storage")
 
 
@@ -104,9 +104,10 @@ def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: Sequence[recorded.
 
 def _sentence(item: tagged.Tagged) -> str:
     namespace, _, volume_id = item.key.rpartition("/")
-    name = from_spec.component_name(namespace, volume_id) if volume_id else "NAME"
+    name = from_spec.component_name(namespace or "default", volume_id) if volume_id else "NAME"
+    kind = "volume" if namespace or not item.key else "file system"
     return (
-        f"  {item.external_id} for volume {item.key or 'unknown'}; bring it in with "
+        f"  {item.external_id} for {kind} {item.key or 'unknown'}; bring it in with "
         f"`pulumi import {item.resource_type} {name} {item.external_id} --parent ...`; where another stack of this "
         f"name made it, give it the tag {volumes.STACK_ID_TAG} of that stack"
     )

@@ -71,9 +71,11 @@ def declare(config: pulumi.Config) -> None:
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
     try:
         plugins = _plugins(read, files, after)
-        volumes = _volumes(read, plugins, files, opts)
-        _snapshots(read, volumes, opts)
-        made.set_result([resource for volume in volumes.values() for resource in getattr(volume, "storage", ())])
+        systems = _file_systems(read, document, opts)
+        volumes = _volumes(read, plugins, systems, files, opts)
+        _snapshots(read, volumes, systems, opts)
+        everything = (*systems.values(), *volumes.values())
+        made.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
@@ -121,6 +123,17 @@ def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOpt
     return declared
 
 
+def _file_systems(read: draft.Draft, document: Any, opts: pulumi.ResourceOptions) -> dict[str, efs.EfsFileSystem]:
+    """Declare the file systems that volumes share. Return them by their names."""
+    declared = {}
+    for name, spec in (read.file_systems or {}).items():
+        aliases = [pulumi.Alias(name=spec.moved_from)] if spec.moved_from else []
+        args = from_spec.file_system_args(document["file_systems"][name], protect=read.protect)
+        own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
+        declared[name] = efs.EfsFileSystem(name, args, own)
+    return declared
+
+
 def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
     regions = {spec.aws_region for spec in read.plugins.values() if spec.aws_region}
     aws_config = pulumi.Config("aws")
@@ -131,8 +144,8 @@ def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
             fix = "one stack works in one region: use another stack for the other"
             problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
             raise errors.SpecError((problem,), "nomad-csi:storage")
-    preflight.refuse_removed_owners(read.volumes)
-    if any(volume.ebs or volume.efs for volume in read.volumes.values()):
+    preflight.refuse_removed_owners(read.volumes, read.file_systems or {})
+    if read.file_systems or any(volume.ebs or volume.efs for volume in read.volumes.values()):
         paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}
         wanted = {
             volume.key: preflight.PlannedEbsVolume(path=paths[volume.key], volume=volume.source)
@@ -154,24 +167,31 @@ def _provider(config: pulumi.Config) -> resources.Provider:
 
 
 def _snapshots(
-    read: draft.Draft, volumes: Mapping[str, from_spec.VolumeComponent], opts: pulumi.ResourceOptions
+    read: draft.Draft,
+    volumes: Mapping[str, from_spec.VolumeComponent],
+    shared: Mapping[str, efs.EfsFileSystem],
+    opts: pulumi.ResourceOptions,
 ) -> None:
     """Declare a component of each schedule for the EBS volumes that name it, and one for the file systems."""
     for name, schedule in (read.snapshots or {}).items():
         named = [spec for spec in read.volumes.values() if name in spec.snapshots]
         key_arns = sorted({spec.ebs.kms_key_arn for spec in named if spec.ebs and spec.ebs.kms_key_arn})
         systems = [volumes[f"{spec.namespace}/{spec.id}"] for spec in named if spec.efs]
+        arns = [system.file_system_arn for system in systems if isinstance(system, efs.EfsVolume)]
+        arns += [
+            shared[each].file_system_arn for each, spec in (read.file_systems or {}).items() if name in spec.snapshots
+        ]
         args: Any = snapshots.from_spec(schedule)
         if any(spec.ebs for spec in named):
             snapshots.EbsSnapshots(name, args | ({"kms_key_arns": key_arns} if key_arns else {}), opts)
-        if systems:
-            arns = [system.file_system_arn for system in systems if isinstance(system, efs.EfsVolume)]
+        if arns:
             snapshots.EfsBackups(name, args | {"file_system_arns": arns, "protect": read.protect}, opts)
 
 
 def _volumes(
     read: draft.Draft,
     plugins: Mapping[str, plugin.CsiPlugin],
+    systems: Mapping[str, efs.EfsFileSystem],
     files: from_spec.Files,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, from_spec.VolumeComponent]:
@@ -180,11 +200,18 @@ def _volumes(
     for path, spec in read.volumes.items():
         driver, plugin_id = by_id[spec.plugin_id]
         written = encrypted.revealed(read.written[path], pulumi.Output.secret)
+        system = systems[spec.efs.file_system] if spec.efs and spec.efs.file_system else None
         component, args = from_spec.volume_component(
-            written, driver, plugin_id=plugin_id, protect=read.protect, files=files
+            written,
+            driver,
+            plugin_id=plugin_id,
+            protect=read.protect,
+            files=files,
+            file_system_id=system.file_system_id if system else None,
         )
         name, former = from_spec.component_name(spec.namespace, spec.id), moved_rules.former_key(spec)
         aliases = [pulumi.Alias(name=from_spec.component_name(*former))] if former else []
-        own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
+        after = system.storage if system else ()
+        own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases, depends_on=list(after)))
         volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, own)  # type: ignore[arg-type]  # they belong together
     return volumes

@@ -80,11 +80,14 @@ def register(  # noqa: PLR0917  # called by our own components only
     storage: Sequence[pulumi.Resource] = (),
     *,
     location: pulumi.Input[str] | None = None,
+    is_part: bool = False,
+    after: Sequence[pulumi.Resource] = (),
 ) -> resources.VolumeRegistration:
     """
     Register the volume of *plan* and write its file, as children of *component*.
 
-    *storage* is what the component makes, and is there first; *location* which data it is, where its id does not show.
+    *storage* is what the component makes, and is there first, as *after* is; *location* which data it is, where its id
+    does not show. *is_part*: it makes a part of a file system that stays without it.
     """
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     child = pulumi.ResourceOptions(parent=component)
@@ -95,10 +98,11 @@ def register(  # noqa: PLR0917  # called by our own components only
         storage={
             "location": location,
             "owned": bool(storage),
+            **({"part": True} if is_part else {}),
             "shared": plan.registration.shares_storage,
             "settings": list(plan.context_settings),
         },
-        opts=pulumi.ResourceOptions(parent=component, depends_on=list(storage)),
+        opts=pulumi.ResourceOptions(parent=component, depends_on=[*storage, *after]),
     )
     if args.get("render_to"):
         known = pulumi.Output.all(external_id, plugin_id)

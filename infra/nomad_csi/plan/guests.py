@@ -43,19 +43,39 @@ def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterat
             yield Guest(key=volume.key, owner=owner, container=where)
 
 
-def check_removed(volumes: Mapping[str, spec.VolumeSpec], recorded: Mapping[str, str]) -> Iterator[Problem]:
+def check_removed(
+    volumes: Mapping[str, spec.VolumeSpec],
+    recorded: Mapping[str, str],
+    systems: Mapping[str, spec.FileSystemSpec],
+) -> Iterator[Problem]:
     """
-    Yield each guest of *volumes*, by path, whose owner the spec has no more.
+    Yield each guest of *volumes*, by path, whose owner the spec has no more; *systems* are the spec's file systems.
 
-    *recorded* are the volumes that the stack made storage for, by disk or file system: the engine would delete that.
+    *recorded* are what the stack made storage for, by disk or file system: the engine would delete that. It is a volume
+    by ``NAMESPACE/ID``, or a file system by its name.
     """
-    kept = {f"{volume.namespace}/{volume.id}" for volume in volumes.values() if volume.ebs or volume.efs}
-    kept |= {"/".join(key) for volume in volumes.values() if (key := moved_rules.former_key(volume))}
+    making = [item for item in volumes.values() if item.ebs or (item.efs and item.efs.makes_file_system)]
+    kept = {f"{volume.namespace}/{volume.id}" for volume in making}
+    kept |= {"/".join(key) for volume in making if (key := moved_rules.former_key(volume))}
+    kept |= {*systems, *(system.moved_from for system in systems.values() if system.moved_from)}
     for path, volume in volumes.items():
-        external_id = volume.existing.external_id if volume.existing else ""
+        named, external_id = _placed(volume)
         where = container(external_id)
         owner = recorded.get(where, "") if where else ""
         if owner and owner not in kept:
-            allowed = f"volume {owner} in the spec: {where} was made for it, and goes with it"
+            kind = "volume" if "/" in owner else "file system"
+            allowed = f"{kind} {owner} in the spec: {where} was made for it, and goes with it"
             fix = f"keep {owner} while {volume.namespace}/{volume.id} is in its storage, or move the data first"
-            yield Problem(path=f"{path}.existing.external_id", got=repr(external_id), allowed=allowed, fix=fix)
+            yield Problem(path=f"{path}.{named}", got=repr(external_id), allowed=allowed, fix=fix)
+
+
+def is_placed(volume: spec.VolumeSpec) -> bool:
+    """Return whether *volume* names a disk or file system, which may be another one's."""
+    return container(_placed(volume)[1]) != ""
+
+
+def _placed(volume: spec.VolumeSpec) -> tuple[str, str]:
+    """Return the key of *volume* that names storage which is there already, and its value; empty: none does."""
+    if volume.existing:
+        return "existing.external_id", volume.existing.external_id
+    return "efs.file_system_id", (volume.efs.file_system_id if volume.efs else None) or ""

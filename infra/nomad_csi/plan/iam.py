@@ -87,9 +87,19 @@ def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...
     return tuple(f"elasticfilesystem:{action}" for action, is_wanted in wanted.items() if is_wanted)
 
 
+ANY_ACCESS_POINT = "*"
+"""In place of the ARN of an access point: any of the file system, and not without one."""
+
+ROOT_ACCESS = "elasticfilesystem:ClientRootAccess"
+ANY_ACTIONS = ("elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
+"""What clients may do in a file system that volumes share; `ROOT_ACCESS` besides, where that is wanted."""
+
+
 def efs_policy(file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]) -> Mapping[str, Any]:
     """Return the policy of a role that mounts the file system, through its access point alone where it has one."""
     through = {"StringEquals": {"elasticfilesystem:AccessPointArn": access_point_arn}} if access_point_arn else None
+    if access_point_arn == ANY_ACCESS_POINT:
+        through = {"Null": {"elasticfilesystem:AccessPointArn": "false"}}
     return {"Version": "2012-10-17", "Statement": [_statement("Mount", actions, [file_system_arn], through)]}
 
 

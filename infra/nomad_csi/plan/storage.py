@@ -8,7 +8,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import iam, images, model, plugin_plans, volumes
-from nomad_csi.plan.rules import moved_rules, plugin_rules, snapshot_rules, volume_rules
+from nomad_csi.plan.rules import efs_rules, moved_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
@@ -48,7 +48,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         return None
     head = drafts.read({key: value for key, value in document.items() if key != "volumes"})
     drivers = {plugin.id: images.driver(plugin) for plugin in head.plugins.values()}
-    if head.problems or any(_plugin_problems(head.plugins)):
+    if head.problems or any(_plugin_problems(head.plugins)) or any(_file_system_problems(head)):
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
     served: dict[str, list[spec.VolumeSpec]] = {name: [] for name, plugin in plugins.items() if plugin.iam}
@@ -62,6 +62,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
             return None
         found.extend(volume_rules.check_volume(volume, driver, plugin, path))
         found.extend(snapshot_rules.check(volume, head.snapshots, path))
+        found.extend(efs_rules.check_named(volume, head.file_systems, plugin, path))
         planned.append(volumes.plan_volume(volume, driver, protect=head.protect, owner=owner))
         if plugin.id in served:
             served[plugin.id].append(volume)
@@ -88,6 +89,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
     drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
     yield from _plugin_problems(plugins)
+    yield from _file_system_problems(draft)
     # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
     unread = {path for path in draft.written if path.startswith("plugins[")} - plugins.keys()
     broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
@@ -97,6 +99,9 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
             served = drivers[where]
+            yield from efs_rules.check_named(
+                volume, draft.file_systems, plugin if where in draft.plugins else None, path
+            )
             if served:
                 yield from volume_rules.check_volume(volume, served, plugin if where in draft.plugins else None, path)
         elif not broken:
@@ -117,6 +122,19 @@ def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.
         else:
             yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
     yield from plugin_rules.check_plugins(plugins, drivers)
+
+
+def _file_system_problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
+    former: dict[str, str] = {}
+    for name, system in (draft.file_systems or {}).items():
+        path = f"file_systems.{name}"
+        yield from efs_rules.check_settings(system, path)
+        yield from volume_rules.check_tags(system.tags, path)
+        yield from snapshot_rules.check_named(system.snapshots, draft.snapshots, path, is_efs=True)
+        moved = system.moved_from
+        if moved and (moved in (draft.file_systems or {}) or former.setdefault(moved, name) != name):
+            allowed = "a former name that no file system has now, and no other one names"
+            yield errors.Problem(path=f"{path}.moved_from", got=repr(moved), allowed=allowed)
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:

@@ -21,6 +21,9 @@ STACK_ID_TAG = "nomad-csi:stack-id"
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
 
+FILE_SYSTEM_TAG = "nomad-csi:file-system"
+"""AWS tag that names a file system of a stack which several volumes share."""
+
 CLUSTER_ID_TAG = "nomad-csi:cluster"
 """AWS tag that names the cluster which the storage is for, by our own id of it (`ownership.cluster_identity`)."""
 
@@ -140,9 +143,21 @@ def _source(volume: spec.VolumeSpec, owner: str) -> spec.EbsSpec | spec.EfsSpec 
     return volume.create
 
 
+def maker(tags: Mapping[str, str]) -> str:
+    """Return what storage with *tags* was made for: a volume by ``namespace/volume_id``, a file system by its name."""
+    return tags.get(VOLUME_TAG, "") or tags.get(FILE_SYSTEM_TAG, "")
+
+
+def file_system_tags(name: str, tags: Mapping[str, str], owner: str) -> Mapping[str, str]:
+    """Return the tags of the file system *name* that several volumes share: its own, and *owner* where there is one."""
+    return {"Name": name, FILE_SYSTEM_TAG: name, **({OWNER_TAG: owner} if owner else {}), **tags}
+
+
 def creation_token(stack_id: str, key: str) -> str:
     """
-    Return EFS's creation token for the volume *key* (``namespace/volume_id``) of a stack: at most 64 characters.
+    Return EFS's creation token for what has *key* in a stack: at most 64 characters.
+
+    *key* is that of a volume (``namespace/volume_id``), or the name of a file system, which has no slash.
 
     It counts when the file system is made, and keeps an interrupted run from making a second one. Later it is never
     compared: a new one would be another file system.

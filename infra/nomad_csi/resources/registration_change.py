@@ -81,7 +81,7 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         new_external_id=news.get("externalId", ""),
         old_location=_known(old_inputs).get("location", ""),
         new_location=_known(news).get("location", ""),
-        is_owned=bool(_known(news).get("owned")),
+        is_owned=bool(_known(news).get("owned")) and not _known(old_inputs).get("part"),
         context_keys=keys,
     )
 

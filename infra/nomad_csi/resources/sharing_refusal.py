@@ -50,15 +50,21 @@ def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Ite
     nothing was deleted yet.
     """
     where = guests.container(str(recorded.get("externalId", "")))
-    if not where or not recorded.get("storage", {}).get("owned"):
+    if not where or not _makes_all(recorded):
         return
     others = [
         f"{item['namespace']}/{item['volumeId']}"
         for item in declared
-        if guests.container(str(item.get("externalId", ""))) == where and not item.get("storage", {}).get("owned")
+        if guests.container(str(item.get("externalId", ""))) == where and not _makes_all(item)
     ]
     if found := sorted(set(others) - {identity}):
         raise errors.RefusedError(
             f"volume {identity} is not removed: {where} goes with it, and {', '.join(found)} would lose their data in "
             f"it; keep {identity}, or move that data first; nothing was changed"
         )
+
+
+def _makes_all(volume: Mapping[str, Any]) -> bool:
+    """Return whether the program makes the whole disk or file system of *volume* for it, not a part of one."""
+    storage = volume.get("storage", {})
+    return bool(storage.get("owned")) and not storage.get("part")

@@ -48,6 +48,10 @@ STORAGE = properties.Property(
         "owned": properties.Property(
             kind="flag", description="Whether the same program makes the storage, and deletes it with its data."
         ),
+        "part": properties.Property(
+            kind="flag",
+            description="Whether what is made is a part of a file system that stays without it: an access point.",
+        ),
         "shared": properties.Property(
             kind="flag",
             description="Whether another volume id may stand for it; with access modes for several nodes only.",

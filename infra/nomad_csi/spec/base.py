@@ -92,6 +92,12 @@ SecurityGroupId = Annotated[str, matching(re.compile(r"sg-[0-9a-f]{8,17}"), "a s
 EbsVolumeId = Annotated[
     str, matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
 ]
+FileSystemId = Annotated[
+    str, matching(re.compile(r"fs-[0-9a-f]{8,40}"), "a file system id such as fs-0123456789abcdef0")
+]
+FileSystemName = Annotated[
+    str, matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"), "at most 64 letters, digits, '_' or '-'")
+]
 RoleName = Annotated[str, matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
 RoleArn = Annotated[
     str,

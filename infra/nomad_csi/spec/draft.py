@@ -28,6 +28,9 @@ class Draft:
     snapshots: Mapping[str, model.SnapshotScheduleSpec] | None = field(default_factory=dict)
     """Schedules by name; ``None`` where they could not be read."""
 
+    file_systems: Mapping[str, model.FileSystemSpec] | None = field(default_factory=dict)
+    """File systems by name; ``None`` where they could not be read."""
+
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
     """Plugins by their path in the document, such as ``plugins[0]``."""
 
@@ -90,6 +93,7 @@ def read(document: Any) -> Draft:
     return Draft(
         protect=top.protect if top else True,
         snapshots=top.snapshots if top else None,
+        file_systems=top.file_systems if top else None,
         plugins=sound_plugins,
         volumes=sound_volumes,
         written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},

@@ -55,6 +55,34 @@ volumes:
 """,
     ),
     Example(
+        title="One EFS file system for several volumes",
+        text="The file system is declared once, under `file_systems`, with its mount targets, its security group and "
+        "the permission to mount it; each volume is an access point of it. With `file_system_id` it exists "
+        "already, and only the access point is made. A volume that is removed takes its access point with it, not the "
+        "data in its folder. The file system is deleted only when it is removed from `file_systems`, which is refused "
+        "while a volume of the spec is in it.",
+        yaml="""\
+file_systems:
+  web:
+    mount_targets: [{availability_zone: us-east-1a}, {availability_zone: us-east-1b}]
+    clients: {security_group_ids: [sg-0123456789abcdef0]}
+plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - id: uploads
+    plugin_id: aws-efs0
+    efs: {file_system: web, access_point: {path: /uploads, uid: 1000, gid: 1000}}
+  - id: sessions
+    plugin_id: aws-efs0
+    efs: {file_system: web, access_point: {path: /sessions, uid: 1000, gid: 1000, permissions: "0700"}}
+  - id: reports
+    plugin_id: aws-efs0
+    efs:
+      file_system_id: fs-0123456789abcdef0
+      access_point: {path: /reports, uid: 2000, gid: 2000}
+""",
+    ),
+    Example(
         title="Credentials of the instance role",
         text="Where no credentials are named, the driver's AWS calls are those of the client's instance role. `iam` "
         "attaches the policy that they need to a role that exists. In a container on a network of its own, the "

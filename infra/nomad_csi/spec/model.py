@@ -12,6 +12,8 @@ import pydantic
 from nomad_csi.spec.base import (
     CapabilitySpec,
     CidrBlock,
+    FileSystemId,
+    FileSystemName,
     JobType,
     KmsKeyArn,
     Model,
@@ -47,8 +49,11 @@ from nomad_csi.spec.volume import (
     EbsSpec,
     EfsClientsSpec,
     EfsIamSpec,
+    EfsSettings,
     EfsSpec,
     ExistingSpec,
+    FileSystemIamSpec,
+    FileSystemSpec,
     MountOptionsSpec,
     MountTargetSpec,
     VolumeSpec,
@@ -69,11 +74,16 @@ __all__ = [
     "EbsSpec",
     "EfsClientsSpec",
     "EfsIamSpec",
+    "EfsSettings",
     "EfsSpec",
     "ExistingSpec",
     "ExternalIdFormSpec",
     "ExternalIdSpec",
     "ExtraArgumentsSpec",
+    "FileSystemIamSpec",
+    "FileSystemId",
+    "FileSystemName",
+    "FileSystemSpec",
     "IamSpec",
     "JobType",
     "KeysSpec",
@@ -118,6 +128,9 @@ class StorageSpec(Model):
 
     snapshots: dict[ScheduleName, SnapshotScheduleSpec] = pydantic.Field(default_factory=dict)
     """Named schedules of snapshots, which EBS volumes and EFS file systems name in ``snapshots``."""
+
+    file_systems: dict[FileSystemName, FileSystemSpec] = pydantic.Field(default_factory=dict)
+    """Named EFS file systems that several volumes share: ``efs.file_system`` of each names one."""
 
     plugins: tuple[PluginSpec, ...] = ()
     volumes: tuple[VolumeSpec, ...] = ()

@@ -4,6 +4,7 @@ import re
 from typing import Annotated, Literal
 
 import pydantic
+import pydantic_core
 
 from nomad_csi.spec import base
 from nomad_csi.spec.snapshots import ScheduleName
@@ -102,17 +103,11 @@ class EfsIamSpec(base.Model):
     """
 
 
-class EfsSpec(base.Model):
-    """An EFS file system to be made, with its mount targets, security group and access point."""
+class EfsSettings(base.Model):
+    """What an EFS file system that is made can be given."""
 
-    mount_targets: Annotated[tuple[MountTargetSpec, ...], pydantic.Field(min_length=1)]
-    clients: EfsClientsSpec
-    iam: EfsIamSpec | None = None
-    """Absent: no permissions are given. Needs the mount flag ``iam``."""
-
-    access_point: AccessPointSpec | None = None
-    """Absent: the volume is the root of the file system."""
-
+    mount_targets: tuple[MountTargetSpec, ...] = ()
+    clients: EfsClientsSpec = EfsClientsSpec()
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
     """Fixed once the file system is made."""
 
@@ -124,7 +119,77 @@ class EfsSpec(base.Model):
 
     kms_key_arn: base.KmsKeyArn | None = None
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """AWS tags, beyond those that name the volume and its owner."""
+    """AWS tags, beyond those that name the volume or file system and its owner."""
+
+
+class FileSystemIamSpec(EfsIamSpec):
+    """Who may mount a file system that several volumes share, through any of its access points, with ``iam``."""
+
+    root_access: bool = False
+    """Whether the user of an access point may be root (``uid`` or ``gid`` 0)."""
+
+
+class FileSystemSpec(EfsSettings):
+    """An EFS file system to be made, for volumes that each are an access point of it."""
+
+    iam: FileSystemIamSpec | None = None
+    """Absent: no permissions are given. Needs the mount flag ``iam`` of its volumes."""
+
+    snapshots: tuple[ScheduleName, ...] = ()
+    """Schedules of this spec by which it is copied, with the data of all its volumes."""
+
+    protect: bool | None = None
+    """Whether Pulumi refuses to delete or replace it; the spec's ``protect`` when absent."""
+
+    moved_from: base.FileSystemName | None = None
+    """Name that it had in this stack before, which is kept as it is. Can be removed after the next ``up``."""
+
+
+IN_FILE_SYSTEM = ("file_system", "file_system_id")
+"""Keys that name the file system of an access point which is declared or made elsewhere."""
+
+
+class EfsSpec(EfsSettings):
+    """
+    An access point of a file system, with what it is part of.
+
+    With ``mount_targets`` and ``clients`` the file system is made for this volume alone. With ``file_system`` or
+    ``file_system_id`` only the access point is made; several volumes can be in one file system so.
+    """
+
+    file_system: base.FileSystemName | None = None
+    """Name of a file system under ``file_systems`` of this spec."""
+
+    file_system_id: base.FileSystemId | None = None
+    """An existing file system, with mount targets that the clients reach: it is never changed or deleted."""
+
+    iam: EfsIamSpec | None = None
+    """Absent: no permissions are given. Needs the mount flag ``iam``."""
+
+    access_point: AccessPointSpec | None = None
+    """Absent: the volume is the root of the file system. Required in a file system that is not its own."""
+
+    @property
+    def makes_file_system(self) -> bool:
+        """Whether the file system is made for this volume alone."""
+        return self.file_system is None and self.file_system_id is None
+
+    @pydantic.model_validator(mode="after")
+    def _one_file_system(self) -> "EfsSpec":
+        if self.makes_file_system and self.mount_targets:
+            return self
+        if self.makes_file_system or self.mount_targets or None not in (self.file_system, self.file_system_id):
+            given = [name for name in ("mount_targets", *IN_FILE_SYSTEM) if getattr(self, name)]
+            context = {
+                "allowed": "exactly one of mount_targets, file_system, file_system_id",
+                "got": " and ".join(given) or "none of them",
+            }
+            raise pydantic_core.PydanticCustomError("rule", "{allowed}", context)
+        if settings := sorted(self.model_fields_set & (EfsSettings.model_fields.keys() - {"tags"})):
+            raise ValueError(f"no {' and no '.join(settings)}, which are settings of the file system")
+        if self.access_point is None:
+            raise ValueError("access_point, which says what of the file system the volume is")
+        return self
 
 
 class ExistingSpec(base.Model):

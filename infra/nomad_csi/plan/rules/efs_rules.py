@@ -1,8 +1,9 @@
 """What EFS would refuse of a file system, said before anything is made."""
 
 import collections
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
 from nomad_csi.spec import encrypted
@@ -20,7 +21,24 @@ FALSE = frozenset({"0", "F", "FALSE", "False", "f", "false"})
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
     """Yield what is wrong with *efs*, which stands at *path*."""
+    if efs.makes_file_system:
+        yield from check_settings(efs, path)
+    elif efs.iam and efs.file_system:
+        allowed = f"none: {efs.file_system} gives the permissions once, for all of its volumes"
+        yield Problem(path=f"{path}.iam", got="a role", allowed=allowed, fix=f"use file_systems.{efs.file_system}.iam")
+    elif efs.iam and efs.iam.required:
+        allowed = "false: the policy of a file system that exists is not this spec's to replace"
+        yield Problem(path=f"{path}.iam.required", got="true", allowed=allowed)
+    if efs.access_point:
+        yield from _root_path(efs.access_point.path, f"{path}.access_point.path")
+
+
+def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
+    """Yield what is wrong with the settings *efs* of a file system, which stand at *path*."""
     zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
+    if not zones:
+        fix = "add one for each zone with clients"
+        yield Problem(path=f"{path}.mount_targets", got="none", allowed="at least one mount target", fix=fix)
     for zone in sorted(zone for zone, times in zones.items() if times > 1):
         got = f"{zones[zone]} in {zone}"
         yield Problem(path=f"{path}.mount_targets", got=got, allowed="at most one mount target in each zone")
@@ -35,8 +53,41 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
     if efs.performance_mode == "maxIO" and efs.throughput_mode == "elastic":
         allowed = "generalPurpose with elastic throughput"
         yield Problem(path=f"{path}.performance_mode", got="'maxIO'", allowed=allowed)
-    if efs.access_point:
-        yield from _root_path(efs.access_point.path, f"{path}.access_point.path")
+
+
+def check_named(
+    volume: spec.VolumeSpec,
+    systems: Mapping[str, spec.FileSystemSpec] | None,
+    plugin: spec.PluginSpec | None,
+    path: str,
+) -> Iterator[Problem]:
+    """Yield what is wrong between *volume* and the file system that it names; *systems* are ``None``: not known."""
+    name = volume.efs.file_system if volume.efs else None
+    if not volume.efs or name is None or systems is None:
+        return
+    if name not in systems:
+        known = ", ".join(systems) or "there is none"
+        close = difflib.get_close_matches(name, systems, n=1)
+        fix = f"did you mean {close[0]}" if close else "add it under file_systems, or name an id by file_system_id"
+        allowed = f"a file system of this spec: {known}"
+        yield Problem(path=f"{path}.efs.file_system", got=repr(name), allowed=allowed, fix=fix)
+        return
+    system, point = systems[name], volume.efs.access_point
+    region = plugin.aws_region or "" if plugin else ""
+    if away := [
+        item.availability_zone for item in system.mount_targets if not item.availability_zone.startswith(region)
+    ]:
+        allowed = f"a file system with mount targets in {region}, the plugin's region"
+        yield Problem(path=f"{path}.efs.file_system", got=f"{name} in {', '.join(away)}", allowed=allowed)
+    flags = volume.mount_options.mount_flags
+    has_flag = "iam" in flags or encrypted.PLACEHOLDER in flags
+    if system.iam and system.iam.required and not has_flag:
+        allowed = f"iam among them: {name} refuses everyone who mounts it without"
+        yield Problem(path=f"{path}.mount_options.mount_flags", got=", ".join(flags) or "none", allowed=allowed)
+    if system.iam and not system.iam.root_access and has_flag and point and 0 in (point.uid, point.gid):
+        allowed = f"a user that is not root, unless {name} allows that"
+        fix = f"set file_systems.{name}.iam.root_access: true"
+        yield Problem(path=f"{path}.efs.access_point.uid", got=f"{point.uid}:{point.gid}", allowed=allowed, fix=fix)
 
 
 def check_iam(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:

@@ -21,22 +21,39 @@ def check(
         fix = "make a policy for it beside this spec, or remove snapshots"
         yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
         return
-    if len(set(volume.snapshots)) < len(volume.snapshots) or len(volume.snapshots) > LIMIT:
+    if volume.efs and not volume.efs.makes_file_system:
+        allowed = "none: AWS Backup copies whole file systems"
+        name = volume.efs.file_system
+        fix = f"use file_systems.{name}.snapshots" if name else "make a plan for the file system beside this spec"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
+        return
+    yield from check_named(volume.snapshots, schedules, path, is_efs=volume.efs is not None)
+
+
+def check_named(
+    names: tuple[str, ...],
+    schedules: Mapping[str, spec.SnapshotScheduleSpec] | None,
+    path: str,
+    *,
+    is_efs: bool,
+) -> Iterator[Problem]:
+    """Yield what is wrong with the schedules *names* of the storage at *path*, a file system where *is_efs*."""
+    if len(set(names)) < len(names) or len(names) > LIMIT:
         allowed = f"each schedule once, at most {LIMIT}"
-        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed)
-    for index, name in enumerate(volume.snapshots if schedules is not None else ()):
-        yield from _named(volume, name, schedules or {}, f"{path}.snapshots[{index}]")
+        yield Problem(path=f"{path}.snapshots", got=", ".join(names), allowed=allowed)
+    for index, name in enumerate(names if schedules is not None else ()):
+        yield from _named(name, schedules or {}, f"{path}.snapshots[{index}]", is_efs=is_efs)
 
 
 def _named(
-    volume: spec.VolumeSpec, name: str, schedules: Mapping[str, spec.SnapshotScheduleSpec], path: str
+    name: str, schedules: Mapping[str, spec.SnapshotScheduleSpec], path: str, *, is_efs: bool
 ) -> Iterator[Problem]:
     if name not in schedules:
         known = ", ".join(schedules) or "there is none"
         close = difflib.get_close_matches(name, schedules, n=1)
         fix = f"did you mean {close[0]}" if close else "add it under snapshots"
         yield Problem(path=path, got=repr(name), allowed=f"a schedule of this spec: {known}", fix=fix)
-    elif volume.efs and schedules[name].keep_days is None:
+    elif is_efs and schedules[name].keep_days is None:
         allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
         fix = f"add a schedule with keep_days in place of keep, or give {name} keep_days"
         yield Problem(path=path, got=f"{name}, which has keep", allowed=allowed, fix=fix)

@@ -70,16 +70,17 @@ class UsedIds:
             allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
             yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
         driver = self._drivers.get(volume.plugin_id)
-        if volume.existing is None or driver is None:
+        where, identities = _identities(volume)
+        if not identities or driver is None:
             return
         users = self._storage.setdefault(driver.provider, {})
         wanted = shared_storage.User(name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage)
-        others = {users.setdefault(name, wanted) for name in shared_storage.identities(volume.existing.external_id)}
+        others = {users.setdefault(name, wanted) for name in identities}
         for other in others - {wanted}:
             if fix := shared_storage.refusal(wanted, other):
-                allowed = f"an external id of its own: {other.name} has it already"
-                got = repr(volume.existing.external_id)
-                yield Problem(path=f"{path}.existing.external_id", got=got, allowed=allowed, fix=fix)
+                kind = "an external id" if volume.existing else "a folder"
+                allowed = f"{kind} of its own: {other.name} has it already"
+                yield Problem(path=f"{path}.{where}", got=repr(identities[0]), allowed=allowed, fix=fix)
 
     def is_moved_twice(self, volume: spec.VolumeSpec) -> bool:
         """Return whether *volume*, which was added, has a former id of another one, or one that is there; or is one."""
@@ -89,6 +90,16 @@ class UsedIds:
                 return True
             self._former.add(former)
         return (volume.namespace, volume.id) in self._former
+
+
+def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
+    """Return what names the storage of *volume* by itself, and where that stands; nothing where it is made for it."""
+    if volume.existing:
+        return "existing.external_id", shared_storage.identities(volume.existing.external_id)
+    if volume.efs and volume.efs.access_point and not volume.efs.makes_file_system:
+        system = volume.efs.file_system_id or f"file_systems.{volume.efs.file_system}"
+        return "efs.access_point.path", (volume_plans.efs_location(system, volume.efs.access_point.path),)
+    return "", ()
 
 
 def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
@@ -212,12 +223,17 @@ def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Ite
 
 def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
-        for key in source.tags if source else ():
-            if key.startswith(RESERVED_TAG_PREFIXES):
-                allowed = (
-                    f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
-                )
-                yield Problem(path=f"{path}.{name}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
+        yield from check_tags(source.tags if source else {}, f"{path}.{name}")
+
+
+def check_tags(tags: Mapping[str, str], path: str) -> Iterator[Problem]:
+    """Yield those of *tags* of the storage at *path* that are not the operator's to set."""
+    for key in tags:
+        if key.startswith(RESERVED_TAG_PREFIXES):
+            allowed = (
+                f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
+            )
+            yield Problem(path=f"{path}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
 
 
 def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:

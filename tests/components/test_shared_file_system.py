@@ -1,0 +1,172 @@
+"""File systems that several volumes share: what is made once, what for each volume, and that both keep their identity."""
+
+import json
+
+import pulumi
+import pytest
+import yaml
+
+from nomad_csi import EfsFileSystem, EfsVolume, errors
+from nomad_csi.components import stack
+
+SPEC = """
+snapshots: {nightly: {keep_days: 35}}
+file_systems:
+  data:
+    mount_targets: [{availability_zone: us-east-1a}, {availability_zone: us-east-1b}]
+    clients: {cidr_blocks: [10.0.0.0/8]}
+    iam: {role_name: nomad-client, required: true}
+    snapshots: [nightly]
+    tags: {team: web}
+plugins:
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - id: uploads
+    plugin_id: aws-efs0
+    efs: {file_system: data, access_point: {path: /uploads, uid: 1000, gid: 1000}}
+    mount_options: {mount_flags: [iam]}
+  - id: reports
+    plugin_id: aws-efs0
+    efs: {file_system: data, access_point: {path: /reports, uid: 2000, gid: 2000}}
+    mount_options: {mount_flags: [iam]}
+"""
+SYSTEM = "fs-0123456789abcdef0"
+ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
+IDS = {"nomad-csi:stack-id": "9f86d081884c7d65", "nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
+
+
+@pytest.fixture
+def declare(new_cloud, monkeypatch):
+    """Return a function that declares a spec, and gives what was made."""
+    monkeypatch.setattr(stack, "_look_first", lambda *_: None)  # it asks AWS and Nomad
+
+    def declared(text):
+        pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(text))}, [])
+        cloud = new_cloud()
+        cloud.recorder.file_systems["data"] = SYSTEM
+        cloud.settle(lambda: stack.declare(pulumi.Config()))
+        return cloud
+
+    yield declared
+    pulumi.runtime.set_all_config({}, [])
+
+
+def made(cloud, *kinds):
+    return sorted(
+        f"{item.token.rpartition(':')[2]} {item.name}"
+        for item in cloud.recorder.made
+        if item.token.rpartition(":")[2] in kinds
+    )
+
+
+def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
+    """Mount targets, security group, policies and backups too are those of the file system."""
+    cloud = declare(SPEC)
+
+    once = ("FileSystem", "SecurityGroup", "MountTarget", "Policy", "FileSystemPolicy", "Selection")
+    assert made(cloud, *once) == [
+        "FileSystem data",
+        "FileSystemPolicy data",
+        "MountTarget data-us-east-1a",
+        "MountTarget data-us-east-1b",
+        "Policy data",
+        "SecurityGroup data",
+        "Selection nightly",
+    ]
+    assert made(cloud, "AccessPoint", "VolumeRegistration") == [
+        "AccessPoint reports",
+        "AccessPoint uploads",
+        "VolumeRegistration reports",
+        "VolumeRegistration uploads",
+    ]
+    point = cloud.inputs("aws:efs/accessPoint:AccessPoint", "reports")
+    assert (point["fileSystemId"], point["rootDirectory"]["path"]) == (SYSTEM, "/reports")
+    assert cloud.inputs("aws:efs/fileSystem:FileSystem", "data")["tags"] == IDS | {
+        "Name": "data",
+        "nomad-csi:file-system": "data",
+        "nomad-csi:owner": "storage/prod",
+        "team": "web",
+    }
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "reports")
+    assert registration["externalId"] == f"{SYSTEM}::reports-id"
+    assert registration["storage"] == {
+        "location": f"{SYSTEM}:/reports",
+        "owned": True,
+        "part": True,
+        "shared": False,
+        "settings": [],
+    }
+    assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [f"{ARN}:file-system/{SYSTEM}"]
+
+
+def test_role_may_mount_through_any_access_point_and_not_without_one(declare):
+    """One policy, however many volumes there are: a role takes ten."""
+    cloud = declare(SPEC)
+
+    [statement] = json.loads(cloud.inputs("aws:iam/policy:Policy", "data")["policy"])["Statement"]
+    [others] = json.loads(cloud.inputs("aws:efs/fileSystemPolicy:FileSystemPolicy", "data")["policy"])["Statement"]
+    through = {"Null": {"elasticfilesystem:AccessPointArn": "false"}}
+    assert statement["Resource"] == [f"{ARN}:file-system/{SYSTEM}"]
+    assert statement["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
+    assert statement["Condition"] == through
+    assert others["Condition"] == through | {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}
+
+
+def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(cloud):
+    """And a policy for that access point, where a role is named."""
+    args = {
+        "plugin_id": "aws-efs0",
+        "file_system_id": pulumi.Output.from_input("fs-0123456789abcdef0"),
+        "access_point": {"path": "/uploads", "uid": 0, "gid": 0},
+        "iam": {"role_name": "nomad-client"},
+        "mount_options": {"mount_flags": ["iam"]},
+    }
+
+    cloud.settle(lambda: EfsVolume("uploads", args) and None)
+
+    assert [item.token.rpartition(":")[2] for item in cloud.recorder.made if item.token.startswith("aws:")] == [
+        "AccessPoint",
+        "Policy",
+        "RolePolicyAttachment",
+    ]
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")
+    assert registration["externalId"] == "fs-0123456789abcdef0::uploads-id"
+    assert registration["storage"]["location"] == "fs-0123456789abcdef0:/uploads"
+
+
+def test_components_of_a_program_are_joined_by_an_output(cloud):
+    """A file system, and a volume that is given its id before that is known."""
+
+    def program():
+        system = EfsFileSystem(
+            "data", {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+        )
+        point = {"path": "/uploads", "uid": 1000, "gid": 1000}
+        EfsVolume("uploads", {"plugin_id": "p", "file_system_id": system.file_system_id, "access_point": point})
+
+    cloud.recorder.file_systems["data"] = SYSTEM
+    cloud.settle(program)
+
+    assert cloud.inputs("aws:efs/accessPoint:AccessPoint", "uploads")["fileSystemId"] == SYSTEM
+    assert cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"] == f"{SYSTEM}::uploads-id"
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ({"clients": {"cidr_blocks": ["10.0.0.0/8"]}}, "mount_targets: expected at least one mount target, got none"),
+        (
+            {"mount_targets": [{"availability_zone": "us-east-1"}]},
+            "mount_targets[0].availability_zone: expected an Availab",
+        ),
+        ({"mountTargets": []}, "mountTargets: expected one of clients, encrypted, iam, "),
+        ({"tags": {"nomad-csi:x": "y"}}, "tags.nomad-csi:x: expected no tag that begins with"),
+    ],
+)
+def test_wrong_arguments_of_a_file_system_make_nothing(cloud, args, problem):
+    """With the rules of the spec, and the names of the arguments."""
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: EfsFileSystem("data", args) and None)
+
+    assert f"\n  {problem}" in str(caught.value)
+    assert made(cloud, "FileSystem") == []
