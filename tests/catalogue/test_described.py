@@ -36,7 +36,7 @@ def sorted_lists(value):
 
 
 def test_catalogue_adds_nothing_that_a_plan_could_need():
-    """Dates, sources, words, proofs, other versions, and what is known of deletions: a described driver is asked instead."""
+    """Dates, sources, words, proofs, other versions, what is known of deletions, and an example: a described driver is asked instead."""
     assert {
         "as_of",
         "sources",
@@ -45,6 +45,7 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
         "credentials",
         "traps",
         "deletion",
+        "example",
     } == OF_THE_CATALOGUE
     assert {"flag_versions", "proof"} == OF_ITS_ROLES
 
