@@ -382,14 +382,65 @@ def test_file_system_that_a_spec_cannot_say_stays_under_existing(changes, reason
     assert any(f"aws_efs_file_system.shared stays under existing: {reason}" in line for line in said)
 
 
-def test_file_system_of_two_volumes_stays_under_existing():
-    """Neither of them is the one that owns it."""
-    other = managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": f"{FS_ID}:/b"})
+OTHER_ID = "fsap-0fedcba9876543210"
+OTHER_POINT = POINT | {
+    "id": OTHER_ID,
+    "root_directory": [
+        {"path": "/b", "creation_info": [{"owner_uid": 1000, "owner_gid": 1001, "permissions": "0755"}]}
+    ],
+}
 
-    adoption, said = with_aws(state(*on_efs(), other))
 
-    assert [sorted(volume["existing"]) for volume in adoption.document["volumes"]] == [["external_id"]] * 2
-    assert sum("stays under existing: several volumes use it" in line for line in said) == 1
+def on_the_same(external_id):
+    """Return a second volume on the file system, and a second access point."""
+    return (
+        managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": external_id}),
+        managed("aws_efs_access_point", "b", OTHER_POINT),
+    )
+
+
+def test_volumes_of_one_file_system_are_access_points_of_it():
+    """It is declared once, by the name that Terraform has for it; each part is forgotten there once."""
+    adoption, said = with_aws(state(*on_efs(), *on_the_same(f"{FS_ID}::{OTHER_ID}")))
+
+    assert adoption.document["file_systems"] == {
+        "shared": {
+            "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
+            "throughput_mode": "elastic",
+            "kms_key_arn": KEY,
+        }
+    }
+    assert [volume["efs"] for volume in adoption.document["volumes"]] == [
+        {
+            "file_system": "shared",
+            "access_point": {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"},
+        },
+        {"file_system": "shared", "access_point": {"path": "/b", "uid": 1000, "gid": 1001}},
+    ]
+    assert adoption.is_complete
+    assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
+        "'aws_efs_file_system.shared'",
+        "'aws_efs_mount_target.shared'",
+        "'aws_efs_access_point.shared'",
+        "'aws_efs_access_point.b'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("external_id", "stays", "reason"),
+    [
+        (f"{FS_ID}:/b", ["b"], "the volume is a folder of it"),
+        (FS_ID, ["b"], "several volumes use it, and this one has no access point"),
+        (f"{FS_ID}::{POINT_ID}", ["shared", "b"], "several volumes use the same access point"),
+    ],
+)
+def test_volume_that_is_no_access_point_of_its_own_stays_under_existing(external_id, stays, reason):
+    """Beside the others of its file system."""
+    adoption, said = with_aws(state(*on_efs(), *on_the_same(external_id)))
+
+    assert [volume["id"] for volume in adoption.document["volumes"] if "existing" in volume] == stays
+    assert sum(f"stays under existing: {reason}" in line for line in said) == 1
 
 
 def test_clients_that_the_state_does_not_say_are_missing():

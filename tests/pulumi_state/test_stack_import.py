@@ -9,15 +9,15 @@ from nomad_csi.resources.frame import resource
 
 STACK = "urn:pulumi:dev::shop::"
 COMPONENT = "nomad-csi:index:{}"
-EXISTING, EBS, EFS, PLUGIN = (
-    COMPONENT.format(name) for name in ("ExistingVolume", "EbsVolume", "EfsVolume", "CsiPlugin")
+EXISTING, EBS, EFS, SHARED_SYSTEM, PLUGIN = COMPONENTS = tuple(
+    COMPONENT.format(name) for name in ("ExistingVolume", "EbsVolume", "EfsVolume", "EfsFileSystem", "CsiPlugin")
 )
 VOLUME, JOB, HEALTH = stack_import.REGISTERED, stack_import.JOB, COMPONENT.format("PluginHealth")
 
 
 def entry(kind, name, parent="", **more):
     """Return a resource of the import file of a preview."""
-    custom = {} if kind in {EXISTING, EBS, EFS, PLUGIN} else {"id": stack_import.PLACEHOLDER, "provider": "nomad"}
+    custom = {} if kind in COMPONENTS else {"id": stack_import.PLACEHOLDER, "provider": "nomad"}
     component = {} if custom else {"component": True}
     return {"type": kind, "name": name} | custom | component | ({"parent": parent} if parent else {}) | more
 
@@ -228,3 +228,56 @@ def test_an_efs_file_system_with_an_unknown_part_is_left_out_whole():
 
     assert found.imported == ()
     assert [line.name for line in found.lines] == ["v"]
+
+
+POINT = stack_import.ACCESS_POINT
+
+
+def shared_draft():
+    """Return the draft of a file system with one mount target, and of two volumes in it."""
+    children = [
+        entry(SHARED_SYSTEM, "web"),
+        entry(stack_import.FILE_SYSTEM, "webFileSystem", "web", logicalName="web"),
+        entry(stack_import.MOUNT_TARGET, "web-us-east-1a", "web"),
+    ]
+    for name in ("a", "b"):
+        children += [
+            entry(EFS, name),
+            entry(POINT, f"{name}AccessPoint", name, logicalName=name),
+            entry(VOLUME, f"{name}Reg", name, logicalName=name),
+        ]
+    return {"resources": children}
+
+
+def shared_steps():
+    """Return the steps of the two volumes; an access point needs the file system."""
+    system = f"{STACK}{SHARED_SYSTEM}${stack_import.FILE_SYSTEM}::web"
+    needs = {"propertyDependencies": {"fileSystemId": [system]}}
+    points = [step(f"{EFS}${POINT}", name) for name in ("a", "b")]
+    registered = [step(f"{EFS}${VOLUME}", name, volumeId=name, namespace="prod") for name in ("a", "b")]
+    return [item | {"newState": item["newState"] | needs} for item in points] + registered
+
+
+def points_look(_, inputs):
+    """Answer as a Nomad that has both volumes."""
+    name = inputs["volumeId"]
+    return stack_import.ImportableObject(id=f"prod/{name}", external_id=f"{FS_ID}::fsap-0123456789abcde0{name}")
+
+
+@pytest.mark.parametrize("knows_targets", [True, False])
+def test_a_shared_file_system_comes_with_its_access_points_or_none_of_them_does(knows_targets):
+    """Its id is that of any of its volumes; access points of a file system that is made anew would be replaced."""
+    storage = aws_storage.collect([target("a")] if knows_targets else [])
+
+    found = stack_import.fill(shared_draft(), shared_steps(), points_look, storage)
+
+    expected = {
+        "webFileSystem": FS_ID,
+        "web-us-east-1a": "fsmt-a",
+        "aAccessPoint": "fsap-0123456789abcde0a",
+        "bAccessPoint": "fsap-0123456789abcde0b",
+        "aReg": "prod/a",
+        "bReg": "prod/b",
+    }
+    imported = {each["name"]: each["id"] for each in found.document["resources"] if each.get("id")}
+    assert imported == (expected if knows_targets else {})

@@ -41,13 +41,14 @@ def adopt(
         known[plugin_id] = next((driver for part in each if (driver := plugins.driver_of(part))), None)
     adopted = [_volume(file.name, content, known, remarks) for file, content in found]
     aws = storage_found or aws_storage.AwsStorage()
-    regions = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
+    regions, systems = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
     _fill_region(documents, adopted, aws_region, regions, remarks)
     aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
     _fill_provider(documents, providers or {}, remarks)
-    document = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
+    parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
+    document: dict[str, Any] = {name: items for name, items in parts_of_spec if items}
     differences.report(document, parts, remarks)
     if files and all(remark.kind != "missing" for remark in remarks.found):
         _report_refusals(document, files[0].name, remarks)

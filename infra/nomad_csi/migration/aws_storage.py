@@ -6,7 +6,8 @@ Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has the
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,12 +110,13 @@ def region(external_id: str, storage: AwsStorage) -> str:
 
 def fill(
     volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
-) -> dict[str, set[str]]:
+) -> tuple[dict[str, set[str]], dict[str, Any]]:
     """
-    Put into *volumes* what *storage* says of theirs; return the regions of each plugin's storage.
+    Put into *volumes* what *storage* says of theirs; return the regions of each plugin's storage, and file systems.
 
     Where Nomad was given no zone, that of the EBS volume. Where *takes_over*, storage is declared under ``ebs`` and
-    ``efs`` with what it has, so that a stack can take it over; otherwise it stays under ``existing``.
+    ``efs`` with what it has, so that a stack can take it over, and file systems of several volumes as such, by name;
+    otherwise it stays under ``existing``.
     """
     found = [item for item in volumes if item.get("existing", {}).get("external_id")]
     used = [_storage_id(item) for item in found]
@@ -123,6 +125,7 @@ def fill(
         text = f"storage that no volume uses, which stays with Terraform: {', '.join(sorted(unused))}"
         remarks.add("note", model.TERRAFORM, 0, text)
     regions: dict[str, set[str]] = {}
+    systems: dict[str, tuple[str, Any]] = {}
     for volume in found:
         external_id = volume["existing"]["external_id"]
         held = storage.find(external_id)
@@ -133,9 +136,13 @@ def fill(
             volume["existing"].setdefault("availability_zone", zone)
             told = f"existing.availability_zone of volume {volume.get('id')}:"
             remarks.found[:] = [item for item in remarks.found if not item.text.startswith(told)]
-        if takes_over:
-            _take_over(volume, held, storage, remarks, is_alone=used.count(_storage_id(volume)) == 1)
-    return regions
+        if takes_over and _points(found, external_id) > 1:
+            text = f"{held.address} stays under existing: several volumes use the same access point"
+            remarks.add("note", held.address, 0, text)
+        elif takes_over:
+            shared = systems if used.count(_storage_id(volume)) > 1 else None
+            _take_over(volume, held, storage, remarks, shared)
+    return regions, dict(systems.values())
 
 
 def fill_roles(
@@ -155,16 +162,19 @@ def fill_roles(
 
 
 def _take_over(
-    volume: dict[str, Any], held: Held, storage: AwsStorage, remarks: model.Remarks, *, is_alone: bool
+    volume: dict[str, Any],
+    held: Held,
+    storage: AwsStorage,
+    remarks: model.Remarks,
+    shared: dict[str, tuple[str, Any]] | None,
 ) -> None:
+    """Declare the storage of *volume*; a file system of several goes to *shared*, by id, with its name in the spec."""
     known = file_systems.parts(volume["existing"]["external_id"])
-    reason = "" if is_alone else "several volumes use it"
-    declared: dict[str, Any] = {}
     if known is None:
-        reason = _obstacle(held.attributes)
+        reason = "several volumes use it" if shared is not None else _obstacle(held.attributes)
         declared = {"ebs": _ebs(held.attributes)}
-    elif not reason:
-        efs, reason = _efs(volume, held, storage, remarks)
+    else:
+        efs, reason = _efs(volume, held, storage, remarks, shared)
         declared = {"efs": efs}
     if reason:
         text = f"{held.address} stays under existing: {reason}"
@@ -206,8 +216,14 @@ def _ebs(given: Attributes) -> dict[str, Any]:
     return model.filled(found) | _encryption(given) | _tags(given)
 
 
-def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: model.Remarks) -> tuple[Any, str]:
-    """Return the file system as the spec has it, and why it cannot be declared; empty: it can."""
+def _efs(
+    volume: Mapping[str, Any],
+    held: Held,
+    storage: AwsStorage,
+    remarks: model.Remarks,
+    shared: dict[str, tuple[str, Any]] | None,
+) -> tuple[Any, str]:
+    """Return what the spec has under ``efs``, and why it cannot be declared; empty: it can. *shared* as above."""
     external_id = volume["existing"]["external_id"]
     system_id, point_id = file_systems.parts(external_id) or ("", "")
     given, targets = held.attributes, storage.targets(system_id)
@@ -218,11 +234,33 @@ def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: mo
     if ":" in external_id and not point_id:
         return {}, "the volume is a folder of it"
     point, reason = _access_point(point_id, storage) if point_id else (None, "")
+    if shared is not None and point is None:
+        reason = "several volumes use it, and this one has no access point"
     if reason:
         return {}, reason
+    if shared is None:
+        settings = _settings(f"efs.clients of volume {volume.get('id')}", held, targets, storage, remarks)
+        return settings | model.filled({"access_point": point}), ""
+    if system_id not in shared:
+        name = _name(held, {used for used, _ in shared.values()})
+        shared[system_id] = name, _settings(f"file_systems.{name}.clients", held, targets, storage, remarks)
+    return {"file_system": shared[system_id][0], "access_point": point}, ""
+
+
+def _name(held: Held, taken: Collection[str]) -> str:
+    """Return a name for a file system: that of Terraform's resource, with its id where that is *taken*."""
+    label = re.sub(r"\[.*", "", held.address).rpartition(".")[2]
+    return label if label not in taken else f"{label}-{held.attributes['id']}"
+
+
+def _settings(
+    where: str, held: Held, targets: Sequence[Held], storage: AwsStorage, remarks: model.Remarks
+) -> dict[str, Any]:
+    """Return the file system's own settings; *where* its clients stand in the spec."""
+    given = held.attributes
     clients = _clients(targets, storage)
     if not clients:
-        text = f"efs.clients of volume {volume.get('id')}: who reaches its mount targets, which the state does not say"
+        text = f"{where}: who reaches its mount targets, which the state does not say"
         remarks.add("missing", held.address, 0, text)
     places = [
         model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
@@ -230,8 +268,8 @@ def _efs(volume: Mapping[str, Any], held: Held, storage: AwsStorage, remarks: mo
     ]
     defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
     modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
-    found = {"mount_targets": places, "clients": clients, "access_point": point} | modes
-    return model.filled(found) | _encryption(given) | _tags(given), ""
+    found = {"mount_targets": places, "clients": clients} | modes
+    return model.filled(found) | _encryption(given) | _tags(given)
 
 
 def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | None, str]:
@@ -297,6 +335,13 @@ def _tags(given: Attributes) -> dict[str, Any]:
     found = given.get("tags")
     own = {key: value for key, value in (found if isinstance(found, Mapping) else {}).items() if value}
     return model.filled({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
+
+
+def _points(volumes: Iterable[Mapping[str, Any]], external_id: str) -> int:
+    """Return how many of *volumes* stand for the access point in *external_id*; 0 where there is none."""
+    point = (file_systems.parts(external_id) or ("", ""))[1]
+    ids = (str(item.get("existing", {}).get("external_id", "")) for item in volumes)
+    return sum((file_systems.parts(each) or ("", ""))[1] == point for each in ids) if point else 0
 
 
 def _storage_id(volume: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
 IAM = ("aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 _EBS_COMPONENT = "nomad-csi:index:EbsVolume"
 _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
+_SHARED_COMPONENT = "nomad-csi:index:EfsFileSystem"
 _PROVIDERS = "pulumi:providers:"
 
 NO_STORAGE = aws_storage.AwsStorage()
@@ -99,7 +100,10 @@ def fill(
         if entry["type"] in {JOB, REGISTERED, CREATED}
     }
     found |= dict(_storage(entries, by_name, found))
-    found |= dict(_file_systems(entries, found, storage))
+    owners = {_place(step["urn"]): _file_system_of(step) for step in steps}
+    owner_of = {entry["name"]: owners.get(_place_of(entry, by_name, table)) for entry in entries}
+    places = {_place_of(entry, by_name, table): entry["name"] for entry in entries}
+    found |= dict(_file_systems(entries, found, storage, {name: places.get(at) for name, at in owner_of.items() if at}))
     found |= dict(_policies(entries, storage))
     found |= dict(_without_storage(entries, by_name, found))
     kept = {name for name, item in found.items() if item.id}
@@ -141,28 +145,56 @@ def _file_systems(
     entries: Sequence[Entry],
     found: Mapping[str, ImportableObject],
     storage: aws_storage.AwsStorage,
+    systems: Mapping[str, str | None],
 ) -> Iterator[tuple[str, ImportableObject]]:
-    """Yield file system, access point and mount targets of each registration that Nomad has, where all are known."""
+    """
+    Yield file system, access point and mount targets of each registration that Nomad has, where all are known.
+
+    *systems* are the file systems of access points, both by name: one that volumes share is known by any of them.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    shared: dict[str, str] = {}
     for component in (entry for entry in entries if entry["type"] == _EFS_COMPONENT):
         children = [entry for entry in entries if entry.get("parent") == component["name"]]
         ids = [found[entry["name"]].external_id for entry in children if entry["name"] in found]
-        known = next((parts for each in ids if (parts := file_systems.parts(each))), None)
-        if known is None:
-            continue
-        system_id, point_id = known
-        name = _logical(component)
-        targets = {
-            f"{name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
-            for item in storage.targets(system_id)
-        }
-        by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
-        own = {
-            entry["name"]: targets.get(_logical(entry), "") if entry["type"] == MOUNT_TARGET else by_type[entry["type"]]
-            for entry in children
-            if entry["type"] in {*by_type, MOUNT_TARGET}
-        }
-        if own and all(own.values()):
+        parts = next((parts for each in ids if (parts := file_systems.parts(each))), None)
+        if parts:
+            known[component["name"]] = parts
+            points = (entry["name"] for entry in children if entry["type"] == ACCESS_POINT)
+            shared |= {system: parts[0] for each in points if (system := systems.get(each))}
+    for component in (entry for entry in entries if entry["type"] == _SHARED_COMPONENT):
+        below = [entry["name"] for entry in entries if entry.get("parent") == component["name"]]
+        if system_id := next((shared[each] for each in below if each in shared), ""):
+            known[component["name"]] = (system_id, "")
+    whole = {name: _parts(name, entries, *parts, storage) for name, parts in known.items()}
+    absent = {each for own in whole.values() if not all(own.values()) for each in own}
+    for own in whole.values():
+        # An access point is imported beside its file system, or it would be replaced for a new one.
+        if all(own.values()) and not any(systems.get(each) in absent for each in own):
             yield from ((each, ImportableObject(id=identity)) for each, identity in own.items())
+
+
+def _parts(
+    component: str, entries: Sequence[Entry], system_id: str, point_id: str, storage: aws_storage.AwsStorage
+) -> dict[str, str]:
+    """Return the ids of what is below a *component* of EFS, by name; empty where one is not known."""
+    name = next(_logical(entry) for entry in entries if entry["name"] == component)
+    targets = {
+        f"{name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
+        for item in storage.targets(system_id)
+    }
+    by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
+    return {
+        entry["name"]: targets.get(_logical(entry), "") if entry["type"] == MOUNT_TARGET else by_type[entry["type"]]
+        for entry in entries
+        if entry.get("parent") == component and entry["type"] in {*by_type, MOUNT_TARGET}
+    }
+
+
+def _file_system_of(step: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the place of the file system that an access point is declared in by the same program."""
+    needs = (step.get("newState") or {}).get("propertyDependencies") or {}
+    return next((_place(urn) for urn in needs.get("fileSystemId") or () if f"{FILE_SYSTEM}::" in urn), None)
 
 
 def _policies(entries: Sequence[Entry], storage: aws_storage.AwsStorage) -> Iterator[tuple[str, ImportableObject]]:
@@ -190,7 +222,7 @@ def _without_storage(
             found[other["name"]].id
             for other in entries
             if other.get("parent") == entry.get("parent")
-            and other["type"] in {EBS, FILE_SYSTEM}
+            and other["type"] in {EBS, FILE_SYSTEM, ACCESS_POINT}
             and other["name"] in found
         )
         if parent.get("type") in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
