@@ -69,21 +69,33 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     assert absent == "error: absent.yaml: there is no file 'absent.yaml'"
 
 
-def test_a_volume_of_a_class_or_a_set_has_the_line_that_says_it(folder, capsys):
-    """The key itself where it is written there, else the volume; an item of `each` its own line."""
-    text = SPEC.replace(
-        "volumes:\n", "volumes:\n  - id: data\n    plugin_id: aws-ebs0\n    ebs: {size_gib: 20}\n    each:\n"
-    )
-    text = text.replace(
-        "    each:\n", "    each:\n      - {ebs: {availability_zone: us-east-1a}}\n      - {ebs: {size_gib: 30}}\n"
-    )
+def test_a_problem_has_the_line_that_says_it(folder, capsys):
+    """The key where it is written; what should hold it where it is missing, also in an item of `each`."""
+    text = """\
+plugins:
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1}
+volumes:
+  - id: data
+    plugin_id: aws-ebs0
+    ebs:
+      size_gib: 20
+    each:
+      - {ebs: {availability_zone: us-east-1a}}
+      - {ebs: {size_gib: 30}}
+  - id: mysql
+    plugin_id: aws-ebs0
+    ebs:
+      # only in one zone
+      size_gib: 20
+"""
 
     cli.main(["validate", write(folder, "storage.yaml", text), "--json"])
 
     [spec] = json.loads(capsys.readouterr().out)["specs"]
-    assert [(item["path"], item["line"]) for item in spec["problems"]] == [
-        ("volumes[0].each[1].ebs.availability_zone", 11)
-    ]
+    assert {item["path"]: item["line"] for item in spec["problems"]} == {
+        "volumes[0].each[1].ebs.availability_zone": 10,
+        "volumes[1].ebs.availability_zone": 13,
+    }
 
 
 def test_what_no_file_can_hold_is_found_without_a_folder(folder, capsys):

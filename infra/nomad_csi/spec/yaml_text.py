@@ -50,15 +50,15 @@ def lines_of(text: str, paths: Iterable[str]) -> dict[str, int]:
     Of a value that is not written there (a key that is missing, one of a class) it is the line of what should hold it.
     """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    return {path: _line(root, path) for path in paths}
+    return {path: _line(root, path) if root else 1 for path in paths}
 
 
-def _line(node: yaml.Node | None, path: str) -> int:
-    line = 0
+def _line(root: yaml.Node, path: str) -> int:
+    line = root.start_mark.line
+    path, node, key = _below(root, path)
     while node is not None:
-        line = max(line, node.start_mark.line)
+        line = (key or node).start_mark.line
         path, node, key = _below(node, path)
-        line = key.start_mark.line if key else line
     return line + 1
 
 
