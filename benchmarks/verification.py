@@ -1,5 +1,5 @@
 """
-Verdicts at scale: three plugins on 1,000 clients that come and go, and 100 sockets of which some hang.
+Statuses at scale: three plugins on 1,000 clients that come and go, and 100 sockets of which some hang.
 
 On the stand-in for Nomad, with instances that no process stands behind; the sockets are real.
 """
@@ -27,7 +27,7 @@ from nomad_csi_sandbox.nomad.crowds import crowd
 
 CLIENTS = (100, 1000)
 LIMIT_S = 10.0
-"""For a verdict on all clients, however many of `CLIENTS`."""
+"""For a status of all clients, however many of `CLIENTS`."""
 
 LIMIT_MIB = 200.0
 CHANGES_PER_S = 20
@@ -91,7 +91,7 @@ def _crowded(count: int) -> Iterator[str]:
 
 
 def _verify(url: str, spec: Path) -> timing.Cost:
-    """Run the command; it fails where a verdict is an error."""
+    """Run the command; it fails where a status is an error."""
     return timing.of_nomad_csi(["verify", str(spec), "--json"], cwd=spec.parent, address=url)
 
 
@@ -103,7 +103,7 @@ def _change(many: crowd.Crowd, over: threading.Event) -> None:
 def _sockets() -> Iterator[str]:
     tests = _fleets()
     kinds = {"h": (50, "ready"), "s": (25, "ready"), "d": (15, "missing"), "q": (10, "silent")}
-    expected = {f"{kind}{number}": verdict for kind, (count, verdict) in kinds.items() for number in range(count)}
+    expected = {f"{kind}{number}": status for kind, (count, status) in kinds.items() for number in range(count)}
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="nf") as folder:
         fleet = tests.Fleet(Path(folder))
         try:
@@ -118,26 +118,26 @@ def _sockets() -> Iterator[str]:
 
 def _asked(tests: ModuleType, fleet: Any, expected: dict[str, str]) -> Iterator[str]:
     wanted = storage.plan_document(SPEC).plugins[0].expectation
-    wanted = dataclasses.replace(wanted, client_data_dir=str(fleet.data_dir), proof="csi")
+    wanted = dataclasses.replace(wanted, client_data_dir=str(fleet.data_dir), evidence="csi")
     took, wrong = [], 0
     for _ in range(RUNS):
         began = time.perf_counter()
         [seen] = gather.probe_all([(wanted, tests.told(expected))], timeout_s=DEADLINE_S)
         took.append(time.perf_counter() - began)
-        wrong += {name: seen.probed[name, "node"].verdict for name in expected} != expected
+        wrong += {name: seen.probed[name, "node"].status for name in expected} != expected
     limit_s = 1.1 * DEADLINE_S + 0.5
     yield (
         f"100 sockets (50 healthy, 25 answer after {SLOW_S:g} s, 15 dead, 10 hang), deadline {DEADLINE_S:g} s: at most "
         f"{max(took):.2f} s of {limit_s:.2f} allowed, median {sorted(took)[RUNS // 2]:.2f} s; {wrong} of {RUNS} runs "
-        "with a false verdict"
+        "with a false status"
     )
     timing.hold("100 sockets", max(took), limit_s, "s")
-    timing.hold("100 sockets", wrong, 0, "runs with a false verdict")
+    timing.hold("100 sockets", wrong, 0, "runs with a false status")
     began = time.perf_counter()
     for name in expected:
         probe.probe(fleet.path(name), timeout_s=ONE_BY_ONE_S + SLOW_S, role="node")
     loop_s = time.perf_counter() - began
-    hung = sum(verdict == "silent" for verdict in expected.values())
+    hung = sum(status == "silent" for status in expected.values())
     scaled_s = loop_s + hung * (DEADLINE_S - ONE_BY_ONE_S - SLOW_S)
     times = scaled_s / sorted(took)[RUNS // 2]
     yield f"the same one after the other: {loop_s:.1f} s, {scaled_s:.1f} s with that deadline: {times:.0f}x"

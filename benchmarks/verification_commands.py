@@ -77,7 +77,7 @@ def _costs(count: int) -> Iterator[tuple[str, tuple[timing.Cost, Mapping[str, in
 
 
 def _kind(path: str) -> str:
-    """Return which call it is: looks at a job that runs are as many as its time takes."""
+    """Return which call it is: checks a job that runs are as many as its time takes."""
     if path.startswith("/v1/client/fs/logs/"):
         return "logs"
     return "waiting" if "nomad-csi-probe" in path else "others"

@@ -76,7 +76,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
-    """Have a skip fail where none is wanted: a test that is always skipped proves nothing."""
+    """Have a skip fail where none is wanted: a test that is always skipped verifies nothing."""
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple) and programs.unwanted(report.longrepr[2]):
         report.outcome, report.longrepr = "failed", f"{programs.WITHOUT} does not name it: {report.longrepr[2]}"

@@ -1,7 +1,7 @@
 """
 Images for Docker made of programs of this machine, with the libraries that they are linked with. No registry is asked.
 
-A name that the engine has is left as it is: an image from its own publisher proves more than ours.
+A name that the engine has is left as it is: an image from its own publisher verifies more than ours.
 """
 
 import io

@@ -118,7 +118,7 @@ class Live:
 
 
 class Plugin:
-    """A plugin on the cluster: faults are ordered, processes are signalled, and it is looked at."""
+    """A plugin on the cluster: faults are ordered, processes are signalled, and it is checked."""
 
     def __init__(self, live, plugin_id, job_id, folder):
         self.live, self.plugin_id, self.job_id, self.folder = live, plugin_id, job_id, folder
@@ -134,7 +134,7 @@ class Plugin:
             "node_pool": "default",
             "task_driver": "raw_exec",
             "client_data_dir": "",
-            "proof": "nomad",
+            "evidence": "nomad",
             "timeout_s": 30.0,
             "stable_s": 0.2,
             "driver": "aws-efs",
@@ -145,16 +145,16 @@ class Plugin:
         wanted = looking.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
         return looking.Looker(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
 
-    def until(self, *verdicts, **changes):
-        """Look until the plugin is the first of *verdicts*, and its instances the others; return what was seen."""
+    def until(self, *statuses, **changes):
+        """Look until the plugin is the first of *statuses*, and its instances the others; return what was seen."""
         looker = self.looker(**changes)
         deadline = time.monotonic() + WAIT_S
         while True:
             [seen] = looker.look()
-            found = (seen.verdict.verdict, *(row.verdict for row in seen.verdict.instances))
-            if found[: len(verdicts)] == verdicts:
+            found = (seen.status.status, *(row.status for row in seen.status.instances))
+            if found[: len(statuses)] == statuses:
                 return seen
-            assert time.monotonic() < deadline, [seen.verdict.verdict, *map(str, seen.verdict.findings)]
+            assert time.monotonic() < deadline, [seen.status.status, *map(str, seen.status.findings)]
             time.sleep(0.02)
 
     def fault(self, client, **fault):

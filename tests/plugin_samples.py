@@ -25,7 +25,7 @@ EXPECTATION = model.PluginExpectation(
     node_pool="default",
     task_driver="docker",
     client_data_dir="",
-    proof="nomad",
+    evidence="nomad",
     timeout_s=300,
     stable_s=3,
 )

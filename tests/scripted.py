@@ -205,7 +205,7 @@ def expectation():
         node_pool="default",
         task_driver="docker",
         client_data_dir="",
-        proof="nomad",
+        evidence="nomad",
         timeout_s=30,
         stable_s=0,
     )

@@ -33,7 +33,7 @@ FIRST = {
     "tests/health/test_gather.py": "test",
     "tests/health/test_many_sockets.py": "all",
     "tests/health/test_minimum_version.py": "test",
-    "tests/health/test_verdicts.py": "all",
+    "tests/health/test_plugin_status.py": "all",
     "tests/iam": "test",
     "tests/ownership": "test",
     "tests/packaging": "test",

@@ -1,5 +1,5 @@
 """
-CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and proven.
+CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and verified.
 
 In a Pulumi program::
 

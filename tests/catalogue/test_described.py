@@ -36,7 +36,7 @@ def sorted_lists(value):
 
 
 def test_catalogue_adds_nothing_that_a_plan_could_need():
-    """Dates, sources, words, proofs, other versions, what is known of deletions, and an example: a described driver is asked instead."""
+    """Dates, sources, words, evidence, versions, deletions, an example: a described driver is asked instead."""
     assert {
         "as_of",
         "sources",
@@ -47,7 +47,7 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
         "deletion",
         "example",
     } == OF_THE_CATALOGUE
-    assert {"flag_versions", "proof"} == OF_ITS_ROLES
+    assert {"flag_versions", "evidence"} == OF_ITS_ROLES
 
 
 def test_described_driver_gives_the_same_plan_as_its_name(folder):

@@ -13,7 +13,7 @@ OWN = "own-"
 
 
 def test_each_driver_of_the_catalogue_has_a_folder(folders):
-    """Nobody adds a driver whose files no one has looked at."""
+    """Nobody adds a driver whose files no one has checked."""
     assert {folder.name for folder in folders if not folder.name.startswith(OWN)} == set(catalogue.DRIVERS)
     assert [folder.name for folder in folders if folder.name.startswith(OWN)]
 

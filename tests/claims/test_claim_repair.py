@@ -135,7 +135,7 @@ def test_volume_that_is_not_there(repair, cluster):
     cluster.reply("GET", PATH, 404, "volume not found")
 
     assert repair(source="mysql.volume.hcl").reason == (
-        "Nomad has no such volume, and no repair of it was interrupted, as far as its note would tell; "
+        "Nomad has no such volume, and no repair of it was interrupted, by its note; "
         "`nomad-csi register mysql.volume.hcl` registers it, if it is to be there"
     )
     assert written(cluster) == []
@@ -386,7 +386,7 @@ def test_storage_that_nobody_can_ask_for_is_told_in_the_question(repair, cluster
 
     assert done.status == "registered"
     assert repair.said["asked"][-1].endswith(
-        f"Nobody here can ask whether its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it"
+        f"It cannot be checked from here whether its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it"
     )
 
 
@@ -489,7 +489,7 @@ def test_volume_that_was_registered_anew_during_a_question_is_left_alone(repair,
     held = STUCK | other
     assert (done.status, repair.said["asked"][-1].partition(":")[0]) == ("refused", step)
     assert done.reason == (
-        f"somebody registered it anew meanwhile, as {held['ExternalID']} of plugin {held['PluginID']}; look at it, and "
+        f"it was registered anew meanwhile, as {held['ExternalID']} of plugin {held['PluginID']}; check it, and "
         "run this again if it is needed"
     )
     assert not any(line.startswith((f"DELETE {PATH}?", f"PUT {PATH}", f"PUT {NOTE}")) for line in written(cluster))
@@ -538,7 +538,7 @@ def left(cluster):
         (
             {},
             "deregistered",
-            "a repair that began at 2026-11-22 03:00 UTC had Nomad forget it and did not register it again; "
+            "a repair that began at 2026-11-22 03:00 UTC deregistered it and did not register it again; "
             "`nomad-csi claims --repair prod/mysql --from 'SPEC|FILE'` does",
         ),
         (

@@ -110,7 +110,19 @@ def test_wrong_words_are_refused(run, words, message):
 def test_every_command_that_asks_nomad_has_rights():
     """What is typed begins with a command of this package, or is one of Pulumi's; its calls are known."""
     of_pulumi = {"up", "preview", "refresh", "destroy"}
-    offline = {"render", "snippet", "lint", "csi", "plugin", "schema", "eject", "drivers", "sandbox", "acl-policy"}
+    offline = {
+        "init",
+        "validate",
+        "render",
+        "snippet",
+        "lint",
+        "csi",
+        "plugin",
+        "schema",
+        "eject",
+        "drivers",
+        "sandbox",
+    } | {"acl-policy"}
 
     assert {name.split()[0] for name in acl_policy.COMMANDS} - of_pulumi == cli.COMMANDS.keys() - offline
     for rights in acl_policy.COMMANDS.values():

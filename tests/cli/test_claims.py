@@ -169,7 +169,7 @@ def test_report_is_data(run, stick):
 
     found = json.loads(out)
     assert (code, found["ok"], found["asked_ec2"]) == (1, False, False)
-    assert [(item["volume_id"], item["claims"][0]["verdict"]) for item in found["volumes"]] == [("a", "vanished")]
+    assert [(item["volume_id"], item["claims"][0]["status"]) for item in found["volumes"]] == [("a", "vanished")]
     assert [item["code"] for item in found["findings"]] == ["claim-vanished"]
 
 
@@ -231,7 +231,7 @@ def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
 
     assert code == 1
     assert "step 2: have Nomad collect garbage" in err
-    assert "refused: nobody is at a terminal to be asked; answer beforehand with --yes" in err
+    assert "refused: no terminal to confirm on; pass --yes" in err
     assert writes() == []
 
 

@@ -411,7 +411,7 @@ def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
     words += ["--capability", USE] if name == "publish" else []
 
     assert cli.main(words) == 1
-    assert "nobody is at a terminal to be asked" in capsys.readouterr().err
+    assert "no terminal to confirm on" in capsys.readouterr().err
     assert cli.main([*words, "--yes"]) == 112  # hostpath attaches nothing
     assert re.search(r"UNIMPLEMENTED", capsys.readouterr().err)
 
@@ -423,7 +423,7 @@ def test_making_storage_is_asked_for(call, capsys):
 
     told = capsys.readouterr().err
     assert told.startswith("This makes storage that the provider may bill, and that neither Nomad nor a stack knows")
-    assert "nobody is at a terminal to be asked" in told
+    assert "no terminal to confirm on" in told
     assert call("controller", "list")[0].get("entries", []) == []
 
 

@@ -110,7 +110,7 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
     code = cli.main(["delete", "default/a", "--address", empty_agent()])
 
     assert code == 1
-    assert capsys.readouterr().err.startswith("refused: nobody said that the data of default/a may be deleted; ")
+    assert capsys.readouterr().err.startswith("refused: deletion of the data of default/a was not confirmed; ")
 
 
 @pytest.mark.usefixtures("no_terminal")

@@ -8,12 +8,12 @@ from nomad_csi import cli
 from nomad_csi.drivers import catalogue, describe
 
 
-def test_list_shows_how_far_each_driver_is_proven(capsys):
+def test_list_shows_how_far_each_driver_is_verified(capsys):
     """One line for each, under a heading."""
     assert cli.main(["drivers"]) == 0
 
     heading, *lines = capsys.readouterr().out.splitlines()
-    assert heading.split() == ["driver", "title", "version", "roles", "proof", "as", "of"]
+    assert heading.split() == ["driver", "title", "version", "roles", "evidence", "as", "of"]
     assert [line.split()[0] for line in lines] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
 
 

@@ -72,7 +72,7 @@ def test_without_an_answer_nothing_is_forgotten(forgotten, capsys, tmp_path):
     """Nobody is there to be asked."""
     assert cli.main(["eject", "--out", "nomad"]) == 1
 
-    assert "As long as its program declares them, do not run `pulumi up`" in capsys.readouterr().err
+    assert "As long as the program declares them, do not run `pulumi up`" in capsys.readouterr().err
     assert (forgotten, list(tmp_path.iterdir())) == ([], [])
 
 

@@ -18,7 +18,7 @@ VOLUME = (
 
 
 def test_spec_goes_out_and_remarks_beside_it(capsys):
-    """The spec can be sent to a file; remarks and verdicts are read."""
+    """The spec can be sent to a file; remarks and statuses are read."""
     assert cli.main(["import", EFS, "--aws-region", "us-east-1"]) == 0
 
     printed = capsys.readouterr()

@@ -35,6 +35,8 @@ COMMANDS = {
     "smoke": "smoke default/data",
     "probe": "probe --on-nodes nfs --timeout-s 1",
     "csi": "csi --endpoint unix:///no/such.sock identity info",
+    "init": "init --hcl",
+    "validate": "validate storage.yaml",
     "render": "render storage.yaml --out out --check",
     "lint": "lint out",
     "snippet": "snippet storage.yaml default/data",

@@ -13,7 +13,7 @@ from nomad_csi_sandbox.nomad.hcl import parse
 
 @pytest.mark.usefixtures("plugin")
 def test_probe_prints_one_line_of_a_ready_plugin(short_folder, capsys):
-    """Endpoint, verdict, name and version are what a person looks for."""
+    """Endpoint, status, name and version are what a person looks for."""
     assert cli.main(["probe", f"unix://{short_folder}/csi.sock"]) == 0
 
     out = capsys.readouterr().out
@@ -28,14 +28,14 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 
     data = json.loads(capsys.readouterr().out)
     assert data.keys() == {
-        "endpoint", "ready", "verdict", "detail", "latency_ms", "name", "vendor_version", "plugin_capabilities",
+        "endpoint", "ready", "status", "detail", "latency_ms", "name", "vendor_version", "plugin_capabilities",
         "controller_capabilities", "node_capabilities", "node_id", "segments", "max_volumes",
     }  # fmt: skip
-    assert (data["verdict"], data["ready"], data["node_id"]) == ("ready", True, "i-0123456789abcdef0")
+    assert (data["status"], data["ready"], data["node_id"]) == ("ready", True, "i-0123456789abcdef0")
 
 
 @pytest.mark.parametrize(
-    ("faults", "verdict", "detail"),
+    ("faults", "status", "detail"),
     [
         ({"probe": "not-ready"}, "not-ready", "the plugin says that it is still starting"),
         ({"probe": "error"}, "error", "FAILED_PRECONDITION"),
@@ -43,7 +43,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
         ({"name": "other.csi.example.com"}, "wrong-name", "name: expected efs.csi.aws.com, got other.csi.example.com"),
     ],
 )
-def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, verdict, detail):
+def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, status, detail):
     """Not ready, refusing, hanging, or another driver than was meant."""
     plugin(**faults)
     words = ["probe", f"{short_folder}/csi.sock", "--probe-timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
@@ -53,9 +53,9 @@ def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faul
     assert cli.main([*words, "--json"]) == 1
     data = json.loads(capsys.readouterr().out)
 
-    assert f" {verdict} " in line
+    assert f" {status} " in line
     assert detail in line
-    assert data["verdict"] == verdict
+    assert data["status"] == status
 
 
 def test_probe_exits_1_where_no_socket_is(short_folder, capsys):
@@ -97,7 +97,7 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
 
     assert "/alloc-a/csi.sock ready efs.csi.aws.com v3.4.1" in first
     assert re.search(r"/alloc-b/csi\.sock missing \(\d+ ms\): no such socket", second)
-    assert {alloc_id: item["verdict"] for alloc_id, item in data["reports"].items()} == {
+    assert {alloc_id: item["status"] for alloc_id, item in data["reports"].items()} == {
         "alloc-a": "ready",
         "alloc-b": "missing",
     }

@@ -99,7 +99,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs"]) == 1
 
     assert asked == []
-    assert "nobody said that the data of snap-2 may be deleted" in capsys.readouterr().err
+    assert "deletion of the data of snap-2 was not confirmed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

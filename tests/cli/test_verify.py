@@ -44,7 +44,7 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     table = capsys.readouterr().out
 
     assert report["ok"] is False
-    assert [volume["verdict"] for volume in report["volumes"]] == ["missing"]
+    assert [volume["status"] for volume in report["volumes"]] == ["missing"]
     assert "volume-missing" in {finding["code"] for finding in report["findings"]}
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in table
 
@@ -59,7 +59,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("stream", "no_color", "is_coloured"), [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)]
 )
-def test_verdicts_have_colours_on_a_terminal_alone(stream, no_color, is_coloured, spec, empty_agent, monkeypatch):
+def test_statuses_have_colours_on_a_terminal_alone(stream, no_color, is_coloured, spec, empty_agent, monkeypatch):
     """And none where NO_COLOR is set."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", no_color)
@@ -100,7 +100,7 @@ def test_verify_exits_2_where_nobody_listens(spec, capsys):
 
     out, err = capsys.readouterr()
     assert out == ""
-    assert "http://127.0.0.1:9: no connection: Connection refused; look at NOMAD_ADDR" in err
+    assert "http://127.0.0.1:9: no connection: Connection refused; check NOMAD_ADDR" in err
 
 
 @pytest.mark.parametrize(

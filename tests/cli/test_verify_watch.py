@@ -77,7 +77,7 @@ def test_each_round_is_a_line_of_json(started, empty_agent):
         (2, True, False, []),
     ]
     assert re.fullmatch(TIME, lines[0]["at"])
-    assert [volume["verdict"] for volume in lines[0]["volumes"]] == ["missing"]
+    assert [volume["status"] for volume in lines[0]["volumes"]] == ["missing"]
 
 
 def test_unreachable_nomad_is_told_and_asked_again(started, tmp_path):
@@ -219,7 +219,7 @@ def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
 
 
 def test_metrics_go_to_standard_output(spec, empty_agent, capsys):
-    """In place of the report; the exit code is the verdict's."""
+    """In place of the report; the exit code is the status's."""
     assert cli.main(["verify", spec, "--address", empty_agent(), "--prometheus"]) == 1
 
     out = capsys.readouterr().out
@@ -228,7 +228,7 @@ def test_metrics_go_to_standard_output(spec, empty_agent, capsys):
 
 
 def test_metrics_go_to_a_file_beside_the_report(spec, empty_agent, tmp_path, capsys):
-    """Where Nomad does not answer afterwards, the last answer stays, and no verdict does."""
+    """Where Nomad does not answer afterwards, the last answer stays, and no status does."""
     file = tmp_path / "nomad_csi.prom"
     words = ["verify", spec, "--prometheus", str(file)]
 

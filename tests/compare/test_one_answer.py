@@ -336,14 +336,14 @@ def test_verify_and_report(case, client):
     plan = plan_of(case)
     expected = sorted(CODES[field] for field in case.answer)
 
-    [verdict] = verification.verify(client, plan).volumes
+    [status] = verification.verify(client, plan).volumes
     shown = cluster_report.look(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
     [reported] = shown.volumes
 
-    differing = [item for item in verdict.findings if item.code.endswith("-differs")]
+    differing = [item for item in status.findings if item.code.endswith("-differs")]
     assert sorted(item.code for item in differing) == expected
     assert {item.severity for item in differing} <= {"error"}
-    assert verdict.verdict == reported.verdict == ("differs" if expected else "ok")
+    assert status.status == reported.status == ("differs" if expected else "ok")
     assert sorted(item.code for item in shown.findings if item.code.endswith("-differs")) == expected
 
 

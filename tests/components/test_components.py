@@ -255,7 +255,7 @@ def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
         "namespace": "default",
         "nodePool": "default",
         "pluginId": "aws-ebs0",
-        "proof": "nomad",
+        "evidence": "nomad",
         "provider": "ebs.csi.aws.com",
         "stableS": 3,
         "taskDriver": "docker",

@@ -130,7 +130,7 @@ def test_its_exact_size_is_handed_over(cloud):
         ),
         (
             {"on_destroy": "delete", "deletion": {"skip_final_snapshot": True}},
-            "deletion: expected endpoint or aws_region: who is told to delete it, got a mapping",
+            "deletion: expected endpoint or aws_region: what deletes it, got a mapping",
         ),
         (
             {"on_destroy": "delete", "deletion": {"endpoint": "client-1:9000"}},
@@ -278,7 +278,7 @@ def asked(cloud):
 
 
 def test_every_field_of_a_driver_is_changed_below():
-    """A field that a later release adds is looked at here, too."""
+    """A field that a later release adds is checked here, too."""
     assert OTHERWISE.keys() | {"creates"} == DriverSpec.model_fields.keys()
 
 

@@ -46,7 +46,7 @@ plugins:
 """
 ASKED = """
 plugins:
-  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, verify: {proof: csi, on_nodes: {state_dir: /srv/client}}}
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, verify: {evidence: csi, on_nodes: {state_dir: /srv/client}}}
 """
 PROCESS = """
 plugins:
@@ -296,7 +296,7 @@ CHANGES = {
     "plugins[].log_verbosity": (EBS, 5),
     "plugins[].log_level": (DEMOCRATIC, "debug"),
     "plugins[].health_timeout_s": (EBS, 61),
-    "plugins[].verify.proof": (EBS, "csi"),
+    "plugins[].verify.evidence": (EBS, "csi"),
     "plugins[].verify.on_nodes.command": (ASKED, "/opt/nomad-csi"),
     "plugins[].verify.on_nodes.image": (ASKED, "registry.example/nomad-csi:1"),
     "plugins[].verify.on_nodes.state_dir": (ASKED, "/srv/other"),

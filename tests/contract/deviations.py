@@ -72,7 +72,7 @@ SHAPES = (
             where=f"{below}.DeploymentStatus",
             what="null, where a real agent has an object",
             why="the stand-in has no deployments; a real one calls that of a plugin that never was healthy successful, "
-            "so nothing of ours may look at them",
+            "so nothing of ours may check them",
             since="system-deployments",
         )
         for route, below in _PLACED
@@ -312,7 +312,7 @@ MANNERS = (
         real="by chance also reads Plugin became unhealthy and Restarting: the end of the task ends the wait for its "
         "health too, and Go takes either (client/allocrunner/taskrunner/plugin_supervisor_hook.go)",
         stand_in="only ends",
-        why="both end the same way; nothing of ours looks at the events of a job that it stopped",
+        why="both end the same way; nothing of ours checks the events of a job that it stopped",
     ),
     Manner(
         what="a plugin that ends before its first probe was answered, and is not restarted",
@@ -351,6 +351,6 @@ MANNERS = (
         what="deployments",
         real="judged 10 s after the start of a task, by default",
         stand_in="none",
-        why="Nomad calls that of a plugin that never was healthy successful: nothing of ours looks at them",
+        why="Nomad calls that of a plugin that never was healthy successful: nothing of ours checks them",
     ),
 )

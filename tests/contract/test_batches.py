@@ -241,7 +241,7 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
         ({"required_topologies": ({"topology.kubernetes.io/zone": "us-east-1b"},)}, "refused"),
     ],
 )
-def test_verdict_is_what_nomad_does(client, documents, change, status):
+def test_status_is_what_nomad_does(client, documents, change, status):
     """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
     [document] = documents(1)
     batch_register.register(client, [document])

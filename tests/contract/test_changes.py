@@ -19,7 +19,7 @@ NEVER = threading.Event()
 
 @pytest.fixture
 def registered(agent, volume):
-    """A volume that nobody uses; gone at the end."""
+    """A volume that is not in use; gone at the end."""
     agent.register(volume("watched"))
     yield "watched"
     agent.call("DELETE", "/v1/volume/csi/watched")

@@ -463,7 +463,7 @@ def test_life_of_a_created_volume(client, plugin_id, fresh):
     volume.delete(context, identity, grown)
     assert told == [
         f"volume {identity} is deregistered; its storage {outputs['externalId']} of plugin {plugin_id} stays, with its "
-        "data: delete it in the storage system when nobody wants it any more"
+        "data: delete it in the storage system when it is not needed any more"
     ]
     assert volume.read(context, identity, larger, grown) is None
 

@@ -115,7 +115,7 @@ def test_good_job_has_neither_problems_nor_warnings(agent, client, job):
     ],
 )
 def test_incomplete_requests_are_400(agent, path, body, answer):
-    """Before anything is looked at."""
+    """Before anything is checked."""
     assert agent.refused("POST", path, body) == answer
 
 
@@ -141,7 +141,7 @@ def test_plan_of_a_new_job_adds_it(client, job, fresh, kind):
             {"group": 'constraint {\n attribute = "${node.class}"\n value = "none"\n}', "kind": "system"},
             {"g": "${node.class} = none (1 node)"},
         ),
-        ({"top": 'datacenters = ["mars"]'}, {"g": "no node to look at"}),
+        ({"top": 'datacenters = ["mars"]'}, {"g": "no node to check"}),
         ({"top": 'datacenters = ["mars"]', "kind": "system"}, {}),
         ({"group": VOLUME.format("ghost", "single-node-writer", "file-system", "")}, {"g": "missing CSI volume(s) ghost (1 node)"}),
     ],

@@ -25,7 +25,7 @@ EXPECTED = model.PluginExpectation(
     node_pool="default",
     task_driver="raw_exec",
     client_data_dir="",
-    proof="nomad",
+    evidence="nomad",
     timeout_s=30.0,
     stable_s=1.0,
 )
@@ -42,7 +42,7 @@ def test_every_instance_answers_over_its_own_socket(client, left):
     """Controller and node of one plugin on one client: name, role, zone and limit come from the plugin itself."""
     found = asking.ask(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
-    assert [(row.role, row.node_name, row.verdict) for row in found.rows] == [
+    assert [(row.role, row.node_name, row.status) for row in found.rows] == [
         ("controller", "one", "ready"),
         ("node", "one", "ready"),
     ]
@@ -54,11 +54,11 @@ def test_every_instance_answers_over_its_own_socket(client, left):
 
 
 def test_a_client_without_the_program_is_no_healthy_one(client, left):
-    """It is told as no answer, with what the client's driver says and what to look at."""
+    """It is told as no answer, with what the client's driver says and what to check."""
     found = asking.ask(client, "efs", probe_job.ProbeJob(command="/no/nomad-csi"), wait_s=60)
 
     [row] = found.rows
-    assert (row.verdict, found.ok) == ("no-answer", False)
+    assert (row.status, found.ok) == ("no-answer", False)
     assert "the probe could not start: failed to launch command with executor" in row.detail
     assert row.detail.endswith("see whether '/no/nomad-csi' is there and can be run")
     assert found.as_table().endswith("plugin efs: 0 of 1 instances are ready; no answer from one")
@@ -69,7 +69,7 @@ def test_a_program_that_prints_no_answer_is_none(client, left):
     """Whatever runs there, only an answer counts."""
     found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/echo"), wait_s=60)
 
-    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("what the probe printed there is no answer: ")
     assert left() == []
 
@@ -78,7 +78,7 @@ def test_a_program_that_fails_is_told_with_its_last_words(client, left):
     """Its own error says most."""
     found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/cat"), wait_s=60)
 
-    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("the probe failed: ")
     assert left() == []
 
@@ -91,7 +91,7 @@ def test_a_client_that_does_not_answer_in_time_is_named(client, left, tmp_path):
 
     found = asking.ask(client, "efs", probe_job.ProbeJob(command=str(hanging)), wait_s=3)
 
-    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail == "the probe had not ended there in time: it is running"
     assert left() == []
 
@@ -102,7 +102,7 @@ def test_a_wrong_folder_is_told_by_the_client(client):
 
     found = asking.ask(client, "efs", job, wait_s=60)
 
-    assert found.rows[0].verdict == "no-answer"
+    assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("there is no such folder; it is STATE_DIR/csi/plugins")
 
 
@@ -146,7 +146,7 @@ def test_a_controller_is_asked_for_every_volume(agent, client, ec2):
 
         found = probe_deep.of_endpoint(client, "ebs", answer, local=path, timeout_s=30)
 
-        assert [(row.role, row.verdict) for row in found.rows] == [("controller", "ready")]
+        assert [(row.role, row.status) for row in found.rows] == [("controller", "ready")]
         assert [(item.code, item.subject) for item in found.findings] == [
             ("volume-unconfirmed", "volume default/lost"),
         ]
@@ -169,7 +169,7 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
 
         found = probe_deep.on_nodes(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
-        assert {row.verdict for row in found.rows} == {"ready"}
+        assert {row.status for row in found.rows} == {"ready"}
         assert [(item.code, item.subject) for item in found.findings] == [
             ("volume-unconfirmed", "volume default/lost"),
             ("volume-not-validated", "plugin ebs"),
@@ -183,13 +183,13 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
             agent.call("DELETE", f"/v1/volume/csi/{volume_id}")
 
 
-def test_a_verdict_hears_the_sockets_of_the_clients(client, left):
+def test_a_status_hears_the_sockets_of_the_clients(client, left):
     """Nomad and the sockets agree, and the volumes of the plan are confirmed."""
     looker = looking.Looker(client, [WANTED], on_nodes=probe_job_plugins.OnNodes(job=JOB))
 
     [seen] = looker.look()
 
-    assert [(row.verdict, row.nomad, row.socket, row.proven_by) for row in seen.verdict.instances] == [
+    assert [(row.status, row.nomad, row.socket, row.evidence) for row in seen.status.instances] == [
         ("healthy", "healthy", "ready", "csi"),
         ("healthy", "healthy", "ready", "csi"),
     ]

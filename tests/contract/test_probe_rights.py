@@ -88,7 +88,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
 
     found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
-    assert [(row.verdict, row.node_name) for row in found.rows] == [("ready", "one")]
+    assert [(row.status, row.node_name) for row in found.rows] == [("ready", "one")]
     assert [(item.code, item.subject) for item in found.findings] == [("volume-out-of-reach", "volume default/far")]
     assert left() == []
 
@@ -108,13 +108,13 @@ def test_volumes_that_may_not_be_read_are_told(as_token):
 
     found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
 
-    assert ([row.verdict for row in found.rows], found.ok) == (["ready"], True)
+    assert ([row.status for row in found.rows], found.ok) == (["ready"], True)
     assert [item.code for item in found.findings] == ["volumes-unread"]
     assert "csi-list-volume" in found.findings[0].advice
 
 
 @pytest.mark.parametrize("right", ["submit-job", "read-logs"])
-def test_a_right_that_lacks_is_a_finding_of_the_verdict(as_token, left, right):
+def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
     """What Nomad says of the plugin stands; that no socket was heard is an error that names the right."""
     expectation = model.PluginExpectation(
         plugin_id="efs",
@@ -126,15 +126,15 @@ def test_a_right_that_lacks_is_a_finding_of_the_verdict(as_token, left, right):
         node_pool="default",
         task_driver="raw_exec",
         client_data_dir="",
-        proof="nomad",
+        evidence="nomad",
         timeout_s=30.0,
         stable_s=1.0,
     )
     how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
 
-    verdict = gate.look(as_token(JOB - {right}), expectation, (), on_nodes=how).verdict
+    status = gate.look(as_token(JOB - {right}), expectation, (), on_nodes=how).status
 
-    assert (verdict.verdict, verdict.counts) == ("unproven", "1/1 nodes")
-    assert [(item.severity, item.code) for item in verdict.findings] == [("error", "socket-not-asked")]
-    assert f"the token needs {right} in namespace default" in verdict.findings[0].advice
+    assert (status.status, status.counts) == ("unverified", "1/1 nodes")
+    assert [(item.severity, item.code) for item in status.findings] == [("error", "socket-not-asked")]
+    assert f"the token needs {right} in namespace default" in status.findings[0].advice
     assert left() == []

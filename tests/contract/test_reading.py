@@ -214,7 +214,7 @@ def test_report_tells_what_was_not_read(run, faults, warned):
     found = json.loads(out)
     errors_of_nomad = {item["code"] for item in found["findings"] if item["severity"] == "error"}
     assert (code, err) == (1 if errors_of_nomad else 2, warned)
-    assert {item["plugin_id"]: item["verdict"] for item in found["plugins"]} == {"efs": "healthy", "hidden": "healthy"}
+    assert {item["plugin_id"]: item["status"] for item in found["plugins"]} == {"efs": "healthy", "hidden": "healthy"}
     assert found["claims_unread"] == 1
     told = {item["check"] for item in found["not_checked"] if not item["is_expected"]}
     assert told >= {

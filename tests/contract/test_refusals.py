@@ -64,11 +64,11 @@ def run_job(create):
 
 
 @pytest.fixture
-def prove(create, agent):
-    """Wait for a plugin of ours: ``prove("efs", provider="efs.csi.aws.com")``."""
+def verify(create, agent):
+    """Wait for a plugin of ours: ``verify("efs", provider="efs.csi.aws.com")``."""
 
     def wait(plugin_id, **fields):
-        known = {"pluginId": plugin_id, "provider": "ebs.csi.aws.com", "taskDriver": "raw_exec", "proof": "csi"}
+        known = {"pluginId": plugin_id, "provider": "ebs.csi.aws.com", "taskDriver": "raw_exec", "evidence": "csi"}
         known |= {"clientDataDir": str(agent.data_dir), "timeoutS": TIMEOUT_S, "stableS": 0.5}
         return create(plugin_health.PluginHealthResource(), known | fields)
 
@@ -184,10 +184,10 @@ def test_job_that_cannot_work_is_refused(run_job, job, fresh, agent, old, new, l
     assert agent.call("GET", f"/v1/job/{job_id}")[0] == 404
 
 
-def test_more_controllers_than_clients_are_not_waited_for(prove):
+def test_more_controllers_than_clients_are_not_waited_for(verify):
     """Waiting cannot heal it."""
     with pytest.raises(errors.NomadCsiError) as caught:
-        prove("ebs", controllers=2, jobs={"plugin-ebs-controller": "1", "plugin-ebs-nodes": "1"})
+        verify("ebs", controllers=2, jobs={"plugin-ebs-controller": "1", "plugin-ebs-nodes": "1"})
 
     assert told(caught) == [
         "plugin ebs cannot become healthy; nothing was registered",
@@ -197,11 +197,11 @@ def test_more_controllers_than_clients_are_not_waited_for(prove):
 
 
 CONTROLLER = (
-    "  controller-missing: plugin {}: expected 1 controller, found 0 that ever answered as healthy; look at the "
+    "  controller-missing: plugin {}: expected 1 controller, found 0 that ever answered as healthy; check the "
     "controller job's allocations: it often lacks a permission, or a place to run"
 )
 NODE = (
-    "  node-missing: node instance of plugin {} on one: expected a healthy one, found none{}; look at the allocation on "
+    "  node-missing: node instance of plugin {} on one: expected a healthy one, found none{}; check the allocation on "
     "that client with `nomad alloc status`"
 )
 NO_SOCKET = (
@@ -248,18 +248,18 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
                 "  job-missing: plugin nobody: expected job plugin-nobody of namespace default running, found no such "
                 "job, or a stopped one; run `pulumi up`, or submit the rendered job file",
                 "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none of that id; run "
-                "the plugin's jobs and look at their tasks, or deregister its volumes; ids are case-sensitive",
+                "the plugin's jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
                 CONTROLLER.format("nobody"),
                 NODE.format("nobody", ""),
             ],
         ),
     ],
 )
-def test_plugin_that_is_not_as_expected_is_not_proven(prove, plugin_id, fields, counts, lines):
+def test_plugin_that_is_not_as_expected_is_not_verified(verify, plugin_id, fields, counts, lines):
     """At the end of the wait: counts, findings, and causes. What follows from these is Nomad's to word."""
     with pytest.raises(errors.NomadCsiError) as caught:
-        prove(plugin_id, **fields)
+        verify(plugin_id, **fields)
 
     head, *rest = told(caught)
-    assert head == f"plugin {plugin_id} is not proven healthy after {TIMEOUT_S} s: {counts}; nothing was registered"
+    assert head == f"plugin {plugin_id} is not verified healthy after {TIMEOUT_S} s: {counts}; nothing was registered"
     assert [line for line in rest if not (EFFECT.fullmatch(line) or LOG.fullmatch(line))] == lines

@@ -19,17 +19,17 @@ def left(agent):
 
 
 def test_volume_is_claimed_twice_and_free_afterwards(agent, client, volume, kept, fresh):
-    """Both jobs ran, claimed and freed it; nothing of them is left; and mounts are not called proven."""
+    """Both jobs ran, claimed and freed it; nothing of them is left; and mounts are not called verified."""
     name = fresh("tried")
     kept(volume(name))
 
     outcome = smoke.try_out(client, ("default", name), sandbox=MARK, timeout_s=60)
 
-    assert (outcome.verdict, outcome.left_behind, left(agent)) == ("not proven", (), [])
+    assert (outcome.status, outcome.left_behind, left(agent)) == ("not verified", (), [])
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
     node = outcome.rounds[0].node_name
-    assert outcome.proven == (f"{node}: claimed, a task ran, the claim was freed",) * 2
-    assert outcome.not_proven == (
+    assert outcome.verified == (f"{node}: claimed, a task ran, the claim was freed",) * 2
+    assert outcome.not_verified == (
         "mounts and data: the plugins of the sandbox mount nothing, so nothing was written",
         "another client: only one has the plugin, the task driver and a place of the volume",
     )
@@ -46,7 +46,7 @@ def test_plugin_that_mounts_nothing_is_found_out(agent, client, volume, kept, fr
 
     outcome = smoke.try_out(client, ("default", name), timeout_s=60)
 
-    assert (outcome.verdict, left(agent)) == ("failed", [])
+    assert (outcome.status, left(agent)) == ("failed", [])
     assert [done.kind for done in outcome.rounds if done.reason]
     assert outcome.left_behind[0].startswith("the file .nomad-csi-smoke-")
     assert volumes.get(client, "default", name).claims == ()
@@ -80,7 +80,7 @@ def test_volume_that_is_not_there_is_told(client):
 
 
 def test_task_driver_that_no_client_has_is_told(client, volume, kept, fresh):
-    """With the clients that were looked at, and what would do."""
+    """With the clients that were checked, and what would do."""
     name = fresh("podless")
     kept(volume(name))
 
@@ -110,8 +110,8 @@ def test_interrupted_run_leaves_no_job(agent, client, volume, kept, fresh, monke
 ORIGINAL = volumes.get
 
 
-def test_command_says_what_is_proven(agent, volume, kept, fresh, monkeypatch, capsys):
-    """For people a table and sentences; the exit code is 0 for what is proven, which needs no stand-in."""
+def test_command_says_what_is_verified(agent, volume, kept, fresh, monkeypatch, capsys):
+    """For people a table and sentences; the exit code is 0 for what is verified, which needs no stand-in."""
     name = fresh("told")
     kept(volume(name))
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)
@@ -123,7 +123,7 @@ def test_command_says_what_is_proven(agent, volume, kept, fresh, monkeypatch, ca
     assert code == 2
     assert printed.out.splitlines()[0].split() == ["job", "client", "attach", "mount", "detach", "remarks"]
     assert printed.out.splitlines()[-1] == (
-        f"volume default/{name}: not proven (multi-node-multi-writer, task driver exec)"
+        f"volume default/{name}: not verified (multi-node-multi-writer, task driver exec)"
     )
     assert "write: running job default/nomad-csi-smoke-write-" in printed.err
 
@@ -151,13 +151,13 @@ COMMANDS = [
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_of_the_page_run_as_written(agent, volume, kept, monkeypatch, capsys, line):
-    """In the sandbox, on a volume with the page's name; nothing is proven there."""
+    """In the sandbox, on a volume with the page's name; nothing is verified there."""
     kept(volume("mysql"))
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)
     monkeypatch.setenv("NOMAD_ADDR", agent.url)
 
     assert cli.main(shlex.split(line)[1:]) == 2
-    assert "not proven" in capsys.readouterr().out
+    assert "not verified" in capsys.readouterr().out
 
 
 def test_every_option_of_the_page_exists(capsys):

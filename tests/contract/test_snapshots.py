@@ -140,7 +140,7 @@ def test_deleted_snapshot_is_gone_and_may_be_deleted_again(client, snapshot, plu
 
 def test_rejects_deletion_without_the_word(client, snapshot, plugin_id):
     """It stays."""
-    with pytest.raises(errors.RefusedError, match="nobody said that the data of"):
+    with pytest.raises(errors.RefusedError, match="was not confirmed; nothing was deleted"):
         volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, word="yes")
 
     assert snapshot in volume_snapshots.of_plugin(client, plugin_id)

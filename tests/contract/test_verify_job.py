@@ -132,7 +132,7 @@ def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
 
 @pytest.mark.real_nomad
 def test_identity_of_the_task_is_its_token(moto_url, printed):
-    """With the policy of the page it may ask all that a verdict needs; that of another job may not, and says so."""
+    """With the policy of the page it may ask all that a status needs; that of another job may not, and says so."""
     if why := agents.obstacle():
         pytest.skip(why)
     [policy] = re.findall(r"```hcl\n(namespace.*?)```", PAGE, re.DOTALL)

@@ -142,7 +142,7 @@ def test_closed_tcp_port_refuses():
 
 
 def test_unreadable_socket_is_not_taken_for_a_dead_one(folder, request):
-    """Only a refused connection proves that nobody listens."""
+    """Only a refused connection verifies that nobody listens."""
     path = folder / "csi.sock"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))

@@ -13,7 +13,7 @@ from nomad_csi.csi import explain, rpc
         ("CreateSnapshot", "RESOURCE_EXHAUSTED", "the storage provider has no room for it"),
         ("ListVolumes", "ABORTED", "the starting token is not valid: list from the beginning"),
         ("ControllerExpandVolume", "ABORTED", "an operation on it is under way: wait, then ask again"),
-        ("NodeGetInfo", "INTERNAL", "the plugin had an internal error: look at the logs of its allocation"),
+        ("NodeGetInfo", "INTERNAL", "the plugin had an internal error: check the logs of its allocation"),
         ("NodeGetInfo", "UNIMPLEMENTED", "as before"),
     ],
 )

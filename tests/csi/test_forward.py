@@ -54,7 +54,7 @@ def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
         [(pid, words)] = calls()
         assert is_alive(pid)
 
-    assert report.verdict == "ready"
+    assert report.status == "ready"
     assert "-o BatchMode=yes" in words
     assert words.endswith(f"-l root -p 2222 -L {reached.local}:{far} -- client-1")
     assert not is_alive(pid)
@@ -67,7 +67,7 @@ def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folde
         report = probe.probe(reached.local, timeout_s=30)
         error = reached.renamed(errors.CsiError(reached.local, "UNAVAILABLE: no", code="UNAVAILABLE"))
 
-    assert report.verdict == "error"
+    assert report.status == "error"
     assert len(calls()) == 1
     assert error.endpoint == f"ssh://client-1{folder}/gone.sock"
     assert "the host took the connection and did not reach the socket there" in error.advice
@@ -194,14 +194,14 @@ def test_real_ssh_reaches_a_plugin(server, start_plugin):
     where = f"ssh://{getpass.getuser()}@127.0.0.1:{server}{start_plugin().socket}"
 
     with forward.reached(where) as reached:
-        assert probe.probe(reached.local, timeout_s=30).verdict == "ready"
+        assert probe.probe(reached.local, timeout_s=30).status == "ready"
 
 
 def test_real_ssh_says_what_is_wrong(server, folder):
     """A missing socket behind a good host, and a host whose key is not known."""
     user = getpass.getuser()
     with forward.reached(f"ssh://{user}@127.0.0.1:{server}{folder}/gone.sock") as reached:
-        assert probe.probe(reached.local, timeout_s=30).verdict == "error"
+        assert probe.probe(reached.local, timeout_s=30).status == "error"
         assert "did not reach the socket there" in reached.why_broken()
 
     (folder / "known").write_text("")

@@ -37,7 +37,7 @@ def test_each_plugin_answers_for_itself(plugins, placed):
 
     found = on_node.ask_all(plugins, timeout_s=30)
 
-    assert {alloc_id: item.verdict for alloc_id, item in found.reports.items()} == {
+    assert {alloc_id: item.status for alloc_id, item in found.reports.items()} == {
         "a-1": "ready",
         "a-2": "not-ready",
         "a-3": "missing",
@@ -58,7 +58,7 @@ def test_reports_survive_the_way_through_a_log(plugins, placed):
     assert found.as_lines()[0].startswith(f"{plugins}/a-1/csi.sock ready ebs.csi.aws.com v1.64.0")
 
 
-@pytest.mark.parametrize("change", [{"verdict": "fine"}, None])
+@pytest.mark.parametrize("change", [{"status": "fine"}, None])
 def test_rejects_what_is_no_report(plugins, placed, change):
     """Another program's JSON is not taken for an answer."""
     placed("a-1")
@@ -76,7 +76,7 @@ def test_a_machine_without_plugins_has_no_problem(plugins, folder):
 
 
 def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
-    """Nothing found there proves nothing."""
+    """Nothing found there verifies nothing."""
     (folder / "file").touch()
 
     assert "STATE_DIR/csi/plugins" in on_node.ask_all(folder / "gone").problem
@@ -88,7 +88,7 @@ def test_a_folder_of_root_is_a_problem_for_others(locked):
     """Who may not look is told to be root."""
     found = on_node.ask_all(locked.parent)
 
-    assert found.problem.startswith("no permission to look there; run as root")
+    assert found.problem.startswith("no permission to read there; run as root")
 
 
 def test_a_path_too_long_for_a_socket_is_a_result(plugins):
@@ -97,15 +97,15 @@ def test_a_path_too_long_for_a_socket_is_a_result(plugins):
 
     [found] = on_node.ask_all(plugins).reports.values()
 
-    assert found.verdict == "error"
+    assert found.status == "error"
     assert "the system allows 107" in found.detail
 
 
 @pytest.mark.parametrize(
-    ("latencies_ms", "verdict"),
+    ("latencies_ms", "status"),
     [([5000], "silent"), ([6000, 5000], "silent"), ([6000, 20], "ready"), ([6000, 6000, 6000], "silent")],
 )
-def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, verdict):
+def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, status):
     """Who learns of its own deadline late had no processor to listen with, and asks again, twice at most."""
     (tmp_path / "a-1").mkdir()
     left = list(latencies_ms)
@@ -114,11 +114,11 @@ def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, 
         assert 2.5 <= timeout_s <= 5.0
         took_ms = left.pop(0)
         said = "ready" if took_ms < 1000 else "silent"
-        return report.ProbeReport(endpoint="", verdict=said, detail="", latency_ms=took_ms)
+        return report.ProbeReport(endpoint="", status=said, detail="", latency_ms=took_ms)
 
     monkeypatch.setattr(on_node.probe, "probe", answer)
 
-    assert (on_node.ask_all(tmp_path, timeout_s=5.0).reports["a-1"].verdict, left) == (verdict, [])
+    assert (on_node.ask_all(tmp_path, timeout_s=5.0).reports["a-1"].status, left) == (status, [])
 
 
 def _without_plugins(plugins, count):
@@ -133,11 +133,11 @@ def test_all_plugins_are_asked_before_the_first_has_answered(plugins, monkeypatc
 
     def answer(endpoint, **_):
         all_are_asked.wait(120)
-        return report.ProbeReport(endpoint=endpoint, verdict="silent", detail="", latency_ms=5000)
+        return report.ProbeReport(endpoint=endpoint, status="silent", detail="", latency_ms=5000)
 
     monkeypatch.setattr(on_node.probe, "probe", answer)
 
-    assert {item.verdict for item in on_node.ask_all(plugins, timeout_s=5.0).reports.values()} == {"silent"}
+    assert {item.status for item in on_node.ask_all(plugins, timeout_s=5.0).reports.values()} == {"silent"}
 
 
 def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatch):
@@ -147,7 +147,7 @@ def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatc
 
     def answer(endpoint, *, timeout_s):
         given.append(timeout_s)
-        return report.ProbeReport(endpoint=endpoint, verdict="ready", detail="", latency_ms=1.0)
+        return report.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0)
 
     ticks = itertools.count()
     monkeypatch.setattr(on_node, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))

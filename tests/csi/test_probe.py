@@ -20,7 +20,7 @@ def test_ready_plugin_is_reported_with_all_answers(start_plugin):
     assert report.as_json() == {
         "endpoint": f"unix://{plugin.socket}",
         "ready": True,
-        "verdict": "ready",
+        "status": "ready",
         "detail": "every question was answered as expected",
         "latency_ms": report.latency_ms,
         "name": "ebs.csi.aws.com",
@@ -46,7 +46,7 @@ def test_plugin_that_listens_on_tcp_is_probed_all_the_same(start_plugin, form):
 
     report = probe.probe(where, timeout_s=30, expect_name="ebs.csi.aws.com", role="monolith")
 
-    assert (report.endpoint, report.verdict, report.node_id) == (where, "ready", "i-0abc")
+    assert (report.endpoint, report.status, report.node_id) == (where, "ready", "i-0abc")
 
 
 def test_report_is_plain_json(start_plugin):
@@ -69,7 +69,7 @@ def test_wrong_role_is_seen_by_what_is_not_implemented(start_plugin, serves, rol
     """Identity answers the same in every role; only UNIMPLEMENTED tells them apart."""
     report = probe.probe(start_plugin(serves=(serves,)).socket, timeout_s=30, role=role)
 
-    assert report.verdict == "wrong-role"
+    assert report.status == "wrong-role"
     assert report.detail.startswith(f"role: expected {role}, it serves no ")
 
 
@@ -77,26 +77,26 @@ def test_any_role_is_enough_when_none_is_expected(start_plugin):
     """A node plugin is ready without being a controller."""
     report = probe.probe(start_plugin(serves=("node",)).socket, timeout_s=30)
 
-    assert (report.verdict, report.controller_capabilities) == ("ready", None)
+    assert (report.status, report.controller_capabilities) == ("ready", None)
 
 
 def test_plugin_that_serves_nothing_has_the_wrong_role(start_plugin):
     """Identity alone is no plugin that anyone can use."""
-    assert probe.probe(start_plugin(serves=()).socket, timeout_s=30).verdict == "wrong-role"
+    assert probe.probe(start_plugin(serves=()).socket, timeout_s=30).status == "wrong-role"
 
 
 def test_monolith_is_asked_for_both(start_plugin):
     """Both services must answer."""
     report = probe.probe(start_plugin().socket, timeout_s=30, role="monolith")
 
-    assert (report.verdict, report.node_id) == ("ready", "i-0abc")
+    assert (report.status, report.node_id) == ("ready", "i-0abc")
 
 
 def test_plugin_that_still_starts_is_not_ready(start_plugin):
     """`ready` false is no error and no health."""
     report = probe.probe(start_plugin(probe="not-ready").socket, timeout_s=30)
 
-    assert (report.verdict, report.ready) == ("not-ready", False)
+    assert (report.status, report.ready) == ("not-ready", False)
 
 
 def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
@@ -105,7 +105,7 @@ def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
 
     report = probe.probe(plugin.socket, timeout_s=30, expect_name="ebs.csi.aws.com")
 
-    assert (report.verdict, report.name) == ("wrong-name", "efs.csi.aws.com")
+    assert (report.status, report.name) == ("wrong-name", "efs.csi.aws.com")
     assert report.detail.startswith("name: expected ebs.csi.aws.com, got efs.csi.aws.com;")
 
 
@@ -115,14 +115,14 @@ def test_ready_plugin_in_another_version_is_told(start_plugin):
         start_plugin(version="v1.48.0").socket, timeout_s=30, expect_name="ebs.csi.aws.com", expect_version="v1.64.0"
     )
 
-    assert report.verdict == "wrong-version"
+    assert report.status == "wrong-version"
     assert report.detail == "version: expected v1.64.0, got v1.48.0; run the planned image"
 
 
 @pytest.mark.parametrize("answers", [{"name": ""}, {"node_id": ""}, {"probe": "INTERNAL"}, {"probe": "UNIMPLEMENTED"}])
 def test_broken_answers_are_errors(start_plugin, answers):
     """What breaks the specification, or says that it is broken, is unhealthy."""
-    assert probe.probe(start_plugin(**answers).socket, timeout_s=30).verdict == "error"
+    assert probe.probe(start_plugin(**answers).socket, timeout_s=30).status == "error"
 
 
 def test_error_carries_the_plugins_words_and_advice(start_plugin):
@@ -137,7 +137,7 @@ def test_missing_socket_is_a_result(folder):
     """Nothing runs there: that is an answer, not a failed call."""
     report = probe.probe(str(folder / "csi.sock"))
 
-    assert report.verdict == "missing"
+    assert report.status == "missing"
     assert report.detail.startswith("no such socket; the plugin is not running here")
 
 
@@ -149,8 +149,8 @@ def test_socket_of_a_dead_process_is_missing(folder):
 
     report = probe.probe(path, timeout_s=30)
 
-    assert report.verdict == "missing"
-    assert report.detail.startswith("nobody listens there: the process has ended")
+    assert report.status == "missing"
+    assert report.detail.startswith("nothing listens there: the process has ended")
 
 
 def test_closed_port_is_missing():
@@ -160,15 +160,15 @@ def test_closed_port_is_missing():
 
     report = probe.probe(f"tcp://127.0.0.1:{port}", timeout_s=30)
 
-    assert report.verdict == "missing"
-    assert report.detail.startswith("nobody listens there: the process has ended")
+    assert report.status == "missing"
+    assert report.detail.startswith("nothing listens there: the process has ended")
 
 
 def test_no_permission_is_an_error_with_advice(locked):
     """Whoever is not root is told so."""
     report = probe.probe(str(locked))
 
-    assert report.verdict == "error"
+    assert report.status == "error"
     assert "run as root on the client" in report.detail
 
 
@@ -190,7 +190,7 @@ def test_server_that_is_no_plugin_is_an_error(folder):
         report = probe.probe(path, timeout_s=30)
 
         talker.join()
-    assert report.verdict == "error"
+    assert report.status == "error"
 
 
 def _answer_http(server):
@@ -200,7 +200,7 @@ def _answer_http(server):
 
 
 def test_cancelled_probe_raises(start_plugin):
-    """An interrupted probe has no verdict."""
+    """An interrupted probe has no status."""
     cancelled = threading.Event()
     cancelled.set()
 
@@ -212,11 +212,11 @@ def test_hung_plugin_is_silent_after_the_whole_deadline(start_plugin):
     """The deadline counts for all questions together."""
     report = probe.probe(start_plugin(probe="hang").socket, timeout_s=0.3)
 
-    assert report.verdict == "silent"
+    assert report.status == "silent"
     assert report.latency_ms >= 250
 
 
-def test_line_names_verdict_plugin_and_detail(start_plugin):
+def test_line_names_status_plugin_and_detail(start_plugin):
     """One line says it all."""
     plugin = start_plugin()
 
@@ -238,7 +238,7 @@ def test_fifty_hung_probes_leave_nothing_behind(folder):
         reports = [probe.probe(path, timeout_s=0.05) for _ in range(50)]
 
         after = _settled(before)
-        assert {report.verdict for report in reports} == {"silent"}
+        assert {report.status for report in reports} == {"silent"}
         assert (after[0] <= before[0], after[1] <= before[1]) == (True, True)
 
 
@@ -253,7 +253,7 @@ def test_fifty_hung_calls_leave_nothing_behind(start_plugin):
     reports = [probe.probe(plugin.socket, timeout_s=0.02) for _ in range(50)]
     plugin.released.set()
 
-    assert {report.verdict for report in reports} <= {"silent"}
+    assert {report.status for report in reports} <= {"silent"}
     assert _settled((threads + 8, 10_000))[0] <= threads + 8  # the plugin's own pool of 8 lives in this process
 
 

@@ -55,7 +55,7 @@ def test_what_speaks_something_else_is_told_as_that(listen, answer, said):
     """An error, with what to compare; not a plugin that is merely slow."""
     report = probe.probe(listen(answer), timeout_s=30)
 
-    assert (report.verdict, report.ready) == ("error", False)
+    assert (report.status, report.ready) == ("error", False)
     assert report.detail == f"{said}; that is no CSI plugin: compare the path or port with the plugin's --endpoint"
 
 

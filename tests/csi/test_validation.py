@@ -92,12 +92,12 @@ def test_unknown_access_modes_are_not_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "rpcs", "asked"), [("ready", (), True), ("silent", None, False), ("ready", None, False)]
+    ("status", "rpcs", "asked"), [("ready", (), True), ("silent", None, False), ("ready", None, False)]
 )
-def test_only_a_ready_controller_is_asked(tmp_path, monkeypatch, verdict, rpcs, asked):
+def test_only_a_ready_controller_is_asked(tmp_path, monkeypatch, status, rpcs, asked):
     """Volumes of a hung one would cost a deadline each."""
     (tmp_path / "alloc-a").mkdir()
-    said = report.ProbeReport(endpoint="", verdict=verdict, detail="", latency_ms=1.0, controller_capabilities=rpcs)
+    said = report.ProbeReport(endpoint="", status=status, detail="", latency_ms=1.0, controller_capabilities=rpcs)
     monkeypatch.setattr(on_node.probe, "probe", lambda *_given, **_more: said)
 
     found = on_node.ask_all(

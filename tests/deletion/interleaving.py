@@ -41,7 +41,7 @@ class Actor:
         try:
             self.wait("begin")
             self._work()
-        except Exception as error:  # noqa: BLE001  # the test looks at it
+        except Exception as error:  # noqa: BLE001  # the test checks it
             self.error = error
         self.is_over = True
         self._schedule.back.release()

@@ -1,4 +1,4 @@
-"""Volumes and their data are deleted: deregistered first, proven to be ours, and never while somebody has them."""
+"""Volumes and their data are deleted: deregistered first, verified to be ours, and never while somebody has them."""
 
 import threading
 import types
@@ -289,7 +289,7 @@ def test_rejects_without_the_word(run, running, word):
     """Before anything is asked."""
     running.sent.clear()
 
-    with pytest.raises(errors.RefusedError, match="nobody said that the data of default/mysql may be deleted"):
+    with pytest.raises(errors.RefusedError, match="deletion of the data of default/mysql was not confirmed"):
         run(word=word)
 
     assert running.sent == []
@@ -303,14 +303,14 @@ def test_rejects_without_the_word(run, running, word):
         ({"owner": ""}, "nomad-csi:volume=default/mysql"),
     ],
 )
-def test_rejects_storage_that_nothing_proves_to_be_ours(run, running, made, ec2, tags, found):
+def test_rejects_storage_that_nothing_verifies_to_be_ours(run, running, made, ec2, tags, found):
     """What was looked for is told; the volume stays registered."""
     external_id = made(**tags)
     running.register("mysql", external_id)
 
     assert run() == (
         "refused",
-        f"nothing proves that {external_id} was made as {KEY} by this package; looked for the tags nomad-csi:volume="
+        f"no evidence that {external_id} was made as {KEY} by this package; looked for the tags nomad-csi:volume="
         f"{KEY} and nomad-csi:owner=any owner (found {found}), and for it among the volumes that a stack had made (no "
         "state was given); nothing was changed",
     )
@@ -555,8 +555,8 @@ def test_storage_that_is_registered_twice_is_kept(run, running, made):
 
     assert run() == (
         "refused",
-        f"{external_id} is registered as default/mysql-copy; nothing was deleted: deregister that first, if nobody "
-        "needs it",
+        f"{external_id} is registered as default/mysql-copy; nothing was deleted: deregister that first, if it is "
+        "not needed",
     )
     assert volumes.get(running.client, "default", "mysql") is not None
 
@@ -721,7 +721,7 @@ def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
     running.register("mysql", made())
     monkeypatch.setattr(deletion_guards, "FRESH_S", -1.0)
 
-    assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to tell who has registered what")
+    assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to list what is registered")
 
 
 def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, ec2, monkeypatch):

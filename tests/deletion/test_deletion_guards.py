@@ -49,7 +49,7 @@ def attached(monkeypatch):
 
 
 def test_free_storage_may_be_deleted(client, listed, attached, scripted):
-    """Every namespace is looked at."""
+    """Every namespace is checked."""
     listed("vol-other")
     attached()
 
@@ -61,7 +61,9 @@ def test_free_storage_may_be_deleted(client, listed, attached, scripted):
 @pytest.mark.parametrize("word", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
 def test_rejects_without_the_word(client, scripted, word):
     """Letter by letter; nobody is asked before."""
-    with pytest.raises(errors.RefusedError, match=f"^nobody said that the data of {ID} may be deleted; nothing was: "):
+    with pytest.raises(
+        errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
+    ):
         deletion_guards.refuse_unless_free(client, ID, word=word)
 
     assert scripted.requests == []

@@ -21,7 +21,7 @@ def without(tag):
 
 @pytest.mark.parametrize("seen", [OURS, BY_STATE], ids=["by tags", "by a state"])
 @pytest.mark.parametrize("changes", [{}, {"mark": ""}, {"is_registered": False}], ids=["all", "no mark", "not there"])
-def test_tags_or_a_state_prove_it(seen, changes):
+def test_tags_or_a_state_verify_it(seen, changes):
     """With a registration, a mark, or both in the cluster that is named."""
     assert deletion_proof.objection(dataclasses.replace(seen, **changes), FOR_OWNER) == ""
 
@@ -29,7 +29,7 @@ def test_tags_or_a_state_prove_it(seen, changes):
 @pytest.mark.parametrize(
     ("changes", "said", "reason"),
     [
-        ({"tags": {}}, FOR_OWNER, f"nothing proves that {ID} was made as prod/mysql by this package; looked for the tags nomad-csi:volume=prod/mysql and nomad-csi:owner=any owner (found neither), and for it among the volumes that a stack had made (no state was given)"),
+        ({"tags": {}}, FOR_OWNER, f"no evidence that {ID} was made as prod/mysql by this package; looked for the tags nomad-csi:volume=prod/mysql and nomad-csi:owner=any owner (found neither), and for it among the volumes that a stack had made (no state was given)"),
         ({"tags": {}, "made": {"prod/other": ID}}, FOR_OWNER, "a stack had made (prod/mysql is not there)"),
         ({"tags": {}, "made": {"prod/mysql": "vol-1"}}, FOR_OWNER, "a stack had made (there prod/mysql is vol-1)"),
         (without("nomad-csi:owner"), FOR_OWNER, "(found nomad-csi:volume=prod/mysql)"),
@@ -49,7 +49,7 @@ def test_tags_or_a_state_prove_it(seen, changes):
     ],
 )  # fmt: skip
 def test_anything_else_is_refused(changes, said, reason):
-    """Each with what was looked at, and what the user can do."""
+    """Each with what was checked, and what the user can do."""
     assert reason in deletion_proof.objection(dataclasses.replace(OURS, **changes), said)
 
 

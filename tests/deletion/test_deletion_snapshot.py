@@ -1,4 +1,4 @@
-"""The last snapshot of a plugin's volume: a name for every driver, waited for under it, and proven usable."""
+"""The last snapshot of a plugin's volume: a name for every driver, waited for under it, and verified usable."""
 
 import datetime as dt
 import itertools

@@ -1,4 +1,4 @@
-"""The commands of docs/claims.md work as written, and it names every verdict and finding."""
+"""The commands of docs/claims.md work as written, and it names every status and finding."""
 
 import re
 import shlex
@@ -84,11 +84,11 @@ def test_commands_run_as_written(client, capsys):
     assert volumes.get(client, "default", "mysql") is None
 
 
-def test_every_verdict_is_explained():
+def test_every_status_is_explained():
     """A new one needs a line."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert set(typing.get_args(claim_model.Verdict)) <= told
+    assert set(typing.get_args(claim_model.Status)) <= told
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))

@@ -1,4 +1,4 @@
-"""The commands of docs/csi.md work as written, on a plugin under a stand-in agent, and it names every verdict."""
+"""The commands of docs/csi.md work as written, on a plugin under a stand-in agent, and it names every status."""
 
 import os
 import re
@@ -111,11 +111,11 @@ def test_commands_run_as_written(line, here, capsys):
     assert cli.main(words) == 0, capsys.readouterr()
 
 
-def test_every_verdict_is_explained():
+def test_every_status_is_explained():
     """Of a probe, and of the clients."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert {*typing.get_args(report.Verdict), probed.NO_ANSWER} <= told
+    assert {*typing.get_args(report.Status), probed.NO_ANSWER} <= told
 
 
 def test_the_commands_beside_csc_exist():

@@ -129,4 +129,4 @@ def test_fix_asks_first(monkeypatch, capsys):
     assert cli.main(["doctor", "storage.yaml", "--fix"]) == 1
     captured = capsys.readouterr()
     assert "give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in captured.err
-    assert "nobody is at a terminal" in captured.err
+    assert "no terminal to confirm on" in captured.err

@@ -148,7 +148,7 @@ def test_verify_and_probe_are_typed_right(checkout):
     assert asked.returncode == 2
     assert "http://127.0.0.1:9: no connection: Connection refused" in asked.stderr
     assert answered.returncode == 1
-    assert json.loads(answered.stdout)["verdict"] == "missing"
+    assert json.loads(answered.stdout)["status"] == "missing"
 
 
 def _try(words, folder, **variables):

@@ -19,14 +19,14 @@ PAGE = (ROOT / "docs/report.md").read_text(encoding="utf-8")
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
-SMOKE = {"namespace": "default", "volume_id": "data-00001", "verdict": "proven"}
+SMOKE = {"namespace": "default", "volume_id": "data-00001", "status": "verified"}
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the page names, and a cluster that is as its spec wants it."""
     (tmp_path / "storage.yaml").write_text(yaml.safe_dump(demo.SPEC))
-    sentences = {"proven": ["it came back"], "not_proven": [], "left_behind": []}
+    sentences = {"verified": ["it came back"], "not_verified": [], "left_behind": []}
     (tmp_path / "smoke.json").write_text(json.dumps(SMOKE | sentences))
     monkeypatch.chdir(tmp_path)
     with demo.running(3, 6) as (_, serving):
@@ -40,7 +40,7 @@ def test_commands_run_as_written(folder, capsys):
 
     assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "report"]] * 4
     assert codes == [0] * 4, capsys.readouterr()
-    assert '<li><span class="b good">proven</span> it came back' in (folder / "report.html").read_text()
+    assert '<li><span class="b good">verified</span> it came back' in (folder / "report.html").read_text()
     assert json.loads((folder / "report.json").read_text())["totals"]["volumes"] == 6
 
 

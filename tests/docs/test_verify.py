@@ -1,4 +1,4 @@
-"""The page on verdicts: its command runs, its words and keys are the code's."""
+"""The page on statuses: its command runs, its words and keys are the code's."""
 
 import re
 import shlex
@@ -19,19 +19,19 @@ from nomad_csi.verification import prometheus, report, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verify.md").read_text()
-ASKED = found.Probed(reached=True, verdict="ready")
+ASKED = found.Probed(reached=True, status="ready")
 FINDING = findings.finding("volume-missing", "volume n/v", expected="x", found="y")
 
 
-def test_every_verdict_is_explained():
+def test_every_status_is_explained():
     """Each word of an instance has its row, and no row has another word."""
     rows = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE)
 
     assert sorted(rows) == sorted(typing.get_args(states.State))
 
 
-def test_every_finding_about_instances_leads_to_a_verdict():
-    """No code without a word, no gravity without a code."""
+def test_every_finding_about_instances_leads_to_a_status():
+    """No code without an explanation, no gravity without a code."""
     assert set(states.OF_CODE.values()) == set(states.GRAVITY)
     assert set(states.GRAVITY) == set(typing.get_args(states.State)) - {"healthy"}
 
@@ -104,11 +104,11 @@ def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
 
 def test_metrics_of_the_page_are_those_of_the_code():
     """Each has its row with its labels, and no row has another name; so the alerts ask for what there is."""
-    held = volumes.VolumeVerdict(
-        namespace="n", volume_id="v", plugin_id="p", external_id="", verdict="missing", findings=(FINDING,)
+    held = volumes.VolumeStatus(
+        namespace="n", volume_id="v", plugin_id="p", external_id="", status="missing", findings=(FINDING,)
     )
-    row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", proven_by="-", csi=ASKED)
-    plugin = plugins.PluginVerdict(
+    row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", evidence="-", csi=ASKED)
+    plugin = plugins.PluginStatus(
         plugin_id="p",
         provider="",
         version="",

@@ -192,7 +192,7 @@ def test_constraint_that_only_nomad_can_judge_is_said(make):
     unchecked = unchecked_of(make.found(tasks=(odd,), clients=clients))
 
     assert unchecked["clients of plugin ebs (node)"] == (
-        r"only Nomad can judge ${node.datacenter} regexp \p{Site}: client-1, client-2"
+        r"only Nomad can evaluate ${node.datacenter} regexp \p{Site}: client-1, client-2"
     )
     assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
     assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
@@ -270,7 +270,7 @@ def test_client_whose_instance_is_not_known_is_said(make):
     """By name."""
     reason = unchecked_of(make.found(instance_ids={}))["instances below plugin ebs (node)"]
 
-    assert reason.endswith("tells the instance of client-1")
+    assert reason.endswith("names the instance of client-1")
 
 
 def test_volume_without_topology_is_fine_in_the_only_zone(make):

@@ -1,4 +1,4 @@
-"""A cluster of the stand-in and an account of moto in which something is wrong, looked at as a whole."""
+"""A cluster of the stand-in and an account of moto in which something is wrong, checked as a whole."""
 
 import itertools
 import json
@@ -330,7 +330,7 @@ def test_instance_that_is_gone(world):
 
 
 def test_account_without_credentials_is_said(world, monkeypatch):
-    """Every part that AWS would have told; the cluster is looked at all the same."""
+    """Every part that AWS would have told; the cluster is checked all the same."""
     world.register("mysql", world.ebs())
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -364,7 +364,7 @@ def test_questions_do_not_grow_with_volumes(world):
 
 
 def test_limited_token_is_judged(scripted):
-    """A cluster that lets the token look at itself only: the rest is said, with the refusals."""
+    """A cluster that lets the token check itself only: the rest is said, with the refusals."""
     token = {"AccessorID": "x", "SecretID": "canary-77", "Name": "t", "Type": "client", "Policies": ["p"]}
     rules = {"Namespaces": [{"Name": "*", "Capabilities": ["list-jobs"]}], "Plugin": {"Policy": "write"}}
     scripted.reply("GET", "/v1/acl/token/self", 200, token)
@@ -418,7 +418,7 @@ def test_propagation_of_a_mount(path, found):
     ("status", "text", "is_expected"), [(403, "Permission denied", True), (500, "No cluster leader", False)]
 )
 def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_expected):
-    """Who may not ask it need not; any other reason keeps the doctor from saying that all was looked at."""
+    """Who may not ask it need not; any other reason keeps the doctor from saying that all was checked."""
     scripted.reply("GET", "/v1/agent/self", status, text)
 
     with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:

@@ -216,7 +216,7 @@ def codes_of(found):
 
 
 def test_cluster_without_a_fault_has_no_finding(make):
-    """And everything but the limits of a role, which only IAM knows, was looked at."""
+    """And everything but the limits of a role, which only IAM knows, was checked."""
     report = judge.judge(make.found())
 
     assert report.findings == ()

@@ -22,7 +22,7 @@ WITH_TAG = condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", 
 
 
 @pytest.mark.parametrize(
-    ("statements", "context", "verdict"),
+    ("statements", "context", "status"),
     [
         ([], {}, False),
         ([allow()], {}, True),
@@ -61,9 +61,9 @@ WITH_TAG = condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", 
         ([allow(**condition("Bool", "kms:GrantIsForAWSResource", True))], {"kms:grantisforawsresource": "true"}, True),
     ],
 )
-def test_statements(statements, context, verdict):
-    """What IAM would say; a condition on what is not known here makes no verdict."""
-    assert policies.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, context) is verdict
+def test_statements(statements, context, status):
+    """What IAM would say; a condition on what is not known here makes no status."""
+    assert policies.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, context) is status
 
 
 def test_single_statement_may_stand_without_a_list():

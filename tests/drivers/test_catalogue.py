@@ -32,26 +32,26 @@ EACH_ROLE = pytest.mark.parametrize(
 
 
 @EACH_ROLE
-def test_role_says_how_far_it_is_proven(driver, name, role):
-    """A proof has a day, the versions it was made with, what was proven, and always what was not."""
-    proof = role.proof
+def test_role_says_how_far_it_is_verified(driver, name, role):
+    """A evidence has a day, the versions it was made with, what was verified, and always what was not."""
+    evidence = role.evidence
 
-    assert proof.tier in get_args(model.ProofTier), (driver.name, name)
-    assert proof.not_proven
-    if proof.tier == "none":
-        assert (proof.as_of, proof.versions, proof.proven) == ("", (), ())
+    assert evidence.tier in get_args(model.EvidenceTier), (driver.name, name)
+    assert evidence.not_verified
+    if evidence.tier == "none":
+        assert (evidence.as_of, evidence.versions, evidence.verified) == ("", (), ())
     else:
-        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", proof.as_of)
-        assert any(version.startswith("Nomad ") for version in proof.versions)
-        assert proof.proven
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", evidence.as_of)
+        assert any(version.startswith("Nomad ") for version in evidence.versions)
+        assert evidence.verified
 
 
 @EACH_ROLE
 def test_role_that_was_run_was_run_in_the_version_of_the_catalogue(driver, name, role):
     """Whoever raises the version runs the driver again, or says that nobody did."""
-    ran = [version for version in role.proof.versions if driver.version in version.split()]
+    ran = [version for version in role.evidence.versions if driver.version in version.split()]
 
-    assert len(ran) == (role.proof.tier == "run"), (driver.name, name)
+    assert len(ran) == (role.evidence.tier == "run"), (driver.name, name)
 
 
 KNOWN_FLAGS = pytest.mark.parametrize(

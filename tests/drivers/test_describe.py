@@ -28,25 +28,25 @@ def test_page_says_first_that_it_is_generated():
 
 
 def test_list_has_a_row_for_each_driver():
-    """Name, title, version, roles, tier of proof and its day."""
+    """Name, title, version, roles, tier of evidence and its day."""
     head, *rows = describe.rows(DRIVERS, UNUSABLE)
 
-    assert head == ("driver", "title", "version", "roles", "proof", "as of")
+    assert head == ("driver", "title", "version", "roles", "evidence", "as of")
     assert [row[0] for row in rows] == [driver.name for driver in (*DRIVERS, *UNUSABLE)]
     assert rows[-1] == ("aws-s3", "Mountpoint for Amazon S3", "-", "-", "cannot run on Nomad", "2026-08-23")
     assert ("aws-ebs", "AWS EBS", "v1.64.0", "controller, node", "run", "2026-11-21") in rows
     assert ("aws-efs", "AWS EFS", "v3.4.1", "node", "parsed", "2026-11-21") in rows
 
 
-def test_roles_that_are_proven_differently_are_told_apart():
+def test_roles_that_are_verified_differently_are_told_apart():
     """The better half does not speak for the other."""
-    unproven = model.RoleEvidence(tier="none", not_proven=("all of it",))
-    node = EBS.roles["node"].model_copy(update={"proof": unproven})
+    unverified = model.RoleEvidence(tier="none", not_verified=("all of it",))
+    node = EBS.roles["node"].model_copy(update={"evidence": unverified})
     driver = EBS.model_copy(update={"roles": {"controller": EBS.roles["controller"], "node": node}})
 
     assert facts.tier(driver) == "controller run, node none"
-    assert facts.proof_as_of(driver) == "2026-11-21"
-    assert facts.proof_as_of(EBS.model_copy(update={"roles": {"node": node}})) == "-"
+    assert facts.evidence_as_of(driver) == "2026-11-21"
+    assert facts.evidence_as_of(EBS.model_copy(update={"roles": {"node": node}})) == "-"
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
@@ -60,8 +60,8 @@ def test_nothing_of_a_row_is_left_out(driver, write):
     wanted += [" ".join(mode) for mode in driver.modes]
     wanted += [text for trap in driver.traps for text in (trap.text, trap.source)]
     for role in driver.roles.values():
-        wanted += [" ".join(role.arguments), role.probe_proves, *role.needs, *role.unfit_flags.values()]
-        wanted += [*role.proof.versions, *role.proof.proven, *role.proof.not_proven, role.proof.as_of]
+        wanted += [" ".join(role.arguments), role.probe_verifies, *role.needs, *role.unfit_flags.values()]
+        wanted += [*role.evidence.versions, *role.evidence.verified, *role.evidence.not_verified, role.evidence.as_of]
         wanted += [*role.binds, *(f"--{flag}" for flag in (role.flags or set()) | set(role.unfit_flags))]
     assert [text for text in wanted if text not in told] == []
 
@@ -92,8 +92,8 @@ def test_json_has_every_field_of_the_row(driver):
     assert set(values) == set(model.Driver.model_fields)
     assert values["external_id"]["pattern"] == driver.external_id.pattern
     assert {tuple(item.values()) for item in values["capabilities"]} == driver.modes
-    tiers = {name: role["proof"]["tier"] for name, role in values["roles"].items()}
-    assert tiers == {name: role.proof.tier for name, role in driver.roles.items()}
+    tiers = {name: role["evidence"]["tier"] for name, role in values["roles"].items()}
+    assert tiers == {name: role.evidence.tier for name, role in driver.roles.items()}
     assert values["traps"][0]["source"] == driver.traps[0].source
 
 

@@ -157,11 +157,11 @@ def test_a_refused_token_is_told_with_the_capability_that_the_call_needs(unchang
 
 
 def test_an_unreachable_nomad_registers_nothing(untouched, program):
-    """The address and what to look at."""
+    """The address and what to check."""
     done = engine(untouched, "up", *program(volume=VOLUME), NOMAD_ADDR="http://127.0.0.1:9")
 
     assert done.returncode == 1
-    look = "look at NOMAD_ADDR (http://127.0.0.1:9) and whether an agent listens there"
+    look = "check NOMAD_ADDR (http://127.0.0.1:9) and whether an agent listens there"
     assert f"http://127.0.0.1:9: no connection: Connection refused; {look}" in done.stdout
 
 

@@ -170,7 +170,7 @@ def leaks(watched, *folders):
 
 @pytest.mark.timeout(900)  # nine runs of the engine in one life
 def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
-    """Good runs first, then every way to fail with a secret at hand; then every output, file and process is looked at."""
+    """Good runs first, then every way to fail with a secret at hand; then every output, file and process is checked."""
     sandbox = watched.sandbox
 
     assert watched.up().returncode == 0
@@ -241,7 +241,7 @@ def _fail_on_an_unreachable_nomad(watched):
     done = watched.up()
 
     assert done.returncode == 1
-    assert "no connection: Connection refused; look at NOMAD_ADDR (http://127.0.0.1:9)" in done.stdout
+    assert "no connection: Connection refused; check NOMAD_ADDR (http://127.0.0.1:9)" in done.stdout
     watched.configure(address=None)
 
 

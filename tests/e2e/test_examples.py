@@ -26,7 +26,7 @@ def bare(sandbox):
     return sandbox
 
 
-def test_the_ebs_volume_example_makes_proves_registers_and_removes(bare, tmp_path):
+def test_the_ebs_volume_example_makes_verifies_registers_and_removes(bare, tmp_path):
     """As it stands in the repository, with the task driver of the sandbox in its config."""
     program = shutil.copytree(EXAMPLES / "ebs-volume", tmp_path / "ebs-volume")
     task_driver = {
@@ -64,7 +64,7 @@ def test_the_ebs_volume_example_makes_proves_registers_and_removes(bare, tmp_pat
 
 
 def test_every_example_project_says_what_it_is():
-    """A name, a description and a runtime: what `pulumi new` and a reader look at."""
+    """A name, a description and a runtime: what `pulumi new` and a reader check."""
     found = [yaml.safe_load(path.read_text()) for path in sorted(EXAMPLES.glob("*/Pulumi.yaml"))]
 
     assert found

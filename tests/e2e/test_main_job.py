@@ -39,8 +39,8 @@ def masked(text):
     return {re.sub(r"(vol|fs|fsap)-[0-9a-f]+", "ID", line).rstrip() for line in text.splitlines()}
 
 
-def test_up_makes_proves_and_registers_everything(untouched):
-    """The report says what is real, what was made, where the files are, what was proven, and what to type next."""
+def test_up_makes_verifies_and_registers_everything(untouched):
+    """The report says what is real, what was made, where the files are, what was verified, and what to type next."""
     done = untouched.run("status")
 
     assert done.returncode == 0, done.stdout + done.stderr

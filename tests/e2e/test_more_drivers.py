@@ -44,7 +44,7 @@ def described(name, **changes):
     """Return a row of the catalogue as somebody would write it into a spec, with *changes* to its roles."""
     row = catalogue.DRIVERS[name].model_dump(mode="json", exclude=OF_THE_CATALOGUE)
     row["roles"] = {
-        role: {key: value for key, value in fields.items() if key != "proof"} | changes
+        role: {key: value for key, value in fields.items() if key != "evidence"} | changes
         for role, fields in row["roles"].items()
     }
     return row

@@ -83,8 +83,8 @@ def test_life_of_a_sandbox_keeps_to_the_rules(life, canary):
     assert canary[1] == []
 
     for volume_id, plugin_id in PLUGINS.items():
-        registered, proven = indexes[volume_id]
-        assert registered > proven
+        registered, verified = indexes[volume_id]
+        assert registered > verified
         proof = re.search(rf"PluginHealth {plugin_id} created \(", said)
         begun = re.search(rf"VolumeRegistration {volume_id} creating \(", said)
         assert proof.start() < begun.start()

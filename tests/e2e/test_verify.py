@@ -75,8 +75,8 @@ def verify(sandbox, *words):
     return sandbox.exec("nomad-csi", "verify", sandbox.config, *words, check=False)
 
 
-def test_verify_proves_everything(untouched):
-    """Exit code 0; plugins and instances by their own answers, volumes by Nomad's word."""
+def test_verify_verifies_everything(untouched):
+    """Exit code 0; plugins and instances by their own answers, volumes by Nomad's status."""
     done = verify(untouched)
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -107,15 +107,15 @@ def test_verify_as_json_has_the_documented_keys(untouched):
     ]
     [instance, _] = report["plugins"][1]["instances"]
     assert sorted(instance) == [
-        "alloc_id", "detail", "extra", "node_id", "node_name", "nomad", "proven_by", "role", "socket", "socket_detail", "verdict", "zone",
+        "alloc_id", "detail", "extra", "node_id", "node_name", "nomad", "evidence", "role", "socket", "socket_detail", "status", "zone",
     ]  # fmt: skip
     assert report["volumes"][0] == {
         "namespace": "default",
         "volume_id": "mysql",
         "plugin_id": "aws-ebs0",
         "external_id": external_ids["default/mysql"],
-        "verdict": "ok",
-        "proven_by": "nomad",
+        "status": "ok",
+        "evidence": "nomad",
         "detail": "",
     }
 
@@ -142,7 +142,7 @@ def test_verify_exits_1_when_a_registration_was_dropped(running):
     assert [(finding["code"], finding["subject"]) for finding in report["findings"]] == [
         ("volume-missing", "volume default/shared")
     ]
-    assert [(volume["verdict"], volume["proven_by"]) for volume in report["volumes"]] == [
+    assert [(volume["status"], volume["evidence"]) for volume in report["volumes"]] == [
         ("ok", "nomad"),
         ("missing", "-"),
     ]
@@ -158,9 +158,9 @@ def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dea
 
     assert done.returncode == 1, done.stdout + done.stderr
     report = json.loads(done.stdout)
-    verdicts = {item["alloc_id"]: item["verdict"] for item in report["plugins"][0]["instances"] if item["alloc_id"]}
-    assert verdicts[second.alloc_id] == "healthy"
-    assert verdicts.get(first.alloc_id) != "healthy"
+    statuses = {item["alloc_id"]: item["status"] for item in report["plugins"][0]["instances"] if item["alloc_id"]}
+    assert statuses[second.alloc_id] == "healthy"
+    assert statuses.get(first.alloc_id) != "healthy"
     assert report["plugins"][0]["nodes"] == {"healthy": 1, "expected": 2}
     assert [finding["severity"] for finding in report["findings"]] == ["error"]
     assert "1/2" in verify(efs_only).stdout
@@ -170,7 +170,7 @@ def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dea
     done = verify(efs_only)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no connection: Connection refused; look at NOMAD_ADDR (http://127.0.0.1:" in done.stderr
+    assert "no connection: Connection refused; check NOMAD_ADDR (http://127.0.0.1:" in done.stderr
 
 
 def test_wrong_usage_exits_64(untouched):
@@ -191,7 +191,7 @@ def test_probe_asks_a_live_controller(untouched):
 
     assert line.stdout.startswith(f"unix://{endpoint} ready ebs.csi.aws.com v1.64.0 (")
     assert line.stdout.count("\n") == 1
-    assert (data["verdict"], data["name"], data["vendor_version"]) == ("ready", "ebs.csi.aws.com", "v1.64.0")
+    assert (data["status"], data["name"], data["vendor_version"]) == ("ready", "ebs.csi.aws.com", "v1.64.0")
     assert "PUBLISH_UNPUBLISH_VOLUME" in data["controller_capabilities"]
 
 
@@ -231,5 +231,5 @@ def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monk
     assert (missing.returncode, hung.returncode) == (1, 1)
     assert missing.stdout.startswith(f"{tmp_path}/no.sock missing (")
     answer = json.loads(hung.stdout)
-    assert (answer["verdict"], answer["ready"], answer["name"]) == ("silent", False, "")
+    assert (answer["status"], answer["ready"], answer["name"]) == ("silent", False, "")
     assert answer["detail"].startswith("DEADLINE_EXCEEDED: no answer within ")

@@ -1,4 +1,4 @@
-"""A plugin of one zone is proven by the clients of that zone, as the agent describes them."""
+"""A plugin of one zone is verified by the clients of that zone, as the agent describes them."""
 
 
 def test_plugin_of_one_zone_runs_and_is_counted_there_only(sandbox):

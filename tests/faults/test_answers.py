@@ -57,7 +57,7 @@ def test_nested_error_is_understood_by_its_end(register, proxy, agent, files, he
 
 @pytest.mark.parametrize("arrives", [True, False])
 def test_nothing_is_sent_again_unseen(register, proxy, agent, files, held, ids, arrives):
-    """The answer is lost, and for a while nothing can be read: what was sent is looked at before it is sent again."""
+    """The answer is lost, and for a while nothing can be read: what was sent is checked before it is sent again."""
     path = files("v0")
 
     def lose(handler):
@@ -176,7 +176,7 @@ def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
             "no token was given: set NOMAD_TOKEN to one that has csi-write-volume in namespace two, and "
             'plugin { policy = "read" } ("write" grants nothing)',
         ),
-        ("ACL token not found", "look at NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+        ("ACL token not found", "check NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
     ],
 )
 def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(

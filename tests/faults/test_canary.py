@@ -45,6 +45,8 @@ secrets {{
 }}
 """
 CASES = {
+    "init": ["--hcl --storage csi-hostpath OUT"],
+    "validate": ["SPEC", "SPEC --json", "WRONG"],
     "render": ["SPEC --out OUT", "SPEC --out OUT --check"],
     "import": ["LEGACY", "LEGACY --json", "--cluster --json"],
     "lint": ["LEGACY", "LEGACY --json"],

@@ -114,7 +114,7 @@ def test_nobody_there_is_told_at_once(register, files):
     assert (done.code, done.outcomes) == (2, {})
     assert done.said == (
         f"error: GET /v1/volume/csi/v0: {address}: no connection: Connection refused; "
-        f"look at NOMAD_ADDR ({address}) and whether an agent listens there\n"
+        f"check NOMAD_ADDR ({address}) and whether an agent listens there\n"
     )
 
 

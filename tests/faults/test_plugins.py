@@ -51,7 +51,7 @@ HEALTH = {
     "monolith": True,
     "controllers": 1,
     "taskDriver": "raw_exec",
-    "proof": "nomad",
+    "evidence": "nomad",
     "timeoutS": 60,
     "stableS": 0.1,
     "jobs": {"plugin-hostpath0": "1"},
@@ -187,18 +187,18 @@ def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
 
     first, *rest = str(caught.value).splitlines()
     assert re.fullmatch(
-        r"plugin hostpath0 is not proven healthy after 1000 s: [01]/1 nodes, [01]/1 controllers; nothing was registered",
+        r"plugin hostpath0 is not verified healthy after 1000 s: [01]/1 nodes, [01]/1 controllers; nothing was registered",
         first,
     )
     [told] = [line for line in rest if line.startswith("  plugin-flapping")]
     assert re.fullmatch(
         r"  plugin-flapping: plugin hostpath0: expected healthy all the time, found that it lost its health \d+ times, the "
-        r"last time: .+; look at the logs of its tasks with `nomad alloc logs`",
+        r"last time: .+; check the logs of its tasks with `nomad alloc logs`",
         told,
     )
     assert "1/1 nodes, 1/1 controllers, watched for 1e+06 s" in said
     monkeypatch.setattr(history, "WINDOW_S", 0)  # the minutes for which its falls are remembered have passed
-    assert kind.create(made, news)[1]["verdict"] == "healthy"
+    assert kind.create(made, news)[1]["status"] == "healthy"
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
     told = (
         "PUT /v1/volume/csi/again: status 500: controller validate volume: CSI.ControllerValidateVolume: timeout while "
         "connecting to gRPC socket: failed to create gRPC connection: failed to open grpc connection to addr: "
-        f"{hostpath.socket}, err: context deadline exceeded; look at the plugin's job: its controller hangs"
+        f"{hostpath.socket}, err: context deadline exceeded; check the plugin's job: its controller hangs"
     )
     assert (done.code, done.outcomes) == (2, {"default/again": ("failed", told)})
     assert done.said.splitlines()[0] == f"{told}; trying again in 0.01 s (attempt 2 of 5)"
@@ -266,7 +266,7 @@ def test_unhealthy_controller_is_told_and_waited_for(register, hostpath, volume_
     done = register(hostpath.agent.url, volume_file)
 
     told = (
-        "PUT /v1/volume/csi/again: status 500: no healthy controllers for CSI plugin: hostpath0; look at the plugin's "
+        "PUT /v1/volume/csi/again: status 500: no healthy controllers for CSI plugin: hostpath0; check the plugin's "
         "job: its controller is not healthy"
     )
     assert (done.code, done.outcomes) == (2, {"default/again": ("failed", told)})

@@ -25,7 +25,7 @@ def test_text():
         "error  storage-missing  volume default/mysql\n"
         "  expected  vol-1\n"
         "  found     none\n"
-        "  advice    look whether --aws-region is its region; if it is, deregister the\n"
+        "  advice    check whether --aws-region is its region; if it is, deregister the\n"
         "            volume"
     )
 
@@ -44,7 +44,7 @@ def test_line(place, shown):
     """As editors read it, with as much of a place as there is."""
     assert printing.as_line(dataclasses.replace(WHOLE, **place)) == (
         f"{shown}error: storage-missing: volume default/mysql: expected vol-1, found none; "
-        "look whether --aws-region is its region; if it is, deregister the volume"
+        "check whether --aws-region is its region; if it is, deregister the volume"
     )
 
 

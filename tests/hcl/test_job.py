@@ -179,7 +179,7 @@ def test_what_is_not_said_is_nomads_default():
 
 
 def test_parts_know_their_lines():
-    """Whatever the form, a verdict can name the line."""
+    """Whatever the form, a status can name the line."""
     for text in (HCL, json.dumps(API, indent=1)):
         [found] = files.parse(text, "x").jobs
         task = found.groups[0].tasks[0]

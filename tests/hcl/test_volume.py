@@ -174,5 +174,5 @@ def test_rejects_what_nomad_refuses(document, problem):
 
 
 def test_payload_drops_unknown_names():
-    """A top-level name that Nomad does not know is dropped without a word."""
+    """A top-level name that Nomad does not know is dropped silently."""
     assert volume.volume_payload({"type": "csi", "size": 3, "id": "x"}) == {"ID": "x"}

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.health import constraints, eligibility
-from nomad_csi.health import plugins as verdicts
+from nomad_csi.health import plugins as statuses
 from nomad_csi.plan import model, versions
 
 ZONE = "${attr.platform.aws.placement.availability-zone}"
@@ -143,9 +143,9 @@ def test_only_clients_that_meet_every_constraint_are_counted(expected, node, ins
     clients = (zoned(node, "a", "us-east-1a"), zoned(node, "b", "us-east-1b"), node("c"))
     wanted = expected(controllers=0, constraints=(constraint(ZONE, "=", "us-east-1a"),))
 
-    verdict = verdicts.compare_plugin(wanted, seen(instance("node", "a")), clients)
+    status = statuses.compare_plugin(wanted, seen(instance("node", "a")), clients)
 
-    assert (verdict.verdict, verdict.counts) == ("healthy", "1/1 nodes")
+    assert (status.status, status.counts) == ("healthy", "1/1 nodes")
     assert eligibility.why_not(wanted, clients[1]) == f"{ZONE} is 'us-east-1b', not = us-east-1a"
     assert eligibility.why_not(wanted, clients[2]) == f"{ZONE} is not set, not = us-east-1a"
 
@@ -155,14 +155,14 @@ def test_constraint_that_only_nomad_can_judge_is_told_and_never_healthy(expected
     wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "regexp", r"\p{Rack}"),))
     clients = (node("a", meta={"rack": "r1"}), node("b", meta={"rack": "r2"}), node("c"), node("d", status="down"))
 
-    verdict = verdicts.compare_plugin(wanted, seen(instance("node", "a")), clients)
+    status = statuses.compare_plugin(wanted, seen(instance("node", "a")), clients)
 
-    assert (verdict.verdict, verdict.ok) == ("constraint-unjudged", False)
-    assert str(verdict.findings[0]) == (
-        "constraint-unjudged: plugin aws-ebs0: expected constraints that can be judged outside of Nomad, found "
+    assert (status.status, status.ok) == ("constraint-unjudged", False)
+    assert str(status.findings[0]) == (
+        "constraint-unjudged: plugin aws-ebs0: expected constraints that can be evaluated outside of Nomad, found "
         r"${meta.rack} regexp \p{Rack}: a, b; write the constraint in a simpler form"
     )
-    assert eligibility.why_not(wanted, clients[0]) == r"cannot be judged here: ${meta.rack} regexp \p{Rack}"
+    assert eligibility.why_not(wanted, clients[0]) == r"cannot be evaluated here: ${meta.rack} regexp \p{Rack}"
 
 
 def test_client_that_fails_another_constraint_needs_no_judgement(expected, node):
@@ -178,10 +178,10 @@ def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
     """Zero clients to run on is a finding that names the constraint, not zero of zero."""
     wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "is_set"),))
 
-    verdict = verdicts.compare_plugin(wanted, seen(), (node("a"), node("b")))
+    status = statuses.compare_plugin(wanted, seen(), (node("a"), node("b")))
 
-    assert (verdict.verdict, verdict.counts) == ("no-eligible-node", "0/0 nodes")
-    assert str(verdict.findings[0]) == (
+    assert (status.status, status.counts) == ("no-eligible-node", "0/0 nodes")
+    assert str(status.findings[0]) == (
         "no-eligible-node: plugin aws-ebs0: expected at least 1 client that may run the plugin, found none of 2 "
         "clients (${meta.rack} is not set, not is_set: a, b); add or free such a client, or correct datacenters, "
         "node_pool, constraints or task_driver of the plugin"
@@ -198,8 +198,8 @@ def test_other_reasons_go_before_constraints(expected, node):
     assert not eligibility.needs_description(expected(), node("a"))
 
 
-def codes(verdict):
-    return [(finding.severity, finding.code) for finding in verdict.findings]
+def codes(status):
+    return [(finding.severity, finding.code) for finding in status.findings]
 
 
 def test_monolith_is_controller_and_node_on_each_client(expected, node, instance, seen):
@@ -207,28 +207,28 @@ def test_monolith_is_controller_and_node_on_each_client(expected, node, instance
     wanted = expected(controllers=0, monolith=True)
     there = seen(*(instance(role, name) for role in ("controller", "node") for name in ("a", "b")))
 
-    verdict = verdicts.compare_plugin(wanted, there, (node("a"), node("b")))
+    status = statuses.compare_plugin(wanted, there, (node("a"), node("b")))
 
-    assert (verdict.verdict, verdict.findings, verdict.counts) == ("healthy", (), "2/2 nodes, 2/2 controllers")
+    assert (status.status, status.findings, status.counts) == ("healthy", (), "2/2 nodes, 2/2 controllers")
 
 
 def test_missing_monolith_is_told_once(expected, node, instance, seen):
     """One finding for one missing instance."""
     there = seen(instance("controller", "a"), instance("node", "a"))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"), node("b")))
 
-    assert codes(verdict) == [("error", "node-missing")]
-    assert verdict.counts == "1/2 nodes, 1/2 controllers"
+    assert codes(status) == [("error", "node-missing")]
+    assert status.counts == "1/2 nodes, 1/2 controllers"
 
 
 def test_monolith_that_is_no_controller_is_not_healthy(expected, node, instance, seen):
     """A node instance alone is half a monolith."""
     there = seen(instance("node", "a"))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"),))
 
-    assert codes(verdict) == [("error", "controller-missing")]
+    assert codes(status) == [("error", "controller-missing")]
 
 
 def test_service_monolith_needs_as_many_instances_as_planned(expected, node, instance, seen):
@@ -236,13 +236,13 @@ def test_service_monolith_needs_as_many_instances_as_planned(expected, node, ins
     clients = (node("a"), node("b"), node("c"))
     there = seen(instance("controller", "b"), instance("node", "b"))
 
-    one = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
-    two = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=2), there, clients)
+    one = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
+    two = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=2), there, clients)
 
-    assert (one.verdict, one.findings, one.counts) == ("healthy", (), "1/1 nodes, 1/1 controllers")
+    assert (one.status, one.findings, one.counts) == ("healthy", (), "1/1 nodes, 1/1 controllers")
     assert two.counts == "1/2 nodes, 1/2 controllers"
     assert [str(finding) for finding in two.findings] == [
-        "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever answered as healthy; look at the "
+        "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever answered as healthy; check the "
         "job's allocations: it often lacks a place to run"
     ]
 
@@ -252,10 +252,10 @@ def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, n
     clients = (node("a", draining=True, eligible=False), node("b"))
     there = seen(instance("controller", "a"), instance("node", "a"))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
+    status = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
 
-    assert verdict.counts == "0/1 nodes, 0/1 controllers"
-    assert codes(verdict) == [
+    assert status.counts == "0/1 nodes, 0/1 controllers"
+    assert codes(status) == [
         ("error", "instance-missing"),
         ("warning", "instance-extra"),
         ("warning", "instance-extra"),
@@ -264,9 +264,9 @@ def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, n
 
 def test_service_monolith_without_any_instance_is_not_healthy(expected, node, seen):
     """Nothing there is not enough."""
-    verdict = verdicts.compare_plugin(expected(controllers=0, monolith=True, nodes=1), seen(), (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), seen(), (node("a"),))
 
-    assert (verdict.verdict, verdict.counts) == ("missing", "0/1 nodes, 0/1 controllers")
+    assert (status.status, status.counts) == ("missing", "0/1 nodes, 0/1 controllers")
 
 
 def test_more_instances_than_clients_cannot_be(expected, node):
@@ -283,6 +283,6 @@ def test_drained_and_down_clients_need_no_instance(expected, node, instance, see
     """Only the client that is ready must run one."""
     clients = (node("a"), node("b", draining=True, eligible=False), node("c", status="down"))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), seen(instance("node", "a")), clients)
+    status = statuses.compare_plugin(expected(controllers=0), seen(instance("node", "a")), clients)
 
-    assert (verdict.verdict, verdict.counts) == ("healthy", "1/1 nodes")
+    assert (status.status, status.counts) == ("healthy", "1/1 nodes")

@@ -94,10 +94,10 @@ def test_task_driver_that_is_not_known_is_not_asked_for(expected, node):
 @pytest.mark.parametrize("changes", [{"nodes": 0}, {"nodes": -1}, {"nodes": 0, "monolith": True}])
 def test_nothing_of_nothing_is_not_healthy(expected, node, seen, changes):
     """Neither by Nomad's own counts of a job that was just registered, nor by a plan that wants nothing."""
-    verdict = plugins.compare_plugin(expected(controllers=0, **changes), seen(), (node("a"),))
+    status = plugins.compare_plugin(expected(controllers=0, **changes), seen(), (node("a"),))
 
-    assert (verdict.verdict, verdict.ok) == ("nothing-expected", False)
-    assert str(verdict.findings[0]) == (
-        "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found none that anybody expects or that runs; "
-        "look at its jobs, of which Nomad counts no instances right after they are registered"
+    assert (status.status, status.ok) == ("nothing-expected", False)
+    assert str(status.findings[0]) == (
+        "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found no expected and no running instances; "
+        "check its jobs, of which Nomad counts no instances right after they are registered"
     )

@@ -21,7 +21,7 @@ def explained(context, expectation):
         )
         client = context.connect()
         [seen] = looking.Looker(client, [wanted]).look()
-        return explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.verdict)
+        return explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
 
     return look
 

@@ -66,7 +66,7 @@ def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expe
 
 
 def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, plugin_cluster, expectation):
-    """The plugin's own jobs are looked at all the same."""
+    """The plugin's own jobs are checked all the same."""
     with_other_job(scripted, plugin_cluster)
     scripted.reply("GET", "/v1/job/old", 403, "Permission denied")
 
@@ -181,7 +181,7 @@ def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, 
 
     probed = seen.probed["alloc-a", "node"]
     assert (probed.reached, probed.healthy) == (True, False)
-    assert probed.detail.startswith("missing: nobody listens there")
+    assert probed.detail.startswith("missing: nothing listens there")
 
 
 def test_cancelled_while_instances_are_asked(context, short_folder, plugin_cluster, expectation):

@@ -1,4 +1,4 @@
-"""Regular expressions of Nomad's constraints are Go's: found as Go finds, or not judged where Go refuses them."""
+"""Regular expressions of Nomad's constraints are Go's: found as Go finds, or not checked where Go refuses them."""
 
 import pytest
 

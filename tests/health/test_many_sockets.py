@@ -1,4 +1,4 @@
-"""Many plugins at once: those that hang cost one deadline together, no verdict is false, and nothing is left behind."""
+"""Many plugins at once: those that hang cost one deadline together, no status is false, and nothing is left behind."""
 
 import asyncio
 import dataclasses
@@ -17,7 +17,7 @@ import pytest
 from nomad_csi.csi import report
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi.health import found, gather
-from nomad_csi.health import plugins as verdicts
+from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad import nodes, plugins
 
 DEADLINE_S = 10.0
@@ -121,7 +121,7 @@ def fleet():
 def wanted(expectation, fleet):
     """What is expected of the plugin that all of the fleet's sockets are instances of."""
     return dataclasses.replace(
-        expectation, provider=NAME, version="v3.4.1", client_data_dir=str(fleet.data_dir), proof="csi"
+        expectation, provider=NAME, version="v3.4.1", client_data_dir=str(fleet.data_dir), evidence="csi"
     )
 
 
@@ -184,11 +184,11 @@ def test_a_hundred_sockets_cost_one_deadline(fleet, wanted):
 
     began = time.monotonic()
     [seen] = gather.probe_all([(wanted, told(expected))], timeout_s=DEADLINE_S)
-    verdict = verdicts.compare_plugin(wanted, seen, clients(expected))
+    status = statuses.compare_plugin(wanted, seen, clients(expected))
     took_s = time.monotonic() - began
 
-    assert {row.alloc_id: row.verdict for row in verdict.instances} == expected
-    assert (verdict.verdict, verdict.counts) == ("partial", "75/100 nodes")
+    assert {row.alloc_id: row.status for row in status.instances} == expected
+    assert (status.status, status.counts) == ("partial", "75/100 nodes")
     assert took_s < 2 * DEADLINE_S
 
 
@@ -204,7 +204,7 @@ def test_a_thousand_hung_plugins_leave_nothing_behind(fleet, wanted):
     answers = Counter()
     for _ in range(10):
         [seen] = gather.probe_all([(wanted, told(names))], timeout_s=0.2)
-        answers.update(item.verdict for item in seen.probed.values())
+        answers.update(item.status for item in seen.probed.values())
 
     assert answers == {"silent": 1000}
     deadline = time.monotonic() + 60
@@ -223,15 +223,15 @@ def test_silence_is_asked_again_where_nobody_could_listen(monkeypatch, wanted):
         asked.append(Path(endpoint).parent.name)
         if asked.count("b") == 1 and asked[-1] == "b":
             time.sleep(timeout_s * 1.5)  # the processor is given to others
-            return report.ProbeReport(endpoint=endpoint, verdict="silent", detail="no answer", latency_ms=1.0)
-        return report.ProbeReport(endpoint=endpoint, verdict="ready", detail="", latency_ms=1.0, name=NAME)
+            return report.ProbeReport(endpoint=endpoint, status="silent", detail="no answer", latency_ms=1.0)
+        return report.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0, name=NAME)
 
     monkeypatch.setattr(gather.probe, "probe", probe)
     monkeypatch.setattr(gather, "_hidden", lambda _: "")
 
     [seen] = gather.probe_all([(wanted, told(["a", "b"]))], timeout_s=0.1)
 
-    assert {key[0]: item.verdict for key, item in seen.probed.items()} == {"a": "ready", "b": "ready"}
+    assert {key[0]: item.status for key, item in seen.probed.items()} == {"a": "ready", "b": "ready"}
     assert sorted(asked) == ["a", "b", "b"]
 
 

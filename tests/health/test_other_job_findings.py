@@ -2,15 +2,14 @@
 
 import pytest
 
-from nomad_csi.health import found, other_job_findings
-from nomad_csi.health import plugins as verdicts
+from nomad_csi.health import found, other_job_findings, plugins
 from nomad_csi.nomad.records import plugin_tasks
 from nomad_csi.plan import model
 
 
-def told(verdict):
+def told(status):
     """Return severity and text of each finding."""
-    return [(item.severity, str(item)) for item in verdict.findings]
+    return [(item.severity, str(item)) for item in status.findings]
 
 
 def other(*allocations, roles=("node",), **changes):
@@ -28,17 +27,17 @@ def judge(expected, node, instance, seen, ran):
         there = seen(
             instance("node", "a"), instance("node", "b"), ran=[ran("node", "a"), ran("node", "b")], others=others
         )
-        return verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+        return plugins.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
     return compare
 
 
 def test_second_job_beside_the_plans_is_told(judge, ran):
     """All is healthy, as Nomad sees one of both; the clients are named."""
-    verdict = judge(other(ran("node", "a", alloc_id="x"), ran("node", "b", alloc_id="y"), namespace="storage"))
+    status = judge(other(ran("node", "a", alloc_id="x"), ran("node", "b", alloc_id="y"), namespace="storage"))
 
-    assert (verdict.verdict, verdict.ok) == ("healthy", True)
-    assert told(verdict) == [
+    assert (status.status, status.ok) == ("healthy", True)
+    assert told(status) == [
         (
             "warning",
             "job-duplicate: plugin aws-ebs0: expected job old of namespace storage not beside those of the plan, found it "
@@ -68,9 +67,9 @@ def test_instance_of_the_second_job_that_nomad_lists_is_told_once(expected, node
         instance("node", "a", alloc_id="x"), ran=[ran("node", "a")], others=(other(ran("node", "a", alloc_id="x")),)
     )
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+    status = plugins.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert [(item.severity, item.code) for item in verdict.findings] == [("error", "instance-duplicate")]
+    assert [(item.severity, item.code) for item in status.findings] == [("error", "instance-duplicate")]
 
 
 def test_many_clients_are_a_number(expected, node, instance, seen, ran):
@@ -82,16 +81,16 @@ def test_many_clients_are_a_number(expected, node, instance, seen, ran):
         others=(other(*(ran("node", name, alloc_id=f"x-{name}") for name in names)),),
     )
 
-    [finding] = verdicts.compare_plugin(expected(controllers=0), there, tuple(map(node, names))).findings
+    [finding] = plugins.compare_plugin(expected(controllers=0), there, tuple(map(node, names))).findings
 
     assert finding.found == "it runs the plugin on a, b, c, d, e and 2 more too"
 
 
 def test_job_that_cannot_be_read_is_told(judge):
     """With what the token lacks."""
-    verdict = judge(other(unread="GET /v1/job/old: status 403: Permission denied"))
+    status = judge(other(unread="GET /v1/job/old: status 403: Permission denied"))
 
-    assert told(verdict) == [
+    assert told(status) == [
         (
             "warning",
             "job-unread: plugin aws-ebs0: expected to see where job old runs it, found GET /v1/job/old: status 403: "
@@ -102,12 +101,12 @@ def test_job_that_cannot_be_read_is_told(judge):
 
 @pytest.mark.parametrize("status", ["pending", "running"])
 def test_instance_of_another_job_stands_for_no_task_that_is_on_its_way(expected, node, instance, seen, ran, status):
-    """What another job runs there proves nothing of the plan's own task, also before that has begun."""
+    """What another job runs there verifies nothing of the plan's own task, also before that has begun."""
     there = seen(instance("node", "a", alloc_id="x"), ran=[ran("node", "a", client_status=status)])
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+    status = plugins.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert (verdict.verdict, verdict.healthy_nodes) == ("duplicate", 0)
+    assert (status.status, status.healthy_nodes) == ("duplicate", 0)
 
 
 # --- before anything of the plan runs

@@ -5,24 +5,24 @@ import dataclasses
 import pytest
 
 from nomad_csi.health import found
-from nomad_csi.health import plugins as verdicts
+from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad import jobs, nodes, plugins
 
 
-def codes(verdict):
+def codes(status):
     """Return severity and code of each finding."""
-    return [(finding.severity, finding.code) for finding in verdict.findings]
+    return [(finding.severity, finding.code) for finding in status.findings]
 
 
 def test_healthy_when_all_expected_instances_are(expected, node, instance, seen):
     """One controller and a node instance on each of two clients is all that was asked."""
     there = seen(instance("controller", "a"), instance("node", "a"), instance("node", "b"))
 
-    verdict = verdicts.compare_plugin(expected(), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(), there, (node("a"), node("b")))
 
-    assert (verdict.verdict, verdict.findings, verdict.proven_by) == ("healthy", (), "nomad")
-    assert verdict.counts == "2/2 nodes, 1/1 controllers"
-    assert [(row.role, row.node_name, row.zone) for row in verdict.instances] == [
+    assert (status.status, status.findings, status.evidence) == ("healthy", (), "nomad")
+    assert status.counts == "2/2 nodes, 1/1 controllers"
+    assert [(row.role, row.node_name, row.zone) for row in status.instances] == [
         ("controller", "a", ""),
         ("node", "a", "us-east-1a"),
         ("node", "b", "us-east-1a"),
@@ -31,11 +31,11 @@ def test_healthy_when_all_expected_instances_are(expected, node, instance, seen)
 
 def test_zero_of_zero_is_not_healthy(expected, seen):
     """Right after registration Nomad expects 0 and has 0; without a client there is nothing to be healthy."""
-    verdict = verdicts.compare_plugin(expected(controllers=0), seen(), ())
+    status = statuses.compare_plugin(expected(controllers=0), seen(), ())
 
-    assert verdict.verdict == "no-eligible-node"
-    assert verdict.counts == "0/0 nodes"
-    assert verdict.proven_by == "-"
+    assert status.status == "no-eligible-node"
+    assert status.counts == "0/0 nodes"
+    assert status.evidence == "-"
 
 
 def test_recording_right_after_registration_is_not_healthy(expected, recorded):
@@ -43,11 +43,11 @@ def test_recording_right_after_registration_is_not_healthy(expected, recorded):
     record = plugins.get(recorded("01-plugin-right-after-register"), "hostpath")
     clients = nodes.list_nodes(recorded("00-nodes"))
 
-    verdict = verdicts.compare_plugin(
+    status = statuses.compare_plugin(
         expected(plugin_id="hostpath", task_driver="raw_exec"), found.PluginFound(plugin=record), clients
     )
 
-    assert codes(verdict) == [("error", "controller-missing"), ("error", "node-missing")]
+    assert codes(status) == [("error", "controller-missing"), ("error", "node-missing")]
 
 
 def test_recording_of_a_healthy_monolith_is_healthy(expected, recorded):
@@ -58,10 +58,10 @@ def test_recording_of_a_healthy_monolith_is_healthy(expected, recorded):
     there = found.PluginFound(plugin=record, ran=(found.Ran(job_id="hostpath", allocation=allocation),))
     wanted = expected(plugin_id="hostpath", provider="hostpath.csi.k8s.io", version="v1.18.0", task_driver="raw_exec")
 
-    verdict = verdicts.compare_plugin(wanted, there, clients)
+    status = statuses.compare_plugin(wanted, there, clients)
 
-    assert (verdict.verdict, verdict.findings) == ("healthy", ())
-    assert [(row.role, row.alloc_id[:8], row.detail) for row in verdict.instances] == [
+    assert (status.status, status.findings) == ("healthy", ())
+    assert [(row.role, row.alloc_id[:8], row.detail) for row in status.instances] == [
         ("controller", "780a85f8", ""),
         ("node", "780a85f8", ""),
     ]
@@ -73,27 +73,27 @@ def test_recording_after_a_stop_is_not_healthy(expected, recorded):
     clients = nodes.list_nodes(recorded("00-nodes"))
     wanted = expected(plugin_id="hostpath", provider="hostpath.csi.k8s.io", task_driver="raw_exec")
 
-    verdict = verdicts.compare_plugin(wanted, found.PluginFound(plugin=record), clients)
+    status = statuses.compare_plugin(wanted, found.PluginFound(plugin=record), clients)
 
-    assert codes(verdict) == [("error", "controller-missing"), ("error", "node-missing")]
+    assert codes(status) == [("error", "controller-missing"), ("error", "node-missing")]
 
 
 def test_missing_plugin_and_job_are_both_said(expected, node, seen):
     """What should run the plugin comes first."""
-    verdict = verdicts.compare_plugin(expected(controllers=0), seen(None, missing_jobs=("j",)), (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0), seen(None, missing_jobs=("j",)), (node("a"),))
 
-    assert codes(verdict) == [("error", "job-missing"), ("error", "plugin-missing"), ("error", "node-missing")]
-    assert verdict.provider == ""
+    assert codes(status) == [("error", "job-missing"), ("error", "plugin-missing"), ("error", "node-missing")]
+    assert status.provider == ""
 
 
 def test_wrong_driver_under_the_id_is_found(expected, node, instance, seen):
-    """However healthy, another driver's instances prove nothing of this one."""
+    """However healthy, another driver's instances verify nothing of this one."""
     there = seen(instance("controller", "a"), instance("node", "a"), provider="efs.csi.aws.com")
 
-    verdict = verdicts.compare_plugin(expected(), there, (node("a"),))
+    status = statuses.compare_plugin(expected(), there, (node("a"),))
 
-    assert verdict.verdict == "wrong-identity"
-    assert verdict.findings[0].found == "efs.csi.aws.com"
+    assert status.status == "wrong-identity"
+    assert status.findings[0].found == "efs.csi.aws.com"
 
 
 def test_missing_node_says_what_its_task_reported(expected, node, instance, seen, ran):
@@ -107,13 +107,13 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
         ],
     )
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
-    assert [str(finding) for finding in verdict.findings] == [
+    assert [str(finding) for finding in status.findings] == [
         "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy one, found Driver Failure: "
-        "failed to pull image; look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`"
+        "failed to pull image; check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`"
     ]
-    assert [line.text for line in verdict.explanations] == [
+    assert [line.text for line in status.explanations] == [
         "Driver Failure: failed to pull image",
         "Setup Failure: other",
     ]
@@ -123,9 +123,9 @@ def test_missing_node_without_allocation(expected, node, instance, seen, ran):
     """A client that the scheduler passed over says so."""
     there = seen(instance("node", "a"), ran=[ran("node", "a")])
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
-    assert [row.detail for row in verdict.instances if row.verdict == "missing"] == ["no allocation there"]
+    assert [row.detail for row in status.instances if row.status == "missing"] == ["no allocation there"]
 
 
 @pytest.mark.parametrize(
@@ -168,18 +168,18 @@ def test_instance_that_is_not_as_planned(expected, node, instance, seen, ran, ch
     """Each way of not being healthy has a code and names its source."""
     there = seen(instance("node", "a", **changes), ran=[ran("node", "a", **more)])
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert codes(verdict) == [("error", code)]
-    assert (verdict.verdict, verdict.instances[0].verdict) == (state, state)
-    assert (verdict.instances[0].detail, verdict.healthy_nodes) == (detail, 0)
+    assert codes(status) == [("error", code)]
+    assert (status.status, status.instances[0].status) == (state, state)
+    assert (status.instances[0].detail, status.healthy_nodes) == (detail, 0)
 
 
 def test_any_version_will_do_where_none_is_planned(expected, node, instance, seen):
     """An operator's own image has no version in the catalogue."""
     there = seen(instance("node", "a", provider_version="v9"))
 
-    assert verdicts.compare_plugin(expected(controllers=0, version=""), there, (node("a"),)).verdict == "healthy"
+    assert statuses.compare_plugin(expected(controllers=0, version=""), there, (node("a"),)).status == "healthy"
 
 
 def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen):
@@ -188,11 +188,11 @@ def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen)
     there = seen(instance("controller", "a"), sick, instance("node", "a"), instance("node", "b"))
     clients = (node("a"), node("b"))
 
-    enough = verdicts.compare_plugin(expected(controllers=1), there, clients)
-    short = verdicts.compare_plugin(expected(controllers=2), there, clients)
+    enough = statuses.compare_plugin(expected(controllers=1), there, clients)
+    short = statuses.compare_plugin(expected(controllers=2), there, clients)
 
-    assert (enough.verdict, codes(enough)) == ("healthy", [("warning", "instance-unhealthy")])
-    assert (short.verdict, codes(short)) == ("partial", [("error", "instance-unhealthy")])
+    assert (enough.status, codes(enough)) == ("healthy", [("warning", "instance-unhealthy")])
+    assert (short.status, codes(short)) == ("partial", [("error", "instance-unhealthy")])
     assert short.counts == "2/2 nodes, 1/2 controllers"
 
 
@@ -200,21 +200,21 @@ def test_more_controllers_than_planned_is_a_warning(expected, node, instance, se
     """A rolling update, or somebody else's job, is worth a note."""
     there = seen(instance("controller", "a"), instance("node", "a"))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert codes(verdict) == [("warning", "controller-extra")]
-    assert verdict.verdict == "healthy"
+    assert codes(status) == [("warning", "controller-extra")]
+    assert status.status == "healthy"
 
 
 def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance, seen):
     """A node instance left on a drained or unknown client neither counts nor fails."""
     there = seen(instance("node", "a"), instance("node", "b"), instance("node", "gone", healthy=False))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b", draining=True)))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b", draining=True)))
 
-    assert codes(verdict) == [("warning", "instance-extra"), ("warning", "instance-extra")]
-    assert verdict.counts == "1/1 nodes"
-    assert [row.detail for row in verdict.instances if row.is_extra] == [
+    assert codes(status) == [("warning", "instance-extra"), ("warning", "instance-extra")]
+    assert status.counts == "1/1 nodes"
+    assert [row.detail for row in status.instances if row.is_extra] == [
         "not needed there (draining)",
         "Nomad says: healthy; on a client that Nomad does not list",
     ]
@@ -223,46 +223,46 @@ def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance
 def test_controller_counts_where_it_may_stay(expected, node, instance, seen):
     """Nomad leaves a controller on a client that was only marked ineligible, but not on a draining one."""
     there = seen(instance("controller", "b"), instance("node", "a"))
-    ineligible = verdicts.compare_plugin(expected(), there, (node("a"), node("b", eligible=False)))
-    draining = verdicts.compare_plugin(expected(), there, (node("a"), node("b", draining=True, eligible=False)))
+    ineligible = statuses.compare_plugin(expected(), there, (node("a"), node("b", eligible=False)))
+    draining = statuses.compare_plugin(expected(), there, (node("a"), node("b", draining=True, eligible=False)))
 
-    assert ineligible.verdict == "healthy"
+    assert ineligible.status == "healthy"
     assert codes(draining) == [("error", "controller-missing"), ("warning", "instance-extra")]
 
 
-def test_own_answers_prove_by_csi(expected, node, instance, seen):
-    """Only where every healthy instance answered itself is the plugin proven by CSI."""
+def test_own_answers_verify_by_csi(expected, node, instance, seen):
+    """Only where every healthy instance answered itself is the plugin verified by CSI."""
     yes = found.Probed(reached=True, healthy=True, version="v1.64.0")
     both = (instance("controller", "a"), instance("node", "a"))
     all_asked = seen(*both, probed={("controller-a", "controller"): yes, ("node-a", "node"): yes})
     one_asked = seen(*both, probed={("node-a", "node"): yes})
 
-    assert verdicts.compare_plugin(expected(proof="csi"), all_asked, (node("a"),)).proven_by == "csi"
-    assert verdicts.compare_plugin(expected(), one_asked, (node("a"),)).proven_by == "nomad"
+    assert statuses.compare_plugin(expected(evidence="csi"), all_asked, (node("a"),)).evidence == "csi"
+    assert statuses.compare_plugin(expected(), one_asked, (node("a"),)).evidence == "nomad"
 
 
 def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, seen):
     """Where the plan wants the plugin's own answers, Nomad's word is not enough."""
-    verdict = verdicts.compare_plugin(expected(controllers=0, proof="csi"), seen(instance("node", "a")), (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0, evidence="csi"), seen(instance("node", "a")), (node("a"),))
 
-    assert [str(finding) for finding in verdict.findings] == [
-        "csi-unproven: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
-        "Nomad's word only: its socket is not on this machine; set verify.on_nodes in the spec, for `pulumi up`; run "
-        "the verification with --on-nodes, or as root on that client; or set verify.proof to nomad"
+    assert [str(finding) for finding in status.findings] == [
+        "csi-unverified: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
+        "only Nomad's status: its socket is not on this machine; set verify.on_nodes in the spec, for `pulumi up`; run "
+        "the verification with --on-nodes, or as root on that client; or set verify.evidence to nomad"
     ]
-    assert verdict.healthy_nodes == 1
+    assert status.healthy_nodes == 1
 
 
 def test_own_answer_goes_before_a_late_nomad(expected, node, instance, seen):
     """Nomad needs 46 s to see a hung plugin; the plugin's silence is seen at once."""
     silent = found.Probed(reached=True, detail="silent: no answer within 5 s")
 
-    verdict = verdicts.compare_plugin(
+    status = statuses.compare_plugin(
         expected(controllers=0), seen(instance("node", "a"), probed={("node-a", "node"): silent}), (node("a"),)
     )
 
-    assert codes(verdict) == [("error", "csi-failed")]
-    assert (verdict.instances[0].proven_by, verdict.instances[0].detail) == (
+    assert codes(status) == [("error", "csi-failed")]
+    assert (status.instances[0].evidence, status.instances[0].detail) == (
         "csi",
         "its own answer: silent: no answer within 5 s",
     )
@@ -275,28 +275,28 @@ def test_recovered_instance_waits_for_nomad(expected, node, instance, seen):
         instance("node", "a", healthy=False, health_description="unhealthy"), probed={("node-a", "node"): well}
     )
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"),))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
 
-    assert verdict.verdict == "unhealthy"
-    assert verdict.instances[0].detail == "Nomad says: unhealthy; the instance itself answers as healthy"
+    assert status.status == "unhealthy"
+    assert status.instances[0].detail == "Nomad says: unhealthy; the instance itself answers as healthy"
 
 
 def test_notes_on_healthy_instances(expected, node, instance, seen, ran):
     """Earlier restarts and a foreign job are shown, and fail nothing."""
     there = seen(instance("node", "a"), instance("node", "b"), ran=[ran("node", "a", restarts=2)])
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
-    assert verdict.verdict == "healthy"
-    assert [row.detail for row in verdict.instances] == ["restarted 2 times so far", "run by another job"]
+    assert status.status == "healthy"
+    assert [row.detail for row in status.instances] == ["restarted 2 times so far", "run by another job"]
 
 
 def test_window_shows_restarts_that_nomad_calls_healthy(instance, seen, ran):
-    """A task that crashed and came back between two looks is found by its restart count."""
+    """A task that crashed and came back between two checks is found by its restart count."""
     before = seen(instance("node", "a"), ran=[ran("node", "a")])
     after = seen(instance("node", "a"), ran=[ran("node", "a", restarts=1, events=[("Terminated", "Exit Code: 137")])])
 
-    [finding] = verdicts.compare_window("aws-ebs0", before, after)
+    [finding] = statuses.compare_window("aws-ebs0", before, after)
 
     assert (finding.code, finding.severity) == ("instance-restarted", "error")
     assert finding.found == "1 restart on a (allocation node-a): Terminated: Exit Code: 137"
@@ -307,5 +307,5 @@ def test_window_shows_replaced_instances(instance, seen):
     before = seen(instance("node", "a"))
     after = seen(dataclasses.replace(instance("node", "a"), alloc_id="new"))
 
-    assert [finding.code for finding in verdicts.compare_window("aws-ebs0", before, after)] == ["instance-replaced"]
-    assert verdicts.compare_window("aws-ebs0", before, before) == ()
+    assert [finding.code for finding in statuses.compare_window("aws-ebs0", before, after)] == ["instance-replaced"]
+    assert statuses.compare_window("aws-ebs0", before, before) == ()

@@ -11,7 +11,7 @@ AWS = "platform.aws.placement.availability-zone"
 
 @pytest.fixture
 def judged(expected, node, instance, seen):
-    """Return a factory of verdicts on clients of which some are sick: ``judged(400, sick=1, min_healthy_percent=99)``."""
+    """Return a factory of statuses of clients of which some are sick: ``judged(400, sick=1, min_healthy_percent=99)``."""
 
     def make(count, sick=0, zones=("us-east-1a",), **policy):
         names = [f"c{number:03}" for number in range(count)]
@@ -26,24 +26,24 @@ def judged(expected, node, instance, seen):
     return make
 
 
-def severities(verdict):
-    return [(item.severity, item.code) for item in verdict.findings]
+def severities(status):
+    return [(item.severity, item.code) for item in status.findings]
 
 
 def test_one_sick_of_400_blocks_where_all_are_wanted(judged):
     """The default: every client."""
-    _, verdict = judged(400, sick=1)
+    _, status = judged(400, sick=1)
 
-    assert (verdict.ok, verdict.verdict, verdict.policy) == (False, "partial", "all")
-    assert severities(verdict) == [("error", "instance-unhealthy")]
+    assert (status.ok, status.status, status.policy) == (False, "partial", "all")
+    assert severities(status) == [("error", "instance-unhealthy")]
 
 
 def test_one_sick_of_400_is_allowed_for_and_shown(judged):
     """It blocks nobody and is not hidden."""
-    _, verdict = judged(400, sick=1, min_healthy_percent=99)
+    _, status = judged(400, sick=1, min_healthy_percent=99)
 
-    assert (verdict.ok, verdict.verdict, verdict.counts) == (True, "partial", "399/400 nodes")
-    assert severities(verdict) == [("warning", "instance-unhealthy")]
+    assert (status.ok, status.status, status.counts) == (True, "partial", "399/400 nodes")
+    assert severities(status) == [("warning", "instance-unhealthy")]
 
 
 @pytest.mark.parametrize(("sick", "ok"), [(4, True), (5, False)])
@@ -54,11 +54,11 @@ def test_percentage_is_rounded_up(judged, sick, ok):
 
 def test_too_few_say_how_many(judged):
     """The shortfall stands beside each sick instance, which is an error then."""
-    _, verdict = judged(10, sick=2, min_healthy_percent=90)
+    _, status = judged(10, sick=2, min_healthy_percent=90)
 
-    assert severities(verdict) == [("error", "too-few-healthy"), *[("error", "instance-unhealthy")] * 2]
-    assert str(verdict.findings[0]) == (
-        "too-few-healthy: plugin aws-ebs0: expected at least 9 of 10 (90 %) node instances healthy, found 8; look at the "
+    assert severities(status) == [("error", "too-few-healthy"), *[("error", "instance-unhealthy")] * 2]
+    assert str(status.findings[0]) == (
+        "too-few-healthy: plugin aws-ebs0: expected at least 9 of 10 (90 %) node instances healthy, found 8; check the "
         "instances that are not, or correct min_healthy_percent and min_healthy_per_zone of verify"
     )
 
@@ -68,16 +68,16 @@ def test_minimum_holds_in_each_zone(judged):
     zones = ("us-east-1a", "us-east-1b")
     assert judged(8, sick=4, zones=zones, min_healthy_per_zone=2)[1].ok
 
-    _, verdict = judged(4, sick=1, zones=zones, min_healthy_per_zone=2)
+    _, status = judged(4, sick=1, zones=zones, min_healthy_per_zone=2)
 
-    assert [item.expected for item in verdict.findings if item.code == "too-few-healthy-in-zone"] == [
+    assert [item.expected for item in status.findings if item.code == "too-few-healthy-in-zone"] == [
         "at least 2 in us-east-1a node instances healthy"
     ]
 
 
 def test_one_percent_of_none_is_not_healthy(judged):
     """A policy does not make 0 of 0 enough, nor 0 of some."""
-    assert judged(0, min_healthy_percent=1)[1].verdict == "no-eligible-node"
+    assert judged(0, min_healthy_percent=1)[1].status == "no-eligible-node"
     assert not judged(3, sick=3, min_healthy_percent=1)[1].ok
 
 
@@ -85,9 +85,9 @@ def test_wrong_driver_is_never_allowed_for(expected, node, instance, seen):
     """Whatever the percentage: somebody else answers under the plugin's id."""
     there = seen(instance("node", "a", provider="other.csi"), instance("node", "b"))
 
-    verdict = plugins.compare_plugin(expected(controllers=0, min_healthy_percent=1), there, (node("a"), node("b")))
+    status = plugins.compare_plugin(expected(controllers=0, min_healthy_percent=1), there, (node("a"), node("b")))
 
-    assert (verdict.ok, verdict.verdict) == (False, "wrong-identity")
+    assert (status.ok, status.status) == (False, "wrong-identity")
 
 
 def test_monoliths_need_as_many_controllers_as_instances(expected, node, instance, seen):
@@ -96,18 +96,18 @@ def test_monoliths_need_as_many_controllers_as_instances(expected, node, instanc
     sick = (instance("node", "b", healthy=False), instance("controller", "b", healthy=False))
     wanted = expected(controllers=0, monolith=True, min_healthy_percent=50)
 
-    verdict = plugins.compare_plugin(wanted, seen(*both, *sick), (node("a"), node("b")))
+    status = plugins.compare_plugin(wanted, seen(*both, *sick), (node("a"), node("b")))
 
-    assert (verdict.ok, verdict.counts) == (True, "1/2 nodes, 1/2 controllers")
+    assert (status.ok, status.counts) == (True, "1/2 nodes, 1/2 controllers")
 
 
 def test_an_allowed_restart_does_not_begin_the_watch_again(judged, seen):
     """Each instance has a window of its own."""
-    wanted, verdict = judged(4, min_healthy_percent=75, stable_s=3)
-    rows = verdict.instances
-    other = dataclasses.replace(verdict, instances=(dataclasses.replace(rows[0], alloc_id="new"), *rows[1:]))
+    wanted, status = judged(4, min_healthy_percent=75, stable_s=3)
+    rows = status.instances
+    other = dataclasses.replace(status, instances=(dataclasses.replace(rows[0], alloc_id="new"), *rows[1:]))
     watch = stability.Stability(wanted)
-    watch.observe(10, verdict, seen())
+    watch.observe(10, status, seen())
 
     assert not watch.observe(12, other, seen())
     assert watch.observe(13, other, seen())
@@ -115,18 +115,18 @@ def test_an_allowed_restart_does_not_begin_the_watch_again(judged, seen):
 
 def test_a_zone_with_fewer_clients_than_its_minimum_is_not_healthy(judged):
     """Each client that is there is well, and there are too few of them."""
-    _, verdict = judged(1, min_healthy_per_zone=2)
+    _, status = judged(1, min_healthy_per_zone=2)
 
-    assert (verdict.ok, verdict.verdict, verdict.counts) == (False, "partial", "1/1 nodes")
-    assert severities(verdict) == [("error", "too-few-healthy-in-zone")]
+    assert (status.ok, status.status, status.counts) == (False, "partial", "1/1 nodes")
+    assert severities(status) == [("error", "too-few-healthy-in-zone")]
 
 
 def test_clients_without_a_zone_are_a_zone(expected, node, instance, seen):
     """They have their minimum, too."""
     there = seen(instance("node", "a", segments={}), instance("node", "b", segments={}, healthy=False))
 
-    verdict = plugins.compare_plugin(expected(controllers=0, min_healthy_per_zone=2), there, (node("a"), node("b")))
+    status = plugins.compare_plugin(expected(controllers=0, min_healthy_per_zone=2), there, (node("a"), node("b")))
 
-    assert [item.expected for item in verdict.findings if item.code == "too-few-healthy-in-zone"] == [
+    assert [item.expected for item in status.findings if item.code == "too-few-healthy-in-zone"] == [
         "at least 2 in no zone node instances healthy"
     ]

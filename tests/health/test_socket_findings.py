@@ -5,18 +5,18 @@ import dataclasses
 import pytest
 
 from nomad_csi.health import found
-from nomad_csi.health import plugins as verdicts
+from nomad_csi.health import plugins as statuses
 from nomad_csi.probing import probed
 from nomad_csi.verification import report
 
-READY = found.Probed(reached=True, healthy=True, verdict="ready", provider="ebs.csi.aws.com", version="v1.64.0")
-SILENT = found.Probed(reached=True, verdict="silent", detail="silent: no answer within 5 s")
-LATE = found.Probed(reached=False, verdict="no-answer", detail="the client is down", advice="look at the client")
+READY = found.Probed(reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0")
+SILENT = found.Probed(reached=True, status="silent", detail="silent: no answer within 5 s")
+LATE = found.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
 
 
-def told(verdict):
+def told(status):
     """Return severity, code and what was found of each finding."""
-    return [(item.severity, item.code, item.found) for item in verdict.findings]
+    return [(item.severity, item.code, item.found) for item in status.findings]
 
 
 def keyed(**answers):
@@ -30,43 +30,43 @@ def judged(expected, node, seen):
 
     def judge(instances, answers, *, clients="ab", ran=(), **changes):
         there = seen(*instances, probed=answers, ran=ran)
-        return verdicts.compare_plugin(expected(**{"controllers": 0} | changes), there, tuple(map(node, clients)))
+        return statuses.compare_plugin(expected(**{"controllers": 0} | changes), there, tuple(map(node, clients)))
 
     return judge
 
 
 def test_both_words_agree(judged, instance):
     """Nothing to say, and the proof is the instances' own."""
-    verdict = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=READY))
+    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=READY))
 
-    assert (verdict.verdict, verdict.findings, verdict.proven_by) == ("healthy", (), "csi")
-    assert [(row.nomad, row.socket) for row in verdict.instances] == [("healthy", "ready")] * 2
+    assert (status.status, status.findings, status.evidence) == ("healthy", (), "csi")
+    assert [(row.nomad, row.socket) for row in status.instances] == [("healthy", "ready")] * 2
 
 
 def test_hung_since_nomad_asked(judged, instance):
-    """Nomad calls it healthy, the socket is silent: the verdict is hung, and the difference is told besides."""
-    verdict = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=SILENT))
+    """Nomad calls it healthy, the socket is silent: the status is hung, and the difference is told besides."""
+    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=SILENT))
 
-    assert [(row.verdict, row.nomad, row.socket) for row in verdict.instances] == [
+    assert [(row.status, row.nomad, row.socket) for row in status.instances] == [
         ("healthy", "healthy", "ready"),
         ("hung", "healthy", "silent"),
     ]
-    assert told(verdict) == [
+    assert told(status) == [
         ("error", "instance-hung", "its own answer: silent: no answer within 5 s"),
         ("warning", "nomad-disagrees", "Nomad: healthy; its socket: silent: no answer within 5 s"),
     ]
-    assert "`nomad alloc restart node-b`" in verdict.findings[1].advice
+    assert "`nomad alloc restart node-b`" in status.findings[1].advice
 
 
 def test_well_again_before_nomad_asked(judged, instance):
     """The reverse: Nomad places nothing there yet, and the socket answers."""
     sick = instance("node", "a", healthy=False, health_description="unhealthy")
 
-    verdict = judged([sick], keyed(a=READY), clients="a")
+    status = judged([sick], keyed(a=READY), clients="a")
 
-    assert [item[:2] for item in told(verdict)] == [("error", "instance-unhealthy"), ("warning", "nomad-disagrees")]
-    assert verdict.findings[1].found == "Nomad: unhealthy; its socket: ready"
-    assert verdict.findings[1].advice.startswith("Nomad tells up to 35 s later")
+    assert [item[:2] for item in told(status)] == [("error", "instance-unhealthy"), ("warning", "nomad-disagrees")]
+    assert status.findings[1].found == "Nomad: unhealthy; its socket: ready"
+    assert status.findings[1].advice.startswith("Nomad reports it up to 35 s later")
 
 
 def test_both_say_unhealthy(judged, instance):
@@ -80,51 +80,51 @@ def test_an_instance_that_nomad_does_not_count_and_that_answers(judged, ran):
     """Its first answer did not reach Nomad's record; of a controller too, which has no row."""
     answers = {("node-a", "node"): READY, ("controller-a", "controller"): READY}
 
-    verdict = judged([], answers, clients="a", ran=[ran("node", "a"), ran("controller", "a")], controllers=1)
+    status = judged([], answers, clients="a", ran=[ran("node", "a"), ran("controller", "a")], controllers=1)
 
-    different = [item for item in verdict.findings if item.code == "nomad-disagrees"]
+    different = [item for item in status.findings if item.code == "nomad-disagrees"]
     assert [(item.subject, item.found) for item in different] == [
         ("node instance of plugin aws-ebs0 on a", "Nomad: no instance; its socket: ready"),
         ("controller of plugin aws-ebs0 on a", "Nomad: no instance; its socket: ready"),
     ]
-    assert [(row.verdict, row.nomad, row.socket) for row in verdict.instances] == [("starting", "none", "ready")]
+    assert [(row.status, row.nomad, row.socket) for row in status.instances] == [("starting", "none", "ready")]
 
 
 def test_a_client_without_an_answer_is_an_error(judged, instance):
-    """It is healthy by Nomad's word alone, and that is not what was asked for."""
-    verdict = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
+    """It is healthy by Nomad's status alone, and that is not what was asked for."""
+    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
 
-    assert (verdict.verdict, verdict.ok, verdict.healthy_nodes) == ("unproven", False, 2)
-    assert told(verdict) == [("error", "socket-not-asked", "none from 1 of 2, on b: the client is down")]
-    assert verdict.findings[0].advice == "look at the client"
+    assert (status.status, status.ok, status.healthy_nodes) == ("unverified", False, 2)
+    assert told(status) == [("error", "socket-not-asked", "none from 1 of 2, on b: the client is down")]
+    assert status.findings[0].advice == "check the client"
 
 
 def test_many_silent_clients_are_one_finding_for_each_reason(judged, instance):
     """With names of five, and all of them as rows."""
     names = "abcdefgh"
-    answers = keyed(**dict.fromkeys(names[:7], LATE)) | keyed(h=found.Probed(reached=False, verdict="no-answer"))
+    answers = keyed(**dict.fromkeys(names[:7], LATE)) | keyed(h=found.Probed(reached=False, status="no-answer"))
 
-    verdict = judged([instance("node", name) for name in names], answers, clients=names)
+    status = judged([instance("node", name) for name in names], answers, clients=names)
 
-    assert [shown for _, _, shown in told(verdict)] == [
+    assert [shown for _, _, shown in told(status)] == [
         "none from 7 of 8, on a, b, c, d, e and 2 more: the client is down",
         "none from 1 of 8, on h: ",
     ]
-    assert [row.socket for row in verdict.instances] == ["no-answer"] * 8
+    assert [row.socket for row in status.instances] == ["no-answer"] * 8
 
 
 @pytest.mark.parametrize(("percent", "severity"), [(50, "warning"), (51, "error")])
 def test_a_policy_allows_for_silent_clients_where_enough_others_answered(judged, instance, percent, severity):
-    """Those count that proved themselves, not those that Nomad calls healthy."""
+    """Those count that verified themselves, not those that Nomad calls healthy."""
     both = [instance("node", "a"), instance("node", "b")]
 
-    verdict = judged(both, keyed(a=READY, b=LATE), min_healthy_percent=percent)
+    status = judged(both, keyed(a=READY, b=LATE), min_healthy_percent=percent)
 
-    assert [item[:2] for item in told(verdict)] == [(severity, "socket-not-asked")]
-    assert verdict.ok == (severity == "warning")
+    assert [item[:2] for item in told(status)] == [(severity, "socket-not-asked")]
+    assert status.ok == (severity == "warning")
 
 
-def test_enough_proven_controllers_allow_for_another(expected, node, instance, seen):
+def test_enough_verified_controllers_allow_for_another(expected, node, instance, seen):
     """One more than planned is on its way out."""
     there = seen(
         instance("controller", "a"),
@@ -132,9 +132,9 @@ def test_enough_proven_controllers_allow_for_another(expected, node, instance, s
         probed={("controller-a", "controller"): READY, ("controller-b", "controller"): LATE},
     )
 
-    verdict = verdicts.compare_plugin(expected(controllers=1, nodes=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=1, nodes=0), there, (node("a"), node("b")))
 
-    assert [item[:2] for item in told(verdict) if item[1] == "socket-not-asked"] == [("warning", "socket-not-asked")]
+    assert [item[:2] for item in told(status) if item[1] == "socket-not-asked"] == [("warning", "socket-not-asked")]
 
 
 def test_a_client_that_need_not_have_it_is_a_warning(expected, node, instance, seen):
@@ -142,26 +142,26 @@ def test_a_client_that_need_not_have_it_is_a_warning(expected, node, instance, s
     there = seen(instance("node", "a"), instance("node", "b"), probed=keyed(a=READY, b=LATE))
     clients = (node("a"), node("b", draining=True, eligible=False))
 
-    verdict = verdicts.compare_plugin(expected(controllers=0), there, clients)
+    status = statuses.compare_plugin(expected(controllers=0), there, clients)
 
-    assert [item[:2] for item in told(verdict)] == [("warning", "instance-extra"), ("warning", "socket-not-asked")]
-    assert verdict.ok
+    assert [item[:2] for item in told(status)] == [("warning", "instance-extra"), ("warning", "socket-not-asked")]
+    assert status.ok
 
 
 def test_table_has_both_words_and_why_there_is_none(judged, instance):
     """Only where sockets were asked."""
-    verdict = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
+    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
 
-    lines = report.VerificationReport(plugins=(verdict,), volumes=()).as_table(200).splitlines()
+    lines = report.VerificationReport(plugins=(status,), volumes=()).as_table(200).splitlines()
 
-    assert " ".join(lines[3].split()) == "instance of role client zone verdict nomad socket proven by detail"
+    assert " ".join(lines[3].split()) == "instance of role client zone status nomad socket evidence detail"
     assert lines[5].split()[-8:] == ["healthy", "healthy", "no-answer", "nomad", "the", "client", "is", "down"]
     unasked = report.VerificationReport(plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=())
     assert "socket" not in unasked.as_table()
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_new", "verdict", "detail"),
+    ("answer", "is_new", "status", "detail"),
     [
         (None, False, "no-answer", "the client was not asked"),
         (probed.ClientAnswer(problem="late", reports={}), False, "no-answer", "late"),
@@ -169,11 +169,11 @@ def test_table_has_both_words_and_why_there_is_none(judged, instance):
         (probed.ClientAnswer(reports={}), True, "no-answer", "it came while its client was asked"),
     ],
 )
-def test_no_report_is_never_health(answer, is_new, verdict, detail):
+def test_no_report_is_never_health(answer, is_new, status, detail):
     """An instance that came meanwhile is not taken for one without a socket."""
     word = probed.merged("ebs.csi.aws.com", "node", "node-a", answer, is_new=is_new)
 
-    assert (word.healthy, word.reached, word.verdict) == (False, verdict == "missing", verdict)
+    assert (word.healthy, word.reached, word.status) == (False, status == "missing", status)
     assert word.detail.startswith(detail)
 
 
@@ -181,13 +181,13 @@ def test_the_socket_says_which_driver_answers(judged, instance):
     """Whatever Nomad has on record for it."""
     other = dataclasses.replace(READY, provider="other.csi")
 
-    verdict = judged([instance("node", "a", provider="ebs.csi.aws.com")], keyed(a=other), clients="a")
+    status = judged([instance("node", "a", provider="ebs.csi.aws.com")], keyed(a=other), clients="a")
 
-    assert (verdict.ok, verdict.verdict) == (False, "wrong-identity")
-    assert told(verdict) == [("error", "provider-differs", "it answers as other.csi")]
+    assert (status.ok, status.status) == (False, "wrong-identity")
+    assert told(status) == [("error", "provider-differs", "it answers as other.csi")]
 
 
-def test_one_proven_controller_of_two_does_not_allow_for_the_other(expected, node, instance, seen):
+def test_one_verified_controller_of_two_does_not_allow_for_the_other(expected, node, instance, seen):
     """Both are planned."""
     there = seen(
         instance("controller", "a"),
@@ -195,6 +195,6 @@ def test_one_proven_controller_of_two_does_not_allow_for_the_other(expected, nod
         probed={("controller-a", "controller"): READY, ("controller-b", "controller"): LATE},
     )
 
-    verdict = verdicts.compare_plugin(expected(controllers=2, nodes=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=2, nodes=0), there, (node("a"), node("b")))
 
-    assert [item[:2] for item in told(verdict) if item[1] == "socket-not-asked"] == [("error", "socket-not-asked")]
+    assert [item[:2] for item in told(status) if item[1] == "socket-not-asked"] == [("error", "socket-not-asked")]

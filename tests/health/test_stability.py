@@ -9,7 +9,7 @@ from nomad_csi.health import plugins, stability
 
 @pytest.fixture
 def look(expected, node, instance, seen, ran):
-    """Return a factory of looks at a plugin with one node instance."""
+    """Return a factory of checks a plugin with one node instance."""
 
     def make(*, restarts=0, **changes):
         task = ran("node", "a", restarts=restarts, alloc_id=changes.get("alloc_id", "node-a"))
@@ -20,7 +20,7 @@ def look(expected, node, instance, seen, ran):
 
 
 def test_steady_after_the_window(look, expected):
-    """Healthy from 10 s on is proven at 13 s, not before."""
+    """Healthy from 10 s on is verified at 13 s, not before."""
     watch = stability.Stability(expected(stable_s=3))
 
     assert [watch.observe(at, *look()) for at in (10, 11, 12.9, 13)] == [False, False, False, True]
@@ -32,7 +32,7 @@ def test_no_window_is_steady_at_once(look, expected):
 
 
 def test_unhealthy_is_never_steady(look, expected):
-    """Time alone proves nothing."""
+    """Time alone verifies nothing."""
     watch = stability.Stability(expected(stable_s=0))
 
     assert not watch.observe(1, *look(healthy=False))
@@ -93,8 +93,8 @@ def test_lost_sight_begins_the_window_again(look, expected):
 def test_an_extra_instance_does_not_disturb(look, expected):
     """A crash loop on a client that needs no instance holds nobody up."""
     watch = stability.Stability(expected(stable_s=3))
-    verdict, there = look()
-    watch.observe(10, verdict, there)
-    extra = dataclasses.replace(verdict.instances[0], is_extra=True, alloc_id="extra")
+    status, there = look()
+    watch.observe(10, status, there)
+    extra = dataclasses.replace(status.instances[0], is_extra=True, alloc_id="extra")
 
-    assert watch.observe(13, dataclasses.replace(verdict, instances=(*verdict.instances, extra)), there)
+    assert watch.observe(13, dataclasses.replace(status, instances=(*status.instances, extra)), there)

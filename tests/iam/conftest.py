@@ -113,7 +113,7 @@ def _running(which, judging):
             stderr=stderr,
         )
     try:
-        _until(lambda: probe.probe(str(path)).verdict != "missing", process)
+        _until(lambda: probe.probe(str(path)).status != "missing", process)
         with channel.connect(endpoint.parse(str(path))) as connection:
             yield Driver(connection, which == "real", log)
     finally:

@@ -1,5 +1,5 @@
 """
-As much of IAM's evaluation as the policies of the EBS driver use: moto 5.2.5 looks at actions only.
+As much of IAM's evaluation as the policies of the EBS driver use: moto 5.2.5 checks actions only.
 
 A request is allowed when some statement allows it, for each of the resources that it touches. Sources: IAM user guide,
 "Policy evaluation logic" and "IAM JSON policy elements: Condition operators", read 2026-11; for the resources of each

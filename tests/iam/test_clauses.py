@@ -47,7 +47,7 @@ ALLOWED = {
     "have EC2 use our key": ("kms:CreateGrant", [KEY, FOR_AWS]),
     "read with our key": ("kms:Decrypt", [KEY, NO_TAG]),
     "encrypt with our key": ("kms:GenerateDataKeyWithoutPlaintext", [KEY, NO_TAG]),
-    "look at our key": ("kms:DescribeKey", [KEY, NO_TAG]),
+    "check our key": ("kms:DescribeKey", [KEY, NO_TAG]),
 }
 """What must work: the action, and each resource that it touches with what is known of it."""
 

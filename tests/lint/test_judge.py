@@ -1,4 +1,4 @@
-"""Verdicts on whole files: those that operators have, several together, hostile ones."""
+"""Status of whole files: those that operators have, several together, hostile ones."""
 
 from pathlib import Path
 
@@ -28,18 +28,18 @@ def test_files_of_the_guides(judged, name, codes):
     """What is old, unsafe or wrong in the files of the public guides, and nothing else."""
     found = judged({name: (CASES / name).read_text(encoding="utf-8")})
 
-    assert {verdict.code for verdict in found} == codes
+    assert {status.code for status in found} == codes
 
 
-def test_verdicts_come_in_the_order_of_files_and_lines(judged):
+def test_statuses_come_in_the_order_of_files_and_lines(judged):
     """A reader goes through the files once."""
     names = [name for name, codes in EXPECTED.items() if codes]
 
     found = judged({name: (CASES / name).read_text(encoding="utf-8") for name in names})
 
-    assert [verdict.file for verdict in found] == sorted((verdict.file for verdict in found), key=names.index)
+    assert [status.file for status in found] == sorted((status.file for status in found), key=names.index)
     for name in names:
-        lines = [verdict.line for verdict in found if verdict.file == name]
+        lines = [status.line for status in found if status.file == name]
         assert lines == sorted(lines)
 
 
@@ -50,7 +50,7 @@ def test_a_consumer_is_judged_by_its_volume_block(judged):
 
     found = judged({"job": text, "volume": volume})
 
-    assert ("job", "claim-mode-differs") in {(verdict.file, verdict.code) for verdict in found}
+    assert ("job", "claim-mode-differs") in {(status.file, status.code) for status in found}
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_a_consumer_is_judged_by_its_volume_block(judged):
         '      env {\n        SECRET_KEY = "hunter2"\n      }\n      csi_plugin {\n        id = "p"\n        type = "node"\n      }\n    }\n  }\n}\n',
     ],
 )
-def test_no_verdict_tells_a_secret(judged, text):
+def test_no_status_tells_a_secret(judged, text):
     """A secret in a file is named by its key."""
     found = judged({"file": text})
 
-    assert {"secret-in-file", "secret-in-argument"} & {verdict.code for verdict in found}
+    assert {"secret-in-file", "secret-in-argument"} & {status.code for status in found}
     assert "hunter2" not in " ".join(map(str, found)).lower()
 
 
@@ -81,7 +81,7 @@ def test_a_plugin_that_is_not_in_the_catalogue_is_judged_by_what_nomad_wants(jud
 
     found = judged({"file": text.replace('"%{ if }", ', '"\\u0025{ if }", ')})
 
-    assert [(verdict.code, verdict.line) for verdict in found] == [
+    assert [(status.code, status.line) for status in found] == [
         ("node-not-everywhere", 1),
         ("restart-gives-up", 2),
         ("privilege-missing", 5),
@@ -91,7 +91,7 @@ def test_a_plugin_that_is_not_in_the_catalogue_is_judged_by_what_nomad_wants(jud
         ("runtime-variable-unknown", 8),
         ("runtime-variable-unknown", 8),
     ]
-    assert [verdict.found for verdict in found][-3:] == ["${NOPE}", "${x}", "%{ if }"]
+    assert [status.found for status in found][-3:] == ["${NOPE}", "${x}", "%{ if }"]
 
 
 @pytest.mark.parametrize("name", ["docker", "podman", "raw_exec", "exec"])
@@ -106,9 +106,7 @@ def test_keys_of_each_task_driver_are_known(judged, name):
 
     found = judged({"file": text})
 
-    unknown = {
-        verdict.found.partition(" in ")[0].strip("'") for verdict in found if verdict.code == "config-key-unknown"
-    }
+    unknown = {status.found.partition(" in ")[0].strip("'") for status in found if status.code == "config-key-unknown"}
     assert (
         unknown
         == {
@@ -142,4 +140,4 @@ def test_old_versions_of_nomad_that_a_constraint_lets_in(judged, constraint, fir
         '        type = "controller"\n      }\n    }\n  }\n}\n'
     )
 
-    assert ("nomad-constraint-too-low" in {verdict.code for verdict in judged({"file": text})}) is fires
+    assert ("nomad-constraint-too-low" in {status.code for status in judged({"file": text})}) is fires

@@ -256,9 +256,9 @@ def test_rule_fires_on_one_change_and_says_the_line(judged, example):
 
     found = judged({**example.beside, "sample": text})
 
-    mine = [verdict for verdict in found if verdict.file == "sample"]
-    assert {verdict.code for verdict in mine} == {example.code, *example.also}
-    assert min(verdict.line for verdict in mine if verdict.code == example.code) == example.line
+    mine = [status for status in found if status.file == "sample"]
+    assert {status.code for status in mine} == {example.code, *example.also}
+    assert min(status.line for status in mine if status.code == example.code) == example.line
 
 
 @pytest.mark.parametrize(

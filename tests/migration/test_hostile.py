@@ -1,4 +1,4 @@
-"""Files with values of another kind than they should have: a verdict, a remark or a refusal, and never a traceback."""
+"""Files with values of another kind than they should have: a status, a remark or a refusal, and never a traceback."""
 
 import contextlib
 import re
@@ -40,7 +40,7 @@ def test_odd_values_end_in_words(path):
         except errors.SpecError:
             continue
         read += 1
-        assert all(verdict.line >= 1 for verdict in judge.judge(found))
+        assert all(status.line >= 1 for status in judge.judge(found))
         with contextlib.suppress(errors.SpecError):
             assert adopt.adopt(found).remarks
     assert read > 0

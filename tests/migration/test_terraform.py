@@ -128,7 +128,8 @@ def test_what_destroy_would_do_is_told_with_the_way_out(kind, attributes, told):
 
     address = f'module.storage.{kind}.it["a"]'
     assert (
-        f"{address}: note: `terraform destroy` {told}; let Terraform forget it: terraform state rm '{address}'" in said
+        f"{address}: note: `terraform destroy` {told}; remove it from Terraform's state: terraform state rm '{address}'"
+        in said
     )
 
 
@@ -319,7 +320,7 @@ def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
     assert adoption.is_complete
     assert (
         "aws_ebs_volume.mysql: note: it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the "
-        "first `pulumi up`, which would make a new, empty one; then let Terraform forget it: terraform state rm "
+        "first `pulumi up`, which would make a new, empty one; then remove it from Terraform's state: terraform state rm "
         "'aws_ebs_volume.mysql'"
     ) in said
 

@@ -56,7 +56,7 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
         (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: hand it over as a Pulumi config secret, under secrets"),
         (EXISTING + 'mount_options {\n  mount_flags = ["username=x", "password=hunter2"]\n}\n', "left out", "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"),
         (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: hand it over as a Pulumi config secret, under secrets"),
-        ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not tell which driver it is"),
+        ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not show which driver it is"),
     ],
 )  # fmt: skip
 def test_what_is_not_carried_over_is_said(adopted, said, text, kind, told):

@@ -142,9 +142,9 @@ def test_sentence_has_its_kind(status, text, kind):
 @pytest.mark.parametrize(("status", "text", "kind"), SENTENCES)
 def test_read_is_never_ambiguous(status, text, kind):
     """A read that was lost may be sent again; everything else is as for a write."""
-    verdict = classify.answered(call("GET"), status, text)
+    classified = classify.answered(call("GET"), status, text)
 
-    assert verdict.kind == {"ambiguous": "retry"}.get(kind, kind)
+    assert classified.kind == {"ambiguous": "retry"}.get(kind, kind)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_read_is_never_ambiguous(status, text, kind):
             "volume external ID cannot be updated",
             "deregister the volume and register it again; its data is not touched",
         ),
-        ("volume identity cannot be updated: v1", "somebody else registered other storage under this id meanwhile; "),
-        (NOT_FOUND, "look whether the EBS volume exists in the region of the plugin"),
-        ("ACL token not found or invalid workload identity", "look at NOMAD_TOKEN: "),
+        ("volume identity cannot be updated: v1", "other storage was registered under this id meanwhile; "),
+        (NOT_FOUND, "check whether the EBS volume exists in the region of the plugin"),
+        ("ACL token not found or invalid workload identity", "check NOMAD_TOKEN: "),
         ("No path to region", "correct NOMAD_REGION"),
         ("Client sent an HTTP request to an HTTPS server.", "write https:// in NOMAD_ADDR"),
     ],
@@ -222,7 +222,7 @@ def test_denied_call_names_the_capabilities_it_needs(method, path, needs):
     denied = classify.answered(call(method, path), 403, "Permission denied")
     without = classify.answered(call(method, path, has_token=False), 403, "Permission denied")
 
-    assert denied == classify.Verdict(kind="refused", advice=f"the token needs {needs}")
+    assert denied == classify.Classification(kind="refused", advice=f"the token needs {needs}")
     assert without.advice == f"no token was given: set NOMAD_TOKEN to one that has {needs}"
 
 

@@ -184,9 +184,9 @@ def test_equal_lists_and_secret_ones():
             {"DimensionExhausted": {"memory": 2}, "ClassFiltered": {"small": 1}, "QuotaExhausted": ["cpu exhausted"]},
             "node class small (1 node), memory exhausted (2 nodes), quota: cpu exhausted",
         ),
-        ({"NodesEvaluated": 0}, "no node to look at"),
+        ({"NodesEvaluated": 0}, "no node to check"),
         ({"NodesEvaluated": 3, "ConstraintFiltered": None}, "no node fits"),
-        (None, "no node to look at"),
+        (None, "no node to check"),
     ],
 )
 def test_group_without_a_place_says_why(metric, reason):

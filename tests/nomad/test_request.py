@@ -122,7 +122,7 @@ def test_answer_that_is_not_json_is_refused(agent, client):
 
     assert caught.value.kind == "refused"
     assert str(caught.value) == (
-        f"GET /v1/nodes: status 200: the answer is not JSON; look whether NOMAD_ADDR ({agent.address}) is Nomad's HTTP "
+        f"GET /v1/nodes: status 200: the answer is not JSON; check whether NOMAD_ADDR ({agent.address}) is Nomad's HTTP "
         "address"
     )
 

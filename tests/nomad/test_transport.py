@@ -48,7 +48,7 @@ def test_refused_connection_may_be_tried_again_and_names_the_address():
 
     assert (error.kind, error.status) == ("retry", None)
     assert str(error) == (
-        f"PUT /v1/volumes: {address}: no connection: Connection refused; look at NOMAD_ADDR ({address}) and whether an "
+        f"PUT /v1/volumes: {address}: no connection: Connection refused; check NOMAD_ADDR ({address}) and whether an "
         "agent listens there"
     )
 
@@ -65,7 +65,7 @@ def test_unknown_host_may_be_tried_again_and_names_the_address(monkeypatch):
 
     assert error.kind == "retry"
     assert error.message == "http://nomad.invalid:4646: the host name is not known"
-    assert error.advice.startswith("look at NOMAD_ADDR (http://nomad.invalid:4646)")
+    assert error.advice.startswith("check NOMAD_ADDR (http://nomad.invalid:4646)")
 
 
 @BOTH
@@ -208,18 +208,18 @@ def test_tls_with_a_client_certificate(cluster_of_certificates, certificate):
 
 
 def test_tls_without_verification_is_possible_and_warned_of(secured):
-    """Any certificate is taken if that was asked for, and not without a word."""
+    """Any certificate is taken if that was asked for, and not silently."""
     with pytest.warns(urllib3.exceptions.InsecureRequestWarning):
         assert nodes_over(secured, tls_skip_verify=True) == []
 
 
 def test_tls_with_an_unknown_authority_was_not_sent(secured):
-    """Nothing left for a server that could not prove itself."""
+    """Nothing left for a server that could not verify itself."""
     error = ask(secured.address)
 
     assert error.kind == "retry"
     assert "no TLS connection: certificate verify failed: self-signed certificate" in error.message
-    assert error.advice == "look at NOMAD_CACERT, and at NOMAD_TLS_SERVER_NAME where the certificate has another name"
+    assert error.advice == "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
     assert secured.asked == []
 
 
@@ -240,7 +240,7 @@ def test_tls_to_a_plain_agent_says_where_to_look(agent):
 
     assert error.kind == "retry"
     assert error.message == f"{address}: no TLS connection: wrong version number"
-    assert error.advice == f"look at NOMAD_ADDR ({address}): http or https; and at NOMAD_CLIENT_CERT"
+    assert error.advice == f"check NOMAD_ADDR ({address}): http or https; and at NOMAD_CLIENT_CERT"
     assert agent.asked == []
 
 

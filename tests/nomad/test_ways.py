@@ -136,7 +136,7 @@ def test_proxy_that_refuses_was_not_passed(secured, certificate, proxy):
     assert caught.value.kind == "retry"
     assert "the proxy does not let it through" in caught.value.message
     assert "403" in caught.value.message
-    assert caught.value.advice == "look at HTTP_PROXY and HTTPS_PROXY"
+    assert caught.value.advice == "check HTTP_PROXY and HTTPS_PROXY"
     assert "hunter2" not in str(caught.value) + repr(settings)
     assert secured.asked == []
 
@@ -152,7 +152,7 @@ def test_proxy_that_is_not_there_was_not_passed():
     ):
         client.request("PUT", "/v1/volumes")
 
-    assert (caught.value.kind, caught.value.advice) == ("retry", "look at HTTP_PROXY and HTTPS_PROXY")
+    assert (caught.value.kind, caught.value.advice) == ("retry", "check HTTP_PROXY and HTTPS_PROXY")
     assert caught.value.message.endswith("the proxy does not let it through: Connection refused")
 
 
@@ -187,7 +187,7 @@ def test_socket_that_is_not_there_was_not_asked(tmp_path):
 
     assert caught.value.kind == "retry"
     assert caught.value.message == f"{address}: no connection: No such file or directory"
-    assert f"look at NOMAD_ADDR ({address})" in caught.value.advice
+    assert f"check NOMAD_ADDR ({address})" in caught.value.advice
 
 
 @pytest.mark.parametrize(

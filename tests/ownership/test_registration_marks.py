@@ -109,7 +109,7 @@ def test_identity_of_a_volume_that_such_a_release_gave_to_another_stack_is_stale
     ],
 )
 def test_who_may_have_an_identified_volume(claimant, hold, allowed):
-    """The nonce proves it, then the stack's id; a label counts where there is no id."""
+    """The nonce verifies it, then the stack's id; a label counts where there is no id."""
     assert claimant.may_have(KNOWN, hold) is allowed
 
 
@@ -274,8 +274,8 @@ def test_origin_stays_until_another_is_written():
         (OF_SHOP, SHOP, Hold(recorded="5e884898da28")),
         (KNOWN, SHOP, Hold()),
     ],
-    ids=["proven by the nonce", "a record without one", "a hand without one"],
+    ids=["verified by the nonce", "a record without one", "a hand without one"],
 )
 def test_record_is_released_by_who_holds_the_object(record, claimant, hold):
-    """A nonce proves it; where one side has none the label does."""
+    """A nonce verifies it; where one side has none the label does."""
     assert registration_marks.released({"mysql": record}, ["mysql"], claimant, {"mysql": hold}) == {}

@@ -51,8 +51,8 @@ def test_rejects_a_driver_that_cannot_run_on_nomad(plugin, volumes, lines):
 @pytest.mark.parametrize(
     ("plugin", "volumes", "lines"),
     [
-        (EBS | {"extra_arguments": {"controller": ["nodes"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected a flag such as --name=value; a bare word makes the driver ignore or misread what follows, got 'nodes'"]),
-        (EFS | {"extra_arguments": {"node": ["node"]}}, [], ["plugins[0].extra_arguments.node[0]: expected a flag such as --name=value; a bare word makes the driver ignore or misread what follows, got 'node'"]),
+        (EBS | {"extra_arguments": {"controller": ["nodes"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected a flag such as --name=value; a bare value makes the driver ignore or misread what follows, got 'nodes'"]),
+        (EFS | {"extra_arguments": {"node": ["node"]}}, [], ["plugins[0].extra_arguments.node[0]: expected a flag such as --name=value; a bare value makes the driver ignore or misread what follows, got 'node'"]),
         (EBS | {"extra_arguments": {"controller": ["--volume-attach-limit=3"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected a flag of aws-ebs v1.64.0: aws-sdk-debug-log, batching, deprecated-metrics, enable-node-local-volumes, enable-otel-tracing, extra-tags, extra-volume-tags, http-endpoint, k8s-tag-cluster-id, log-flush-frequency, logtostderr, metadata-sources, metrics-cert-file, metrics-key-file, modify-volume-request-handler-timeout, user-agent-extra, vmodule, warn-on-invalid-tag, got '--volume-attach-limit=3'"]),
         (EBS | {"extra_arguments": {"node": ["--volume-attach-limit=9", "--reserved-volume-attachments=1"]}}, [], ["plugins[0].extra_arguments.node: expected one of --volume-attach-limit and --reserved-volume-attachments, got both"]),
         (DIGITALOCEAN | {"extra_arguments": {"node": ["--logtostderr"]}}, [], ["plugins[0].extra_arguments.node[0]: expected a flag of digitalocean v4.16.0: validate-attachment, volume-limit, got '--logtostderr'"]),
@@ -70,7 +70,7 @@ def test_rejects_arguments_that_the_driver_would_end_on_or_misread(plugin, volum
     ("plugin", "volumes", "lines"),
     [
         (DIGITALOCEAN | {"log_verbosity": 5}, [], ["plugins[0].log_verbosity: expected none: digitalocean has no klog flags, got 5; remove it"]),
-        (DIGITALOCEAN | {"log_level": "debug"}, [], ["plugins[0].log_level: expected none: digitalocean takes no word as log level, got 'debug'; remove it"]),
+        (DIGITALOCEAN | {"log_level": "debug"}, [], ["plugins[0].log_level: expected none: digitalocean takes no name as log level, got 'debug'; remove it"]),
         (DEMOCRATIC | {"log_verbosity": 5}, [], ["plugins[0].log_verbosity: expected none: democratic-csi has no klog flags, got 5; use log_level"]),
     ],
 )  # fmt: skip
@@ -109,7 +109,7 @@ def test_rejects_credentials_that_are_missing_or_not_understood(plugin, volumes,
 @pytest.mark.parametrize(
     ("plugin", "volumes", "lines"),
     [
-        (GCE | {"availability_zone": "us-east-1a"}, [], ["plugins[0].availability_zone: expected none: gce-pd is not of AWS, whose zones Nomad's clients tell, got 'us-east-1a'; use constraints, and availability_zone or topologies of the volumes"]),
+        (GCE | {"availability_zone": "us-east-1a"}, [], ["plugins[0].availability_zone: expected none: gce-pd is not of AWS, whose zones Nomad's clients report, got 'us-east-1a'; use constraints, and availability_zone or topologies of the volumes"]),
         (PORTWORX | {"monolith": {"job_type": "service", "count": 2}}, [], ["plugins[0].monolith.count: expected at least 3 for portworx: Portworx needs three nodes for a quorum; set as many as there are clients that use volumes, got 2"]),
         (PORTWORX | {"monolith": {"count": 4}}, [], ["plugins[0].monolith.count: expected no count: a system job runs one instance on each eligible client, got 4; remove it, or set monolith.job_type: service"]),
         (PORTWORX | {"update": {"max_parallel": 1}}, [], ["plugins[0].update.healthy_deadline_s: expected at least 1800, the health timeout: or Nomad gives a deployment up that would become healthy, got 300"]),

@@ -53,7 +53,7 @@ def test_plan_of_a_volume_is_all_that_stays_of_it():
     ids=["id", "external id", "plugin", "unknown key", "rule", "class", "count"],
 )
 def test_one_wrong_volume_of_many_is_named(last, path):
-    """Whatever is wrong with the last one, the whole spec is looked at again and the place is said."""
+    """Whatever is wrong with the last one, the whole spec is checked again and the place is said."""
     with pytest.raises(errors.SpecError) as caught:
         storage.plan_document(spec(3, **last))
 

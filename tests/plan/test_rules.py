@@ -71,7 +71,7 @@ def test_a_small_volume_may_name_the_iops_of_its_type(document):
         ("plugins.0.extra_arguments", {"node": ["--endpoint=x"]}, "plugins[0].extra_arguments.node[0]: expected no --endpoint: it is set already, got '--endpoint=x'"),
         ("plugins.0.extra_arguments", {"node": ["--version"]}, "plugins[0].extra_arguments.node[0]: expected no --version: the driver prints its version and ends, so Nomad would restart it forever, got '--version'"),
         ("plugins.0.extra_arguments", {"node": ["--volume-attach-limit=9", "--reserved-volume-attachments=1"]}, "plugins[0].extra_arguments.node: expected one of --volume-attach-limit and --reserved-volume-attachments, got both"),
-        ("plugins.1.extra_arguments", {"node": ["node"]}, "plugins[1].extra_arguments.node[0]: expected a flag such as --name=value; a bare word makes the driver ignore or misread what follows, got 'node'"),
+        ("plugins.1.extra_arguments", {"node": ["node"]}, "plugins[1].extra_arguments.node[0]: expected a flag such as --name=value; a bare value makes the driver ignore or misread what follows, got 'node'"),
         ("plugins.1.controller", {"count": 1}, "plugins[1].controller: expected no controller for aws-efs, which has only: node, got one; remove it"),
         ("plugins.1.iam", {"role_name": "r"}, "plugins[1].iam: expected no iam for aws-efs: mounting needs no permission, got one; remove it, or put it under efs.iam of a volume"),
         ("plugins.0.environment", {"CSI_ENDPOINT": "x"}, "plugins[0].environment.CSI_ENDPOINT: expected no CSI_ENDPOINT: Nomad sets it, got a value"),
@@ -121,7 +121,7 @@ def test_rejects_raw_exec_without_command_and_data_directory(document):
         "plugins[0].task_driver.command: expected a command for raw_exec, got nothing; "
         "name the driver's binary on the clients",
         "plugins[0].task_driver.client_data_dir: expected the clients' data directory for raw_exec, got nothing; "
-        "it is data_dir in the agent's configuration; no API tells it",
+        "it is data_dir in the agent's configuration; no API reports it",
     ]
 
 

@@ -76,7 +76,7 @@ def test_rejects_a_schedule_that_aws_does_not_have(document, written, line):
     ],
 )  # fmt: skip
 def test_rejects_a_schedule_that_a_volume_cannot_have(document, volume, named, line):
-    """A name that no schedule has would leave a volume without snapshots and without a word."""
+    """A name that no schedule has would leave a volume without snapshots and without an error."""
     document["snapshots"] = {"nightly": {"keep": 7}}
     document["volumes"][volume]["snapshots"] = named
 

@@ -74,9 +74,9 @@ def test_rejects_a_minimum_by_zone_where_nomad_places_by_number():
 
 def test_the_job_that_asks_on_the_clients_is_planned():
     """In the namespace of the plugin's jobs; what is not said is what the command line has."""
-    found = expectation(EFS | {"namespace": "storage", "verify": {"proof": "csi", "on_nodes": {}}})
+    found = expectation(EFS | {"namespace": "storage", "verify": {"evidence": "csi", "on_nodes": {}}})
     said = {"command": "/opt/nomad-csi", "image": "x/y:1", "state_dir": "/srv/client", "timeout_s": 90}
-    other = expectation(EFS | {"verify": {"proof": "csi", "on_nodes": said}})
+    other = expectation(EFS | {"verify": {"evidence": "csi", "on_nodes": said}})
 
     assert found.on_nodes == probe_job.ProbeRun(job=probe_job.ProbeJob(namespace="storage"))
     assert other.on_nodes == probe_job.ProbeRun(
@@ -91,7 +91,7 @@ def test_rejects_a_job_that_cannot_ask_or_is_not_wanted():
         expectation(EFS | {"verify": {"on_nodes": {"image": "x/y:1"}}})
 
     assert [str(problem) for problem in caught.value.problems] == [
-        "plugins[0].verify.proof: expected csi where on_nodes says how instances are asked, got 'nomad'; set it to "
+        "plugins[0].verify.evidence: expected csi where on_nodes says how instances are asked, got 'nomad'; set it to "
         "csi, or remove on_nodes",
         "plugins[0].verify.on_nodes.state_dir: expected the clients' state_dir with image: a container cannot find "
         "it, got nothing; add it",

@@ -14,7 +14,7 @@ from nomad_csi.probing import probe_job_run
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
 REPORT = report.ProbeReport(
-    endpoint="/csi.sock", verdict="ready", detail="fine", latency_ms=1.0, name="ebs.csi.aws.com", node_capabilities=()
+    endpoint="/csi.sock", status="ready", detail="fine", latency_ms=1.0, name="ebs.csi.aws.com", node_capabilities=()
 )
 
 
@@ -63,7 +63,7 @@ def purged(cluster):
     return [path.partition("?")[2].rpartition("=")[2] for path, _ in cluster.sent("DELETE")] == ["false", "true"]
 
 
-def test_what_a_client_answers_is_the_verdict(cluster, ran, ask):
+def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     """The job is for that client, and is removed."""
     ran()
     cluster.reply("GET", LOG, 200, answer())
@@ -72,29 +72,29 @@ def test_what_a_client_answers_is_the_verdict(cluster, ran, ask):
     found = ask(tell=told.append)
 
     [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
-    assert [(row.node_name, row.verdict, row.report) for row in found.rows] == [("a", "ready", REPORT)]
+    assert [(row.node_name, row.status, row.report) for row in found.rows] == [("a", "ready", REPORT)]
     assert told == [f"asking 1 clients with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
     assert purged(cluster)
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict", "detail"),
+    ("text", "status", "detail"),
     [
-        (answer(verdict="not-ready", detail="starting"), "not-ready", "starting"),
+        (answer(status="not-ready", detail="starting"), "not-ready", "starting"),
         (answer(node_capabilities=None), "wrong-role", "Nomad knows it as a node, and it serves no such part of CSI"),
         (answer("alloc-b"), "missing", "its client was asked, and the allocation has no folder with a socket there"),
         (answer("", problem="no permission"), "no-answer", "no permission"),
         ("", "no-answer", "what the probe printed there is no answer"),
         ("{}", "no-answer", "what the probe printed there is no answer: 'reports'"),
         ("[1]", "no-answer", "what the probe printed there is no answer"),
-        (answer(verdict="splendid"), "no-answer", "what the probe printed there is no answer: a report with"),
+        (answer(status="splendid"), "no-answer", "what the probe printed there is no answer: a report with"),
         (
             answer(detail=5),
             "no-answer",
             "what the probe printed there is no answer: a report whose detail is of another",
         ),
-        (answer(verdict=[]), "no-answer", "what the probe printed there is no answer: a report whose verdict is of"),
+        (answer(status=[]), "no-answer", "what the probe printed there is no answer: a report whose status is of"),
         (answer(segments={"zone": 1}), "no-answer", "what the probe printed there is no answer: a report whose segm"),
         (answer(latency_ms="5"), "no-answer", "what the probe printed there is no answer: a report whose latency_ms"),
         (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
@@ -103,14 +103,14 @@ def test_what_a_client_answers_is_the_verdict(cluster, ran, ask):
         ('{"reports": {}, "problem": "", "validated": [1]}', "no-answer", "what the probe printed there is no answer"),
     ],
 )
-def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, verdict, detail):
+def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, status, detail):
     """Everything else is told as what it is."""
     ran()
     cluster.reply("GET", LOG, 200, text)
 
     found = ask()
 
-    assert found.rows[0].verdict == verdict
+    assert found.rows[0].status == status
     assert found.rows[0].detail.startswith(detail)
     assert not found.ok
 
@@ -132,7 +132,7 @@ def test_a_client_that_runs_no_job_is_named_and_not_waited_for(cluster, ask, cha
 
     found = ask()
 
-    assert (found.rows[0].verdict, found.rows[0].detail) == ("no-answer", detail)
+    assert (found.rows[0].status, found.rows[0].detail) == ("no-answer", detail)
     assert cluster.sent("POST") == []
 
 
@@ -163,7 +163,7 @@ def test_a_place_that_nomad_does_not_explain_is_named_all_the_same(cluster, ask)
 
     found = ask(wait_s=0.05)
 
-    assert "(Nomad's reason: not told, Permission denied)" in found.rows[0].detail
+    assert "(Nomad's reason: not reported, Permission denied)" in found.rows[0].detail
     assert purged(cluster)
 
 
@@ -248,11 +248,11 @@ def test_the_table_names_who_did_not_answer(cluster, ran, ask):
     found = ask()
 
     assert found.as_table().splitlines() == [
-        "role  client  allocation  verdict    detail",
+        "role  client  allocation  status     detail",
         "node  a       alloc-a     no-answer  no permission",
         "plugin aws-ebs0: 0 of 1 instances are ready; no answer from a",
     ]
-    assert json.loads(json.dumps(found.as_json()))["instances"][0]["verdict"] == "no-answer"
+    assert json.loads(json.dumps(found.as_json()))["instances"][0]["status"] == "no-answer"
 
 
 def test_a_plugin_without_instances_is_not_healthy(cluster, plugin_cluster, ask):

@@ -1,4 +1,4 @@
-"""Verdicts that hear plugins on their own clients: what comes of refusals, of silence and of what changes meanwhile."""
+"""Statuses that hear plugins on their own clients: what comes of refusals, of silence and of what changes meanwhile."""
 
 import json
 
@@ -14,7 +14,7 @@ JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
 REPORT = report.ProbeReport(
     endpoint="/csi.sock",
-    verdict="ready",
+    status="ready",
     detail="fine",
     latency_ms=1.0,
     name="ebs.csi.aws.com",
@@ -47,46 +47,46 @@ def cluster(plugin_cluster, monkeypatch):
 
 @pytest.fixture
 def look(cluster, plugin_cluster, expectation):
-    """Look at the plugin once, on its client too; return the verdict."""
+    """Check the plugin once, on its client too; return the status."""
 
     def run():
         with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
-            return gate.look(client, expectation, plugin_cluster.job_ids, on_nodes=HOW).verdict
+            return gate.look(client, expectation, plugin_cluster.job_ids, on_nodes=HOW).status
 
     return run
 
 
-def told(verdict):
-    return [(item.severity, item.code, item.found) for item in verdict.findings]
+def told(status):
+    return [(item.severity, item.code, item.found) for item in status.findings]
 
 
 def test_the_own_word_of_a_client_proves(cluster, look):
     """Nomad and the socket agree, and the job is gone."""
     cluster.reply("GET", LOG, 200, answer())
 
-    verdict = look()
+    status = look()
 
-    assert (verdict.verdict, verdict.proven_by, told(verdict)) == ("healthy", "csi", [])
+    assert (status.status, status.evidence, told(status)) == ("healthy", "csi", [])
     assert [path.partition("?")[0] for path, _ in cluster.sent("DELETE")] == [f"/v1/job/{JOB}"] * 2
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict", "socket", "codes"),
+    ("changes", "status", "socket", "codes"),
     [
-        ({"verdict": "silent", "detail": "late"}, "hung", "silent", ["instance-hung", "nomad-disagrees"]),
-        ({"verdict": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed", "nomad-disagrees"]),
+        ({"status": "silent", "detail": "late"}, "hung", "silent", ["instance-hung", "nomad-disagrees"]),
+        ({"status": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed", "nomad-disagrees"]),
         ({"name": "efs.csi.aws.com"}, "wrong-identity", "wrong-name", ["provider-differs"]),
         ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["instance-capability-missing"]),
         ({"vendor_version": "v1.1.1"}, "wrong-identity", "ready", ["version-differs"]),
     ],
 )
-def test_a_bad_word_of_a_client_is_the_verdict(cluster, look, changes, verdict, socket, codes):
+def test_a_bad_word_of_a_client_is_the_status(cluster, look, changes, status, socket, codes):
     """However healthy Nomad calls it."""
     cluster.reply("GET", LOG, 200, answer(**changes))
 
     found = look()
 
-    assert [(row.verdict, row.nomad, row.socket) for row in found.instances] == [(verdict, "healthy", socket)]
+    assert [(row.status, row.nomad, row.socket) for row in found.instances] == [(status, "healthy", socket)]
     assert [code for _, code, _ in told(found)] == codes
 
 
@@ -102,17 +102,17 @@ def test_a_refusal_is_a_finding_with_the_right_that_is_missing(cluster, look, me
     """What Nomad itself says of the plugin stands; that nobody was heard is not hidden."""
     cluster.replies[method, path] = [(403, "Permission denied")]
 
-    verdict = look()
+    status = look()
 
     refused = "none from 1 of 1, on a: Nomad refused what the probe needs: Permission denied"
-    assert (verdict.verdict, told(verdict)) == ("unproven", [("error", "socket-not-asked", refused)])
-    assert verdict.findings[0].advice.startswith(said)
+    assert (status.status, told(status)) == ("unverified", [("error", "socket-not-asked", refused)])
+    assert status.findings[0].advice.startswith(said)
 
 
 @pytest.mark.parametrize(
     ("change", "why", "advice"),
     [
-        ({"Status": "down"}, "the client is down", "look at the client with `nomad node status`"),
+        ({"Status": "down"}, "the client is down", "check the client with `nomad node status`"),
         ({"Drivers": {}}, "the task driver docker is not healthy on the client", "enable it; or ask on the client"),
     ],
 )
@@ -133,9 +133,9 @@ def test_an_instance_that_was_replaced_meanwhile_is_not_silent(cluster, plugin_c
     plugin_cluster.plugin(alloc_id="alloc-b")
     cluster.reply("GET", LOG, 200, answer())
 
-    verdict = look()
+    status = look()
 
-    [row] = verdict.instances
+    [row] = status.instances
     assert (row.alloc_id, row.socket, row.csi.detail) == ("alloc-b", "no-answer", "it came while its client was asked")
 
 
@@ -145,7 +145,7 @@ def test_nobody_to_ask_is_no_job(cluster, plugin_cluster, look):
     plugin_cluster.plugin(instances=0)
     cluster.replies["GET", f"/v1/job/{plugin_cluster.job_ids[0]}/allocations"] = [(200, [])]
 
-    assert look().verdict == "missing"
+    assert look().status == "missing"
     assert cluster.sent("POST") == []
 
 
@@ -155,10 +155,10 @@ def test_a_task_that_nomad_does_not_count_is_asked(cluster, plugin_cluster, look
     plugin_cluster.plugin(instances=0)
     cluster.reply("GET", LOG, 200, answer())
 
-    verdict = look()
+    status = look()
 
-    assert [(row.verdict, row.nomad, row.socket) for row in verdict.instances] == [("starting", "none", "ready")]
-    assert ("warning", "nomad-disagrees", "Nomad: no instance; its socket: ready") in told(verdict)
+    assert [(row.status, row.nomad, row.socket) for row in status.instances] == [("starting", "none", "ready")]
+    assert ("warning", "nomad-disagrees", "Nomad: no instance; its socket: ready") in told(status)
 
 
 def test_no_answer_of_nomad_is_no_finding(cluster, look):

@@ -17,7 +17,7 @@ JOB = "nomad-csi-probe-cafe"
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 READY = report.ProbeReport(
     endpoint="/csi.sock",
-    verdict="ready",
+    status="ready",
     detail="fine",
     latency_ms=1.0,
     name="ebs.csi.aws.com",
@@ -184,8 +184,8 @@ def test_what_the_controller_says_is_a_finding_of_the_volume(verify):
 
     found, [source] = verify([["default", "mysql", gone]])
 
-    [volume_verdict] = found.volumes
-    assert [(item.code, item.found) for item in volume_verdict.findings] == [
+    [volume_status] = found.volumes
+    assert [(item.code, item.found) for item in volume_status.findings] == [
         ("volume-unknown", "NOT_FOUND: no such volume")
     ]
     assert not found.ok
@@ -237,7 +237,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
         node_id="id-a",
         node_name="a",
         alloc_id="alloc-a",
-        verdict="ready",
+        status="ready",
         detail="",
         report=READY,
         instance=instance("a", role="node"),

@@ -9,7 +9,7 @@ from nomad_csi.probing import probed
 NAMES = {"id-a": "a", "id-b": "b", "id-c": "c"}
 READY = report.ProbeReport(
     endpoint="/csi.sock",
-    verdict="ready",
+    status="ready",
     detail="fine",
     latency_ms=1.0,
     controller_capabilities=("CREATE_DELETE_VOLUME",),
@@ -39,7 +39,7 @@ def test_each_instance_has_the_answer_of_its_allocation(picture):
         {"id-a": answer("controller-a", "node-a"), "id-b": answer("node-b", "node-z"), "id-c": answer("node-c")}
     )
 
-    assert [(row.role, row.node_name, row.verdict) for row in found.rows] == [
+    assert [(row.role, row.node_name, row.status) for row in found.rows] == [
         ("controller", "a", "ready"),
         ("node", "a", "ready"),
         ("node", "b", "ready"),
@@ -52,7 +52,7 @@ def test_who_did_not_answer_is_named_and_not_healthy(picture):
     """Not asked, or asked in vain; one that answered of others only is missing."""
     found = picture({"id-a": answer("node-a"), "id-b": answer(problem="the client is down")})
 
-    assert [(row.verdict, row.detail) for row in found.rows] == [
+    assert [(row.status, row.detail) for row in found.rows] == [
         ("missing", "its client was asked, and the allocation has no folder with a socket there"),
         ("ready", ""),
         ("no-answer", "the client is down"),
@@ -66,7 +66,7 @@ def test_a_problem_of_a_client_does_not_hide_what_it_answered(picture):
     """Part of an answer counts for that part."""
     found = picture({"id-b": answer("node-b", problem="one folder is locked")})
 
-    assert [row.verdict for row in found.rows if row.node_name == "b"] == ["ready"]
+    assert [row.status for row in found.rows if row.node_name == "b"] == ["ready"]
 
 
 @pytest.mark.parametrize(("severity", "expected"), [("error", False), ("warning", True)])

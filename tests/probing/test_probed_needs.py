@@ -16,7 +16,7 @@ ZONE_A, ZONE_B = {KEY: "us-east-1a"}, {KEY: "us-east-1b"}
 def answer(**changes):
     ready = report.ProbeReport(
         endpoint="/csi.sock",
-        verdict="ready",
+        status="ready",
         detail="fine",
         latency_ms=1.0,
         name="ebs.csi.aws.com",
@@ -41,7 +41,7 @@ def row(instance):
             node_id=made.node_id,
             node_name=name,
             alloc_id=made.alloc_id,
-            verdict=found.verdict,
+            status=found.status,
             detail="",
             report=found,
             instance=made,
@@ -130,7 +130,7 @@ def test_a_volume_that_no_client_reaches_is_told(row, volume):
 
 def test_reach_is_not_judged_while_a_client_did_not_answer(row, volume):
     """The silent one may stand where the volume is."""
-    silent = dataclasses.replace(row("node", "b"), verdict=probed.NO_ANSWER, report=None)
+    silent = dataclasses.replace(row("node", "b"), status=probed.NO_ANSWER, report=None)
 
     assert codes([row("node", "a"), silent], [volume("far", topologies=(ZONE_B,))]) == []
 

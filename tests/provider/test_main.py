@@ -13,7 +13,7 @@ from nomad_csi.provider import schema
 
 
 def test_the_process_serves_on_the_port_it_prints():
-    """The first line is the port; an interrupt ends the process without a word."""
+    """The first line is the port; an interrupt ends the process silently."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     process = subprocess.Popen(
         [sys.executable, "-m", "nomad_csi.provider", "--logtostderr", "127.0.0.1:1"],

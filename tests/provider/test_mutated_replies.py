@@ -149,7 +149,7 @@ def test_changed_reply_hides_no_drift(world, name):
             found[seed] = failed(error, mutator)
         else:
             warned = [line for _, line, is_status in world.engine.lines if not is_status]
-            found[seed] = "" if is_change or warned else f"unchanged, without a word, after {mutator.done}"
+            found[seed] = "" if is_change or warned else f"unchanged without a warning, after {mutator.done}"
         replies = mutator.seen if seed == 0 else replies
 
     assert {seed: said for seed, said in found.items() if said} == {}

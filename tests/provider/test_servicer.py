@@ -74,7 +74,7 @@ def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
 
     assert wire.load(getattr(answer, "return"))[0] == {"id": ""}
     [(_, line, _)] = engine.lines
-    assert line.startswith("the preview shows no tag of the cluster, which Nomad did not tell: ")
+    assert line.startswith("the preview shows no tag of the cluster, which Nomad did not report: ")
     assert error.code() == grpc.StatusCode.UNKNOWN
 
 
@@ -268,7 +268,7 @@ def test_a_step_knows_what_the_operation_has_said(plugin, scripted, urn, engine,
 
 
 def test_create_marks_secrets_and_asks_to_be_read_before_updates(plugin, scripted, urn):
-    """Outputs are as secret as the inputs; a later preview looks at the object first."""
+    """Outputs are as secret as the inputs; a later preview checks the object first."""
     properties = wire.dump(NEWS | {"password": {"key": PASSWORD}}, secrets={"labels"})
 
     answer = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties))

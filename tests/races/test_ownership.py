@@ -47,7 +47,7 @@ def test_no_order_of_requests_of_one_stack_loses_its_mark(table, part):
 
 
 def test_same_seed_is_the_same_order(table):
-    """So that a failure can be looked at again."""
+    """So that a failure can be checked again."""
     assert table.play(7).requests == table.play(7).requests
 
 
@@ -59,7 +59,7 @@ def test_without_marks_orders_that_steal_are_found(table):
 
 
 def test_marks_that_are_written_unseen_would_be_lost(table, monkeypatch):
-    """It is the check of the index that decides, not that marks are looked at first."""
+    """It is the check of the index that decides, not that marks are checked first."""
     put = variables.put
 
     def put_anyway(client, namespace, path, items, *, index):

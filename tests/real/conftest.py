@@ -193,7 +193,7 @@ def _started_by(folder):
     """Return the command lines of what the agent of *folder* started and left running."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it may end while it is looked at
+        with suppress(OSError):  # it may end while it is checked
             if f"{MARK}={folder}\0".encode() in process.joinpath("environ").read_bytes():
                 found.append(process.joinpath("cmdline").read_text(encoding="utf-8").replace("\0", " "))
     return found

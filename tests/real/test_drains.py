@@ -92,8 +92,8 @@ def newest(cluster, job_id):
 
 
 def claimed(shown):
-    """Return verdict and state of each claim, and the codes of the findings."""
-    found = [(claim["verdict"], claim["client_status"]) for volume in shown["volumes"] for claim in volume["claims"]]
+    """Return status and state of each claim, and the codes of the findings."""
+    found = [(claim["status"], claim["client_status"]) for volume in shown["volumes"] for claim in volume["claims"]]
     return found, sorted(item["code"] for item in shown["findings"])
 
 

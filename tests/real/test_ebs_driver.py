@@ -1,7 +1,7 @@
 """
 The real EBS driver under a real agent, run by our jobs as processes, with moto as EC2.
 
-Proven here is what the catalogue says of the driver's roles. Not proven: EC2 itself, a disk that EC2 attaches (where one
+Verified here is what the catalogue says of the driver's roles. Not verified: EC2 itself, a disk that EC2 attaches (where one
 is needed, a loop device has its name), an instance role's permissions. Its jobs in containers are in drivers/docker/.
 """
 
@@ -64,7 +64,7 @@ def plan(agent, cloud):
                 "AWS_EC2_ENDPOINT": cloud.ec2_url,
                 "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.metadata_url,
             },
-            "verify": {"proof": "csi", "timeout_s": 120, "stable_s": 1},
+            "verify": {"evidence": "csi", "timeout_s": 120, "stable_s": 1},
         }
         wanted = [
             {
@@ -119,7 +119,7 @@ def health(context, plan, plugin_jobs):
         "controllers": expected.controllers,
         "taskDriver": expected.task_driver,
         "clientDataDir": expected.client_data_dir,
-        "proof": expected.proof,
+        "evidence": expected.evidence,
         "timeoutS": expected.timeout_s,
         "stableS": expected.stable_s,
         "jobs": {job["jobId"]: outputs["jobModifyIndex"] for job, outputs in plugin_jobs.values()},
@@ -130,7 +130,7 @@ def health(context, plan, plugin_jobs):
 @pytest.fixture
 def register(context, plan, health, until):
     """Register an EBS volume by our resource, and deregister it by the same once it is free."""
-    assert health["verdict"] == "healthy"
+    assert health["status"] == "healthy"
     kind = volume_registration.VolumeRegistrationResource()
     with ExitStack() as stack:
 
@@ -231,12 +231,12 @@ def consume(agent, until):
         yield start
 
 
-def test_both_roles_prove_themselves_over_their_sockets(health):
+def test_both_roles_verify_themselves_over_their_sockets(health):
     """The gate of our stack opens on the answers of the driver itself, not on Nomad's word."""
     counted = {name: health[name] for name in ("healthyControllers", "healthyNodes", "expectedNodes")}
 
     assert counted == {"healthyControllers": 1, "healthyNodes": 1, "expectedNodes": 1}
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
 
 
 @pytest.mark.usefixtures("health")

@@ -76,9 +76,9 @@ def allocation(cluster):
 
 
 def claimed(shown):
-    """Return verdict, client and state of each claim."""
+    """Return status, client and state of each claim."""
     found = [claim for volume in shown["volumes"] for claim in volume["claims"]]
-    return [(item["verdict"], item["node_name"], item["client_status"]) for item in found]
+    return [(item["status"], item["node_name"], item["client_status"]) for item in found]
 
 
 def still_runs():
@@ -93,7 +93,7 @@ def still_runs():
 def test_claim_of_a_killed_client_is_told_kept_and_gone_when_it_is_back(cluster, run):
     """Nomad calls the allocation lost while its process still writes; so nothing is let go before somebody says so."""
     code, smoke = run("smoke", "default/made")
-    assert (code, smoke["verdict"]) == (0, "proven")
+    assert (code, smoke["status"]) == (0, "verified")
     jobs.register(cluster.client, jobs.parse(cluster.client, CONSUMER), source=CONSUMER, enforce_index=None)
     before = two_clients.until(lambda: allocation(cluster)).alloc_id
     assert claimed(run("claims")[1]) == [("live", "c1", "running")]

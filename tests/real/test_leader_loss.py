@@ -197,9 +197,7 @@ def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatc
 
     assert statuses(outcomes) <= {"registered", "failed", "unknown"}
     assert statuses(outcomes) & {"failed", "unknown"}
-    told = (
-        rf"PUT /v1/volumes: {leader.address}: (no connection: Connection refused; look at .*|the connection broke: .*)"
-    )
+    told = rf"PUT /v1/volumes: {leader.address}: (no connection: Connection refused; check .*|the connection broke: .*)"
     assert all(re.fullmatch(told, item.reason) for item in outcomes if item.reason)
     assert statuses(again) == {"unchanged", "registered"}
     assert held(other) == (len(NAMESPACES) * EACH,) * 2

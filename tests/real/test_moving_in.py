@@ -154,11 +154,11 @@ def declared(document):
     return inputs_of(KIND, given | {"adopt": plugin.adopt, "pluginJobs": [job.job_id]}), plugin.expectation
 
 
-def prove(context, expected, outputs):
+def verify(context, expected, outputs):
     """Wait for the plugin as the gate does, over its socket."""
     kind = plugin_health.PluginHealthResource()
     given = {"pluginId": expected.plugin_id, "provider": expected.provider, "monolith": True, "taskDriver": "raw_exec"}
-    given |= {"clientDataDir": expected.client_data_dir, "proof": "csi", "timeoutS": 120, "stableS": 1}
+    given |= {"clientDataDir": expected.client_data_dir, "evidence": "csi", "timeoutS": 120, "stableS": 1}
     kind.create(context, inputs_of(kind, given | {"jobs": {OWN_ID: outputs["jobModifyIndex"]}}))
 
 
@@ -205,7 +205,7 @@ def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
     KIND.preflight(context, {}, taken)
     identity, outputs = KIND.create(context, taken)
     until(lambda: len(jobs.allocations(client, "default", OWN_ID)) > 1, WAIT_S, "the instance is replaced")
-    prove(context, expected, outputs)
+    verify(context, expected, outputs)
 
     [(_, ended), (started, still)] = ends_and_starts(client)
     assert ended <= started

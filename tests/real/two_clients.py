@@ -232,7 +232,7 @@ class Plugin:
             "node_pool": "default",
             "task_driver": "raw_exec",
             "client_data_dir": "",
-            "proof": "nomad",
+            "evidence": "nomad",
             "timeout_s": 30.0,
             "stable_s": 1.0,
             "driver": "aws-efs",
@@ -246,15 +246,15 @@ class Plugin:
         [seen] = looking.Looker(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).look(before)
         return seen
 
-    def until(self, *verdicts, **changes):
-        """Look until the plugin is the first of *verdicts*, and its instances the others."""
+    def until(self, *statuses, **changes):
+        """Look until the plugin is the first of *statuses*, and its instances the others."""
         last = []
 
         def found():
             seen = self.look(**changes)
-            words = (seen.verdict.verdict, *(row.verdict for row in seen.verdict.instances))
-            last[:] = [*words, *map(str, seen.verdict.findings)]
-            return seen if words[: len(verdicts)] == verdicts else None
+            words = (seen.status.status, *(row.status for row in seen.status.instances))
+            last[:] = [*words, *map(str, seen.status.findings)]
+            return seen if words[: len(statuses)] == statuses else None
 
         return until(found, last)
 
@@ -267,7 +267,7 @@ class Plugin:
 
     def explained(self, seen):
         expectation = seen.wanted.expectation
-        return explaining.explain(self.cluster.client, expectation, seen.wanted.job_ids, seen.seen, seen.verdict)
+        return explaining.explain(self.cluster.client, expectation, seen.wanted.job_ids, seen.seen, seen.status)
 
     def allocation(self, name):
         found = jobs.allocations(self.cluster.client, "default", self.job_id)

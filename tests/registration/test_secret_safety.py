@@ -71,7 +71,7 @@ def test_servers_are_asked_once(context, scripted, version, told):
 
 
 def test_servers_that_may_not_be_seen_are_no_risk_that_is_known(context, scripted):
-    """The doctor says that their versions could not be looked at."""
+    """The doctor says that their versions could not be checked."""
     scripted.reply("GET", "/v1/agent/members", 403, "Permission denied")
 
     assert secret_safety.risk(context.connect()) == ""

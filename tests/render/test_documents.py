@@ -24,7 +24,7 @@ def test_file_is_as_reviewed(plan, external_ids, path):
 
 
 def test_every_file_of_the_plan_was_reviewed(plan, external_ids):
-    """No file is rendered that nobody has looked at."""
+    """No file is rendered that nobody has checked."""
     assert sorted(rendered(plan, external_ids)) == sorted(
         str(path.relative_to(EXPECTED)) for path in EXPECTED.rglob("*.hcl")
     )

@@ -12,9 +12,9 @@ from tests import report_picture as demo
 SMOKE = {
     "namespace": "default",
     "volume_id": "data-00001",
-    "verdict": "proven",
-    "proven": ["data came back on another client"],
-    "not_proven": [],
+    "status": "verified",
+    "verified": ["data came back on another client"],
+    "not_verified": [],
     "left_behind": [],
 }
 
@@ -39,12 +39,12 @@ def test_healthy_cluster_has_no_findings(ask):
     """Plugins by what their own jobs ask for, volumes by what Nomad says of them, all of it in its zone."""
     found, _ = ask(6, 12)
 
-    assert [(item.plugin_id, item.verdict.verdict, item.verdict.counts) for item in found.plugins] == [
+    assert [(item.plugin_id, item.status.status, item.status.counts) for item in found.plugins] == [
         ("aws-ebs0", "healthy", "6/6 nodes, 2/2 controllers"),
         ("aws-efs0", "healthy", "6/6 nodes"),
     ]
     assert found.findings == ()
-    assert {item.verdict for item in found.volumes} == {"ok"}
+    assert {item.status for item in found.volumes} == {"ok"}
     assert [(zone.name, zone.clients, zone.plugins, zone.volumes) for zone in found.zones] == [
         ("us-east-1a", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
         ("us-east-1b", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
@@ -64,7 +64,7 @@ def test_constraints_are_read_as_nomad_reads_them(ask):
     found, _ = ask(2, 2, before=only_linux)
 
     assert found.findings == ()
-    assert {plugin.verdict.verdict for plugin in found.plugins} == {"healthy"}
+    assert {plugin.status.status for plugin in found.plugins} == {"healthy"}
 
 
 def test_what_hurts_is_found(ask):
@@ -102,8 +102,8 @@ def test_spec_is_compared_with_what_is_there(ask):
     found, _ = ask(6, 12, plan=plan, spec="storage.yaml")
 
     assert [(item.plugin_id, item.is_expected) for item in found.plugins] == [("aws-efs0", True), ("aws-ebs0", False)]
-    assert [item.verdict.verdict for item in found.plugins] == ["healthy", "healthy"]
-    wrong = [(item.key, item.verdict, item.proven_by, item.is_expected) for item in found.volumes if item.is_expected]
+    assert [item.status.status for item in found.plugins] == ["healthy", "healthy"]
+    wrong = [(item.key, item.status, item.evidence, item.is_expected) for item in found.volumes if item.is_expected]
     assert wrong == [("default/gone", "missing", "-", True)]
     assert len(found.volumes) == 13
     assert "volume-missing" in [item.code for item in found.findings]
@@ -115,17 +115,17 @@ def test_proofs_are_counted_by_who_gave_them(ask):
 
     found, _ = ask(6, 12, smoke=(smoke,))
 
-    assert found.proofs == (
-        model.EvidenceCount(tier="smoke", what="volumes", proven=1, of=12),
-        model.EvidenceCount(tier="csi", what="plugin instances", proven=0, of=14),
-        model.EvidenceCount(tier="nomad", what="plugin instances", proven=14, of=14),
-        model.EvidenceCount(tier="nomad", what="volumes", proven=11, of=12),
+    assert found.evidence == (
+        model.EvidenceCount(tier="smoke", what="volumes", verified=1, of=12),
+        model.EvidenceCount(tier="csi", what="plugin instances", verified=0, of=14),
+        model.EvidenceCount(tier="nomad", what="plugin instances", verified=14, of=14),
+        model.EvidenceCount(tier="nomad", what="volumes", verified=11, of=12),
     )
 
 
 def test_failed_smoke_test_is_an_error(ask):
     """Somebody tried, and no data came back."""
-    smoke = smoke_results.read(json.dumps(SMOKE | {"verdict": "failed", "not_proven": ["it hung"]}), "smoke.json")
+    smoke = smoke_results.read(json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json")
 
     found, _ = ask(3, 3, smoke=(smoke,))
 
@@ -134,7 +134,7 @@ def test_failed_smoke_test_is_an_error(ask):
     ]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps(SMOKE | {"verdict": "fine"}), "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps(SMOKE | {"status": "fine"}), "[" * 100_000])
 def test_rejects_what_no_smoke_test_wrote(text):
     """Of another command, of nobody, or cut."""
     with pytest.raises(errors.SpecError, match=r"expected the output of `nomad-csi smoke NAMESPACE/ID --json`"):
@@ -153,14 +153,14 @@ class Refused(nomad.Nomad):
 
 
 def test_what_may_not_be_read_is_said(ask):
-    """Plugins are there and not judged; volumes and claims are told all the same; it is not taken as fine."""
+    """Plugins are there and not checked; volumes and claims are told all the same; it is not taken as fine."""
     found, _ = ask(3, 6, kind=Refused)
 
-    assert [(item.plugin_id, item.verdict) for item in found.plugins] == [("aws-ebs0", None), ("aws-efs0", None)]
+    assert [(item.plugin_id, item.status) for item in found.plugins] == [("aws-ebs0", None), ("aws-efs0", None)]
     assert "plugins that are in no spec: aws-ebs0, aws-efs0" in [item.check for item in found.unexpected]
     assert (len(found.volumes), len(found.claims)) == (6, 3)
     assert as_json.of(found)["ok"] is False
-    assert as_json.of(found)["plugins"][0] == {"plugin_id": "aws-ebs0", "verdict": "not judged", "is_expected": True}
+    assert as_json.of(found)["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
 
 
 def test_aws_that_does_not_answer_is_said(ask, monkeypatch):

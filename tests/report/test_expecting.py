@@ -26,7 +26,7 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
 
     assert (found.nodes, found.controllers, found.monolith) == (None, 2, False)
     assert (found.datacenters, found.node_pool, found.task_driver) == (("dc1",), "gpu", "docker")
-    assert (found.namespace, found.provider, found.version, found.proof) == ("storage", "p.csi", "", "nomad")
+    assert (found.namespace, found.provider, found.version, found.evidence) == ("storage", "p.csi", "", "nomad")
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_chart_has_a_mark_for_each_client_and_the_worst_first():
 
 @pytest.mark.parametrize(
     ("word", "kind"),
-    [("healthy", "good"), ("starting", "warn"), ("hung", "bad"), ("not judged", "unsure"), ("node-down", "bad")],
+    [("healthy", "good"), ("starting", "warn"), ("hung", "bad"), ("not checked", "unsure"), ("node-down", "bad")],
 )
 def test_word_that_nobody_knows_is_grave(word, kind):
-    """A new verdict is shown as bad until somebody says otherwise."""
+    """A new status is shown as bad until somebody says otherwise."""
     assert words.kind(word) == kind
     assert words.kind(f"new-{word}") == "bad"

@@ -108,10 +108,10 @@ def test_screen_reader_finds_landmarks_headings_and_tables(shown):
     roles = [role for role, _ in told]
 
     assert [roles.count(role) for role in ("banner", "navigation", "main", "contentinfo")] == [1, 1, 1, 1]
-    headings = ["Problems", "Zones", "Plugins", "Clients", "Volumes", "Claims", "What was proven, and by what"]
+    headings = ["Problems", "Zones", "Plugins", "Clients", "Volumes", "Claims", "Evidence"]
     assert {("region", name) for name in headings} <= set(told)
     assert {("heading", name) for name in headings} <= set(told)
-    assert ("columnheader", "Verdict") in told
+    assert ("columnheader", "Status") in told
     assert ("rowheader", "us-east-1a") in told
     assert ("heading", "Storage of global 3 errors") in told
 

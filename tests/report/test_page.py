@@ -18,7 +18,7 @@ from nomad_csi.report import as_json
 from tests import hostile
 
 STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
-WORDS = {"code", "kind", "mode", "policy", "proven_by", "role", "severity", "state", "found_by", "tier", "verdict"}
+WORDS = {"code", "kind", "mode", "policy", "evidence", "role", "severity", "state", "found_by", "tier", "status"}
 """Fields that hold words of ours, not of a cluster."""
 
 TEXTS = 3000
@@ -232,7 +232,7 @@ def test_many_findings_and_rows_are_folded(hurt_report, rendered):
     many = dataclasses.replace(
         hurt_report,
         findings=(finding,) * 12,
-        volumes=tuple(dataclasses.replace(volume, volume_id=f"v{n}", verdict="missing") for n in range(1200)),
+        volumes=tuple(dataclasses.replace(volume, volume_id=f"v{n}", status="missing") for n in range(1200)),
     )
 
     text = rendered(many)

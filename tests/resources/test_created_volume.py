@@ -171,7 +171,7 @@ def test_volume_under_another_key_is_taken_over(context, scripted):
 
 
 def test_check_accepts_what_is_not_known_yet():
-    """A size that comes from another resource is looked at when it is there."""
+    """A size that comes from another resource is checked when it is there."""
     _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})
 
     assert failures == ()
@@ -667,7 +667,7 @@ def test_delete_deregisters_and_says_where_the_storage_is(context, scripted, hea
 
     assert heard["warn"] == [
         "volume prod/scratch is deregistered; its storage vol-1 of plugin aws-ebs0 stays, with its data: "
-        "delete it in the storage system when nobody wants it any more"
+        "delete it in the storage system when it is not needed any more"
     ]
 
 

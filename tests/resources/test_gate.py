@@ -1,4 +1,4 @@
-"""The gate opens for a plugin that is proven healthy, says how far it is, and tells why it stays closed."""
+"""The gate opens for a plugin that is verified healthy, says how far it is, and tells why it stays closed."""
 
 import dataclasses
 import itertools
@@ -27,9 +27,9 @@ def test_opens_at_once_for_a_healthy_plugin(context, heard, plugin_cluster, expe
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    verdict = wait(context, expectation, plugin_cluster)
+    status = wait(context, expectation, plugin_cluster)
 
-    assert (verdict.verdict, verdict.counts, verdict.proven_by) == ("healthy", "1/1 nodes", "nomad")
+    assert (status.status, status.counts, status.evidence) == ("healthy", "1/1 nodes", "nomad")
     assert heard == {"warn": [], "status": []}
     assert len(plugin_cluster.scripted.sent("GET")) == 5
 
@@ -103,9 +103,9 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
 
     assert str(caught.value).splitlines() == [
-        "plugin aws-ebs0 is not proven healthy after 0.05 s: 0/1 nodes; nothing was registered",
+        "plugin aws-ebs0 is not verified healthy after 0.05 s: 0/1 nodes; nothing was registered",
         "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy one, found Plugin became "
-        f"unhealthy: {DENIED} token=[secret]; look at its task events with `nomad alloc status`, then at "
+        f"unhealthy: {DENIED} token=[secret]; check its task events with `nomad alloc status`, then "
         "`nomad alloc logs -stderr`",
         "  on a (allocation alloc-a): Restarting: in 15s",
         "  log on a (allocation alloc-a): I1 starting",
@@ -159,7 +159,7 @@ def test_capacity_lost_on_the_way_is_waited_for(context, plugin_cluster, expecta
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    assert wait(context, expectation, plugin_cluster).verdict == "healthy"
+    assert wait(context, expectation, plugin_cluster).status == "healthy"
 
 
 def test_short_outage_is_waited_out(context, heard, plugin_cluster, expectation):
@@ -168,7 +168,7 @@ def test_short_outage_is_waited_out(context, heard, plugin_cluster, expectation)
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    assert wait(context, expectation, plugin_cluster).verdict == "healthy"
+    assert wait(context, expectation, plugin_cluster).status == "healthy"
 
     [line] = heard["status"]
     assert line.startswith(f"{plugin_cluster.scripted.address} is not reachable, asking again: ")

@@ -17,14 +17,14 @@ JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
 READY = report.ProbeReport(
     endpoint="/csi.sock",
-    verdict="ready",
+    status="ready",
     detail="fine",
     latency_ms=1.0,
     name="ebs.csi.aws.com",
     vendor_version="v1.64.0",
     node_capabilities=(),
 )
-SILENT = dataclasses.replace(READY, verdict="silent", detail="no answer within 5 s")
+SILENT = dataclasses.replace(READY, status="silent", detail="no answer within 5 s")
 RUN = probe_job.ProbeRun(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
 
 
@@ -36,7 +36,7 @@ def answer(said):
 @pytest.fixture
 def wanted(expectation):
     """A plugin that is to be asked on its clients."""
-    return dataclasses.replace(expectation, proof="csi", on_nodes=RUN)
+    return dataclasses.replace(expectation, evidence="csi", on_nodes=RUN)
 
 
 @pytest.fixture
@@ -75,9 +75,9 @@ def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster
     ended(asked)
     asked.reply("GET", LOG, 200, answer(READY))
 
-    verdict = wait(context, wanted, plugin_cluster)
+    status = wait(context, wanted, plugin_cluster)
 
-    assert (verdict.verdict, verdict.proven_by, jobs_of(asked)) == ("healthy", "csi", (1, 1))
+    assert (status.status, status.evidence, jobs_of(asked)) == ("healthy", "csi", (1, 1))
     assert heard["warn"] == []
     assert [line for line in heard["status"] if "asking" in line] in (
         [f"1/1 nodes, asking 1 clients with job {JOB}: a"],
@@ -91,7 +91,7 @@ def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugi
     asked.reply("GET", LOG, 200, answer(SILENT))
     asked.reply("GET", LOG, 200, answer(READY))
 
-    assert wait(context, wanted, plugin_cluster).proven_by == "csi"
+    assert wait(context, wanted, plugin_cluster).evidence == "csi"
 
     assert jobs_of(asked) == (2, 2)
     assert any(line.startswith("0/1 nodes, asked over CSI: a: ") for line in heard["status"])
@@ -107,7 +107,7 @@ def test_fails_with_who_was_asked_and_what_they_said(context, plugin_cluster, as
         wait(context, dataclasses.replace(wanted, timeout_s=2), plugin_cluster)
 
     lines = str(caught.value).splitlines()
-    assert lines[0] == "plugin aws-ebs0 is not proven healthy after 2 s: 0/1 nodes; nothing was registered"
+    assert lines[0] == "plugin aws-ebs0 is not verified healthy after 2 s: 0/1 nodes; nothing was registered"
     assert lines[1].startswith("  instance-hung: node instance of plugin aws-ebs0 on a: ")
     assert "  asked over CSI by a job: node on a: silent" in lines
     registered, purged = jobs_of(asked)
@@ -153,7 +153,7 @@ def test_an_outage_while_it_asks_is_waited_out(context, heard, plugin_cluster, a
     asked.reply("GET", LOG, 200, answer(READY))
     asked.replies["POST", "/v1/jobs/parse"].insert(0, (500, "No cluster leader"))
 
-    assert wait(context, wanted, plugin_cluster).proven_by == "csi"
+    assert wait(context, wanted, plugin_cluster).evidence == "csi"
 
     assert any("is not reachable, asking again: " in line for line in heard["status"])
 
@@ -167,7 +167,7 @@ NEWS = {
     "datacenters": ["*"],
     "nodePool": "default",
     "taskDriver": "docker",
-    "proof": "csi",
+    "evidence": "csi",
     "onNodes": {"command": "nomad-csi", "image": "x/y:1", "stateDir": "/s", "timeoutS": 60},
     "timeoutS": 30,
     "stableS": 0,
@@ -176,7 +176,7 @@ NEWS = {
 HEALTH = plugin_health.PluginHealthResource()
 
 
-def test_the_run_says_who_proved_it(context, asked):
+def test_the_run_says_who_verified_it(context, asked):
     """In one line that stays; a refresh runs no job and keeps the proof."""
     ended(asked)
     asked.reply("GET", LOG, 200, answer(READY))
@@ -185,8 +185,8 @@ def test_the_run_says_who_proved_it(context, asked):
     _, made = HEALTH.create(dataclasses.replace(context, note=notes.append), NEWS)
     read = HEALTH.read(context, "aws-ebs0", NEWS, made)
 
-    assert notes == ["plugin aws-ebs0: proved by CSI probes on 1 client"]
-    assert (made["provenBy"], made["satisfied"]) == ("csi", True)
+    assert notes == ["plugin aws-ebs0: verified by CSI probes on 1 client"]
+    assert (made["verifiedBy"], made["satisfied"]) == ("csi", True)
     assert read == (NEWS, made)
     assert jobs_of(asked) == (1, 1)
 
@@ -195,12 +195,12 @@ def test_the_run_says_who_proved_it(context, asked):
 def test_nomads_word_is_told_as_that(context):
     """With the way to more."""
     notes = []
-    news = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"proof": "nomad"}
+    news = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"evidence": "nomad"}
 
     HEALTH.create(dataclasses.replace(context, note=notes.append), news)
 
     assert notes == [
-        "plugin aws-ebs0: healthy by Nomad's word; to have its instances asked over CSI, set verify.proof to csi, with "
+        "plugin aws-ebs0: healthy by Nomad's status; to have its instances probed over CSI, set verify.evidence to csi, with "
         "verify.on_nodes where their sockets are not on this machine"
     ]
 
@@ -208,18 +208,18 @@ def test_nomads_word_is_told_as_that(context):
 def test_how_it_is_asked_changes_no_proof():
     """Neither a replacement nor another proof; the proof that is wanted does."""
     other = NEWS | {"onNodes": {"command": "/opt/nomad-csi", "timeoutS": 90}}
-    weaker = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"proof": "nomad"}
+    weaker = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"evidence": "nomad"}
 
     assert not HEALTH.diff("aws-ebs0", NEWS, {}, other).any
-    assert HEALTH.diff("aws-ebs0", weaker, {}, NEWS).updates == ("proof",)
+    assert HEALTH.diff("aws-ebs0", weaker, {}, NEWS).updates == ("evidence",)
 
 
 def test_check_refuses_a_job_that_cannot_ask():
     """All at once."""
-    news = NEWS | {"proof": "nomad", "onNodes": {"image": "x/y:1", "timeoutS": 0}}
+    news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1", "timeoutS": 0}}
 
     assert [str(failure.path) for failure in HEALTH.check(news)[1]] == [
-        "proof",
+        "evidence",
         "onNodes.stateDir",
         "onNodes.timeoutS",
     ]

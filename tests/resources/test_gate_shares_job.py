@@ -43,19 +43,19 @@ def plugins():
 
 
 def test_two_plugins_are_asked_by_one_job(plugins):
-    """Each gets its own verdict; what an earlier run left behind is removed, too."""
+    """Each gets its own status; what an earlier run left behind is removed, too."""
     client = plugins[0].live.client
     lines = [[], []]
 
     def wait(plugin, said):
         context = resource.Context(connect=lambda: client, status=said.append)
-        wanted = plugin.expectation(proof="csi", on_nodes=RUN, timeout_s=live.WAIT_S)
+        wanted = plugin.expectation(evidence="csi", on_nodes=RUN, timeout_s=live.WAIT_S)
         return gate.wait(context, client, wanted, (plugin.job_id,))
 
     with futures.ThreadPoolExecutor(2) as pool:
-        verdicts = list(pool.map(wait, plugins, lines))
+        statuses = list(pool.map(wait, plugins, lines))
 
-    assert [(item.plugin_id, item.counts, item.proven_by) for item in verdicts] == [
+    assert [(item.plugin_id, item.counts, item.evidence) for item in statuses] == [
         ("one", "2/2 nodes", "csi"),
         ("two", "2/2 nodes", "csi"),
     ]

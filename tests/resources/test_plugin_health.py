@@ -17,17 +17,17 @@ NEWS = {
     "datacenters": ["*"],
     "nodePool": "default",
     "taskDriver": "docker",
-    "proof": "nomad",
+    "evidence": "nomad",
     "timeoutS": 0.05,
     "stableS": 0,
     "jobs": JOBS,
 }
-PROVEN = {
+VERIFIED = {
     "healthyControllers": 0,
     "healthyNodes": 1,
     "expectedNodes": 1,
-    "provenBy": "nomad",
-    "verdict": "healthy",
+    "verifiedBy": "nomad",
+    "status": "healthy",
     "satisfied": True,
 }
 
@@ -50,7 +50,7 @@ def test_check_fills_in_what_the_plan_would():
         "datacenters": ["*"],
         "nodePool": "default",
         "taskDriver": "docker",
-        "proof": "nomad",
+        "evidence": "nomad",
         "timeoutS": 300,
         "stableS": 3,
     }
@@ -70,7 +70,7 @@ def test_check_keeps_one_shape_for_markers_of_jobs():
     [
         ({"pluginId": "a/b"}, "pluginId"),
         ({"provider": None}, "provider"),
-        ({"proof": "hope"}, "proof"),
+        ({"evidence": "hope"}, "evidence"),
         ({"jobs": {"a": True}}, "jobs.a"),
         ({"jobs": ["a"]}, "jobs"),
         ({"controller": 1}, "controller"),
@@ -103,19 +103,19 @@ def test_preview_knows_the_id():
 
     assert identity == "aws-ebs0"
     assert outputs["pluginId"] == "aws-ebs0"
-    assert (outputs["verdict"], outputs["healthyNodes"]) == ("healthy", resource.UNKNOWN)
+    assert (outputs["status"], outputs["healthyNodes"]) == ("healthy", resource.UNKNOWN)
 
 
 def test_create_waits_and_records_the_proof(context, plugin_cluster):
-    """The outputs say what was proven and by what."""
+    """The outputs say what was verified and by what."""
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    assert HEALTH.create(context, NEWS) == ("aws-ebs0", NEWS | PROVEN)
+    assert HEALTH.create(context, NEWS) == ("aws-ebs0", NEWS | VERIFIED)
 
 
 def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
-    """A verdict that was not reached is no object: a plain error, so that the next run waits again."""
+    """A status that was not reached is no object: a plain error, so that the next run waits again."""
     plugin_cluster.plugin(healthy=False)
     plugin_cluster.allocation()
 
@@ -126,13 +126,13 @@ def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
 
 
 def test_update_waits_again(context, plugin_cluster):
-    """A changed job is proven as it is now."""
+    """A changed job is verified as it is now."""
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
     outputs = HEALTH.update(context, "aws-ebs0", {}, NEWS)
 
-    assert outputs == NEWS | PROVEN
+    assert outputs == NEWS | VERIFIED
 
 
 @pytest.mark.parametrize(
@@ -141,34 +141,50 @@ def test_update_waits_again(context, plugin_cluster):
         ({}, (), ()),
         ({"timeoutS": 9, "stableS": 9}, (), ()),
         ({"jobs": {"plugin-aws-ebs0-nodes": "42"}}, ('jobs["plugin-aws-ebs0-nodes"]',), ()),
-        ({"controllers": 2, "proof": "csi"}, ("controllers", "proof"), ()),
+        ({"controllers": 2, "evidence": "csi"}, ("controllers", "evidence"), ()),
         ({"pluginId": "other"}, (), ("pluginId",)),
     ],
 )
-def test_diff_proves_again_what_changed(change, updates, replaces):
-    """A setting of the wait alone proves nothing new; a changed job does."""
-    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN, NEWS | change)
+def test_diff_verifies_again_what_changed(change, updates, replaces):
+    """A setting of the wait alone verifies nothing new; a changed job does."""
+    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | VERIFIED, NEWS | change)
 
     assert (difference.updates, difference.replaces) == (updates, replaces)
 
 
-def test_diff_proves_again_what_was_found_unhealthy():
+def test_diff_verifies_again_what_was_found_unhealthy():
     """A refresh that found a sick plugin makes the next run wait for it."""
-    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | PROVEN | {"verdict": "partial", "satisfied": False}, NEWS)
+    difference = HEALTH.diff("aws-ebs0", NEWS, NEWS | VERIFIED | {"status": "partial", "satisfied": False}, NEWS)
 
-    assert difference.updates == ("verdict",)
+    assert difference.updates == ("status",)
+
+
+OF_OLD = {"evidence": "proof", "verifiedBy": "provenBy", "status": "verdict"}
+
+
+def test_state_of_before_the_names_were_changed_is_read(context, plugin_cluster):
+    """Nothing is different in it, and a refresh writes the names of today."""
+    plugin_cluster.plugin(instances=1)
+    plugin_cluster.allocation()
+    inputs, outputs = (
+        {OF_OLD.get(name, name): value for name, value in old.items()} for old in (NEWS, NEWS | VERIFIED)
+    )
+
+    assert not HEALTH.diff("aws-ebs0", inputs, outputs, NEWS).any
+    assert HEALTH.diff("aws-ebs0", inputs, outputs | {"verdict": "partial", "satisfied": False}, NEWS).updates
+    assert HEALTH.read(context, "aws-ebs0", inputs, outputs)[0] == NEWS
 
 
 def test_read_looks_once_and_warns(context, heard, plugin_cluster):
-    """The verdict of this moment is recorded, without waiting for a better one."""
+    """The status of this moment is recorded, without waiting for a better one."""
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation()
 
-    inputs, outputs = HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN)
+    inputs, outputs = HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED)
 
     assert inputs == NEWS
-    unproven = {"healthyNodes": 0, "provenBy": "-", "verdict": "starting", "satisfied": False}
-    assert outputs == NEWS | PROVEN | unproven
+    unverified = {"healthyNodes": 0, "verifiedBy": "-", "status": "starting", "satisfied": False}
+    assert outputs == NEWS | VERIFIED | unverified
     assert heard["warn"] == [
         "plugin aws-ebs0 is not healthy now: instance-starting: node instance of plugin aws-ebs0 on a: expected a "
         "healthy one, found it runs, and has given no healthy answer yet; wait; its task has not had any trouble yet"
@@ -180,7 +196,7 @@ def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN) == (NEWS, NEWS | PROVEN)
+    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED) == (NEWS, NEWS | VERIFIED)
     assert heard == {"warn": [], "status": []}
 
 
@@ -188,7 +204,7 @@ def test_read_keeps_what_is_recorded_when_nomad_is_away(context, heard, scripted
     """A cluster out of reach says nothing about the plugin."""
     scripted.reply("GET", "/v1/job/plugin-aws-ebs0-nodes", 0)
 
-    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | PROVEN) == (NEWS, NEWS | PROVEN)
+    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED) == (NEWS, NEWS | VERIFIED)
     assert heard["warn"] == [f"{scripted.address} is not reachable: the health of plugin aws-ebs0 was not compared"]
 
 
@@ -200,7 +216,7 @@ def test_import_is_refused(context):
 
 def test_delete_asks_nobody(context, scripted):
     """There is nothing to remove."""
-    HEALTH.delete(context, "aws-ebs0", NEWS | PROVEN)
+    HEALTH.delete(context, "aws-ebs0", NEWS | VERIFIED)
 
     assert scripted.requests == []
 

@@ -244,7 +244,7 @@ def test_create_that_lost_a_race_is_refused(context, cluster):
     conflict = "Enforcing job modify index 0: job already exists"
     answers(cluster, job=None, planned=plan("Added", 0), register=(500, conflict))
 
-    with pytest.raises(errors.RefusedError, match=f"changed by somebody else meanwhile.*{conflict}"):
+    with pytest.raises(errors.RefusedError, match=f"changed meanwhile.*{conflict}"):
         JOB.create(context, NEWS)
 
 

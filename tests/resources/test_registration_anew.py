@@ -209,7 +209,7 @@ def test_another_registration_in_between_is_left_alone(context, answers, wrote):
         [(500, "unable to update volume: 1 error occurred:\n\t* volume external ID cannot be updated\n\n")],
     )
 
-    with pytest.raises(errors.NomadCsiError, match="was registered for vol-9 by somebody else meanwhile"):
+    with pytest.raises(errors.NomadCsiError, match="was registered for vol-9 meanwhile"):
         update(context)
     assert wrote() == ["DELETE", "vol-2"]
 
@@ -218,10 +218,10 @@ def test_another_registration_in_between_is_left_alone(context, answers, wrote):
     ("plugin", "expected"),
     [
         ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs1), got 'aws-ebs0'; did you mean"),
-        ((200, {"ID": "aws-ebs0"}), "expected a healthy plugin, got 'aws-ebs0': no instance is healthy; look at"),
+        ((200, {"ID": "aws-ebs0"}), "expected a healthy plugin, got 'aws-ebs0': no instance is healthy; check"),
         (
             (200, HEALTHY | {"Controllers": {"id-a": {"AllocID": "alloc-c", "Healthy": False}}}),
-            "expected a plugin with a healthy controller, got 'aws-ebs0': 0 of 1 are healthy; look at its jobs",
+            "expected a plugin with a healthy controller, got 'aws-ebs0': 0 of 1 are healthy; check its jobs",
         ),
         (
             (200, HEALTHY | {"Provider": "ebs.csi.aws.com"}),

@@ -161,7 +161,7 @@ def test_update_refuses_a_file_whose_edit_nobody_has_seen(context):
     _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
     (context.root / "a.hcl").write_text(OURS + "edited")
 
-    with pytest.raises(errors.RefusedError, match="run `pulumi refresh` and look at the difference"):
+    with pytest.raises(errors.RefusedError, match="run `pulumi refresh` and check the difference"):
         FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
     assert (context.root / "a.hcl").read_text() == OURS + "edited"
 

@@ -251,7 +251,7 @@ def test_file_system_and_access_point_are_looked_up(systems):
 
 
 def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
-    """Look at the storage of a new volume that the program made before, or did not."""
+    """Check the storage of a new volume that the program made before, or did not."""
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
     wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
     successor.refuse_gone_storage(context, context.connect(), wanted)

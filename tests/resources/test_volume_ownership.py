@@ -498,7 +498,7 @@ def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
     "kind", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registration", "created volume"]
 )
 def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when):
-    """A replacement deregisters first: so the new id is looked at before that."""
+    """A replacement deregisters first: so the new id is checked before that."""
     moved = {"volumeId": "moved", "name": "moved"}
     wanted = (OF_OTHER if kind is RESOURCE else without_storage(OF_OTHER)) | moved
     RESOURCE.create(ours.context, NEWS | moved | {"externalId": "fs-2"})
@@ -764,7 +764,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
         return send(*arguments, **options)
 
     monkeypatch.setattr(batch_send, "send", steal)
-    reason = "volume default/v belongs to stack bank/prod by now, and was registered by this one: look which of them is"
+    reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
     if way == "batch":
         [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)

@@ -484,7 +484,7 @@ def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, 
 
     VOLUME.delete(context, IDENTITY, NEWS)
 
-    assert heard["status"] == ["waiting for allocations that end to let go"]
+    assert heard["status"] == ["waiting for terminating allocations to release their claims"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
 
 

@@ -56,7 +56,7 @@ def test_data_is_read_back_on_the_other_client(cluster):
     outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
 
     assert sorted(done.node_name for done in outcome.rounds) == ["one", "two"]
-    assert outcome.not_proven == (MOUNTS,)
+    assert outcome.not_verified == (MOUNTS,)
     assert volumes.get(cluster.client, *KEY).claims == ()
 
 
@@ -80,7 +80,7 @@ def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monk
 
     assert [done.reason for done in outcome.rounds] == ["", ""]
     assert len({done.node_name for done in outcome.rounds}) == 1
-    told, why = outcome.not_proven
+    told, why = outcome.not_verified
     assert told == MOUNTS
     assert why.startswith("another client: no room on the others (")
 

@@ -180,7 +180,7 @@ def test_frozen_controller_is_told_after_two_minutes_and_nothing_is_registered(h
         f"create gRPC connection: failed to open grpc connection to addr: {socket}, err: context deadline exceeded; look "
         "at the plugin's job: its controller hangs"
     )
-    unwell = "no healthy controllers for CSI plugin: hostpath0; look at the plugin's job: its controller is not healthy"
+    unwell = "no healthy controllers for CSI plugin: hostpath0; check the plugin's job: its controller is not healthy"
     tries = [(hung, 1), (unwell, 2), (unwell, 4), (unwell, 8)]
     overdue = [line for line in said if line.startswith("no answer yet to the registration of ")]
     assert len(overdue) >= CONTROLLER_S // 15 - 1

@@ -88,6 +88,16 @@ def test_unknown_key_deep_inside_names_its_neighbours():
     ]
 
 
+def test_former_name_of_a_key_is_refused_with_todays():
+    """It is nothing that looks alike."""
+    plugin = {"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "verify": {"proof": "csi"}}
+
+    [problem] = lines({"plugins": [plugin]})
+
+    assert problem.startswith("plugins[0].verify.proof: expected one of ")
+    assert problem.endswith("got an unknown key; did you mean evidence")
+
+
 def test_a_value_below_secrets_or_environment_is_never_shown():
     """Whatever is wrong with a secret, its value stays out of the message."""
     document = {

@@ -119,7 +119,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_time_grows_with_the_length_of_a_hostile_text(part):
-    """What a plugin answers on purpose: 64 KiB of it took minutes where each place was looked at again and again."""
+    """What a plugin answers on purpose: 64 KiB of it took minutes where each place was checked again and again."""
     text = (part * 65_536)[:65_536]
 
     begun = time.thread_time()

@@ -9,8 +9,8 @@ from nomad_csi.claims import claim_findings
 from nomad_csi.health import plugins
 from nomad_csi.verification import changes, report, volumes
 
-OK = volumes.VolumeVerdict(
-    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", verdict="ok", findings=()
+OK = volumes.VolumeStatus(
+    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", status="ok", findings=()
 )
 
 
@@ -24,8 +24,8 @@ def look(expected, node, instance, seen, ran):
 
     def judge(*names, clients="ab", volume=OK, extra=()):
         there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
-        verdict = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in clients))
-        return report.VerificationReport(plugins=(verdict,), volumes=(volume,), extra=tuple(extra))
+        status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in clients))
+        return report.VerificationReport(plugins=(status,), volumes=(volume,), extra=tuple(extra))
 
     return judge
 
@@ -39,7 +39,7 @@ def test_equal_reports_have_no_changes(look):
     assert told(look("a"), look("a")) == []
 
 
-def test_verdicts_of_plugins_and_instances_are_told(look):
+def test_statuses_of_plugins_and_instances_are_told(look):
     """With counts, and back again."""
     lost, back = told(look("a", "b"), look("a")), told(look("a"), look("a", "b"))
 
@@ -63,7 +63,7 @@ def test_clients_that_come_and_go_are_told(look):
 
 def test_volume_is_told_with_what_is_wrong(look):
     """Its findings are in the line, and no lines of their own."""
-    gone = dataclasses.replace(OK, verdict="missing", findings=(finding("volume-missing", found="no such volume"),))
+    gone = dataclasses.replace(OK, status="missing", findings=(finding("volume-missing", found="no such volume"),))
 
     assert told(look("a", "b"), look("a", "b", volume=gone)) == [
         "volume default/mysql: ok -> missing (volume-missing: no such volume)"
@@ -71,7 +71,7 @@ def test_volume_is_told_with_what_is_wrong(look):
 
 
 def test_findings_come_and_go(look):
-    """Those that no verdict tells."""
+    """Those that no status tells."""
     held = dataclasses.replace(OK, findings=(finding(claim_findings.WITHOUT_CONTROLLER, found="none healthy"),))
     old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
 

@@ -62,12 +62,12 @@ def value(samples, name, **labels):
 def mixed(expected, node, instance, seen, ran):
     """Return a report with a healthy controller, a missing node instance and a missing volume."""
     there = seen(instance("controller", "a"), instance("node", "a"), ran=[ran("controller", "a"), ran("node", "a")])
-    verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return report.VerificationReport(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
+    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
+    return report.VerificationReport(plugins=(status,), volumes=(volumes.judge_volume(WANTED, None),))
 
 
 def test_round_is_told_whole(mixed):
-    """Counts by role and verdict, volumes one by one, findings by code."""
+    """Counts by role and status, volumes one by one, findings by code."""
     samples = parsed(prometheus.text(prometheus.RoundMetrics(found=mixed, seconds=0.25, last_answer_s=1_795_000_000.5)))
 
     assert value(samples, "nomad_csi_verify_answered") == 1
@@ -75,14 +75,14 @@ def test_round_is_told_whole(mixed):
     assert value(samples, "nomad_csi_verify_duration_seconds") == 0.25
     assert value(samples, "nomad_csi_verify_last_answer_timestamp_seconds") == 1_795_000_000.5
     assert value(samples, "nomad_csi_plugin_ok", plugin_id="aws-ebs0") == 0
-    assert value(samples, "nomad_csi_plugin_verdict", plugin_id="aws-ebs0", verdict="partial") == 1
+    assert value(samples, "nomad_csi_plugin_status", plugin_id="aws-ebs0", status="partial") == 1
     assert [
         (value(samples, f"nomad_csi_plugin_instances_{kind}", plugin_id="aws-ebs0", role=role))
         for role in ("controller", "node")
         for kind in ("healthy", "expected")
     ] == [1, 1, 1, 2]
     place = {"plugin_id": "aws-ebs0", "role": "node"}
-    assert value(samples, "nomad_csi_plugin_instances", **place, verdict="missing") == 1
+    assert value(samples, "nomad_csi_plugin_instances", **place, status="missing") == 1
     volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "aws-ebs0"}
     assert value(samples, "nomad_csi_volume_ok", **volume) == 0
     assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 0
@@ -91,8 +91,8 @@ def test_round_is_told_whole(mixed):
 
 def test_claims_without_a_controller_are_an_alarm():
     """Of the volume that is held, and it is not well."""
-    held = volumes.VolumeVerdict(
-        namespace="default", volume_id="mysql", plugin_id="p", external_id="", verdict="ok", findings=(ALARM,)
+    held = volumes.VolumeStatus(
+        namespace="default", volume_id="mysql", plugin_id="p", external_id="", status="ok", findings=(ALARM,)
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 
@@ -117,8 +117,8 @@ def test_without_an_answer_nothing_is_claimed():
 @pytest.mark.parametrize("volume_id", ['a"b', "a\\b", "a\nb", 'a\\"\n}', "a\\nb", "ä🎉", 'x",y="z'])
 def test_labels_say_what_they_were_given(volume_id):
     """Quotes, backslashes and line ends are escaped, all else stands as it is."""
-    held = volumes.VolumeVerdict(
-        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", verdict="ok", findings=()
+    held = volumes.VolumeStatus(
+        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", status="ok", findings=()
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 
@@ -147,8 +147,8 @@ def test_series_do_not_grow_with_clients(expected, node, instance, seen, ran):
     def lines(count):
         names = [f"n{number}" for number in range(count)]
         there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
-        verdict = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in names))
-        found = report.VerificationReport(plugins=(verdict,), volumes=())
+        status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in names))
+        found = report.VerificationReport(plugins=(status,), volumes=())
         return prometheus.text(prometheus.RoundMetrics(found=found, seconds=1, last_answer_s=1)).count("\n")
 
     assert lines(40) == lines(2)

@@ -21,8 +21,8 @@ def mixed(expected, node, instance, seen, ran):
         instance("node", "a"),
         ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
     )
-    verdict = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return report.VerificationReport(plugins=(verdict,), volumes=(volumes.judge_volume(WANTED, None),))
+    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
+    return report.VerificationReport(plugins=(status,), volumes=(volumes.judge_volume(WANTED, None),))
 
 
 def test_empty_report_is_ok():
@@ -53,10 +53,10 @@ def test_json_has_the_documented_keys(mixed):
     assert data["ok"] is False
     assert data["plugins"][0] == {
         "plugin_id": "aws-ebs0",
-        "verdict": "partial",
+        "status": "partial",
         "ok": False,
         "policy": "all",
-        "proven_by": "nomad",
+        "evidence": "nomad",
         "provider": "ebs.csi.aws.com",
         "version": "v1.64.0",
         "controllers": {"healthy": 1, "expected": 1},
@@ -70,8 +70,8 @@ def test_json_has_the_documented_keys(mixed):
         "node_name": "b",
         "zone": "",
         "alloc_id": "node-b",
-        "verdict": "unhealthy",
-        "proven_by": "-",
+        "status": "unhealthy",
+        "evidence": "-",
         "detail": "Driver Failure: no image",
         "extra": False,
         "nomad": "none",
@@ -84,8 +84,8 @@ def test_json_has_the_documented_keys(mixed):
             "volume_id": "mysql",
             "plugin_id": "aws-ebs0",
             "external_id": "vol-1",
-            "verdict": "missing",
-            "proven_by": "-",
+            "status": "missing",
+            "evidence": "-",
             "detail": "",
         }
     ]
@@ -93,23 +93,23 @@ def test_json_has_the_documented_keys(mixed):
 
 
 def test_table_shows_counts_instances_volumes_and_proof(mixed):
-    """A person sees what is there, by what it was proven, and what to do."""
+    """A person sees what is there, by what it was verified, and what to do."""
     assert mixed.as_table(100) == (
-        "plugin    verdict  controllers  nodes  proven by  answers as\n"
-        "aws-ebs0  partial  1/1          1/2    nomad      ebs.csi.aws.com v1.64.0\n"
+        "plugin    status   controllers  nodes  evidence  answers as\n"
+        "aws-ebs0  partial  1/1          1/2    nomad     ebs.csi.aws.com v1.64.0\n"
         "\n"
-        "instance of  role        client  zone        verdict    proven by  detail\n"
+        "instance of  role        client  zone        status     evidence  detail\n"
         "aws-ebs0     controller  a       -           healthy    nomad\n"
         "aws-ebs0     node        a       us-east-1a  healthy    nomad\n"
-        "aws-ebs0     node        b       -           unhealthy  -          Driver Failure: no image\n"
+        "aws-ebs0     node        b       -           unhealthy  -         Driver Failure: no image\n"
         "\n"
-        "volume         verdict  plugin    external id  proven by\n"
+        "volume         status   plugin    external id  evidence\n"
         "default/mysql  missing  aws-ebs0  vol-1        -\n"
         "\n"
         "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
         "  expected  a healthy one\n"
         "  found     Driver Failure: no image\n"
-        "  advice    look at its task events with `nomad alloc status`, then at `nomad alloc logs -stderr`\n"
+        "  advice    check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`\n"
         "error  volume-missing  volume default/mysql\n"
         "  expected  registered\n"
         "  found     no such volume\n"
@@ -119,20 +119,20 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
 
 def test_table_and_json_say_what_was_not_compared():
     """In a column that is there for that alone."""
-    held = volumes.VolumeVerdict(
+    held = volumes.VolumeStatus(
         namespace="default",
         volume_id="mysql",
         plugin_id="aws-ebs0",
         external_id="vol-1",
-        verdict="ok",
+        status="ok",
         findings=(),
         detail=volumes.NOT_COMPARED,
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 
     assert found.as_table() == (
-        "volume         verdict  plugin    external id  proven by  detail\n"
-        "default/mysql  ok       aws-ebs0  vol-1        nomad      external id not compared (--stack-output)\n"
+        "volume         status  plugin    external id  evidence  detail\n"
+        "default/mysql  ok      aws-ebs0  vol-1        nomad     external id not compared (--stack-output)\n"
     )
     assert found.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
 

@@ -1,4 +1,4 @@
-"""A verdict asks as often on three clients as on three hundred, while clients come and go."""
+"""A status asks as often on three clients as on three hundred, while clients come and go."""
 
 import threading
 
@@ -64,14 +64,14 @@ def test_number_of_calls_does_not_grow_with_the_clients(crowded):
 
         report = verification.verify(client, plan)
 
-        assert [(item.verdict, item.counts) for item in report.plugins] == [("healthy", f"{count}/{count} nodes")] * 3
+        assert [(item.status, item.counts) for item in report.plugins] == [("healthy", f"{count}/{count} nodes")] * 3
         found.append(calls(host))
     assert found[0] == found[1]
     assert len(found[0]) < 30
 
 
-def test_clients_that_come_and_go_make_no_false_verdict(crowded):
-    """Ten looks at 100 clients while 20 leave and 20 join: never worse than the few that are on their way."""
+def test_clients_that_come_and_go_make_no_false_status(crowded):
+    """Ten checks 100 clients while 20 leave and 20 join: never worse than the few that are on their way."""
     _, many, client, plan = crowded(100)
     over = threading.Event()
 
@@ -92,7 +92,7 @@ def test_clients_that_come_and_go_make_no_false_verdict(crowded):
 
 
 def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
-    """Everything else is asked as often on ten times the clients; looks at the job are as many as its time takes."""
+    """Everything else is asked as often on ten times the clients; checks the job are as many as its time takes."""
     monkeypatch.setattr(probe_job_run, "POLL_S", 0.05)
     how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob())
     found = []
@@ -101,7 +101,7 @@ def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
 
         report = verification.verify(client, plan, on_nodes=how)
 
-        assert [(item.verdict, item.proven_by) for item in report.plugins] == [("healthy", "csi")] * 3
+        assert [(item.status, item.evidence) for item in report.plugins] == [("healthy", "csi")] * 3
         asked = calls(host)
         logs = [path for path in asked if path.startswith("/v1/client/fs/logs/")]
         assert len(logs) == count
@@ -121,12 +121,12 @@ def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeyp
     report = verification.verify(client, plan, on_nodes=how)
 
     names = [host.state.nodes[node_id]["Name"] for node_id in (hung, full)]
-    verdict = report.plugins[0]
-    assert [(row.node_name, row.nomad, row.socket) for row in verdict.instances if row.socket != "ready"] == [
+    status = report.plugins[0]
+    assert [(row.node_name, row.nomad, row.socket) for row in status.instances if row.socket != "ready"] == [
         (names[0], "healthy", "silent"),
         (names[1], "healthy", "no-answer"),
     ]
-    assert [item.code for item in verdict.findings] == [
+    assert [item.code for item in status.findings] == [
         *("too-few-healthy", "instance-hung", "nomad-disagrees", "socket-not-asked")
     ]
-    assert f"on {names[1]}: the probe had not ended there in time: it is pending" in verdict.findings[3].found
+    assert f"on {names[1]}: the probe had not ended there in time: it is pending" in status.findings[3].found

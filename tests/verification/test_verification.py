@@ -59,8 +59,8 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     report = verification.verify(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"})
 
     assert (report.ok, report.findings) == (True, ())
-    assert [verdict.verdict for verdict in report.plugins] == ["healthy"]
-    assert [(verdict.key, verdict.verdict) for verdict in report.volumes] == [("default/mysql", "ok")]
+    assert [status.status for status in report.plugins] == ["healthy"]
+    assert [(status.key, status.status) for status in report.volumes] == [("default/mysql", "ok")]
     assert {method for method, _, _ in scripted.requests} == {"GET"}
 
 
@@ -120,8 +120,8 @@ def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster
 
     report = verification.verify(context.connect(), dataclasses.replace(plan, volumes=()), {})
 
-    [verdict] = report.plugins
-    assert [str(cause) for cause in verdict.causes if cause.kind == "event"] == [
+    [status] = report.plugins
+    assert [str(cause) for cause in status.causes if cause.kind == "event"] == [
         "event on a (allocation alloc-a): Driver Failure: Docker privileged mode is disabled on this Nomad agent; "
         'token=[secret] "plugin"',
         "event on a (allocation alloc-a): Alloc Unhealthy: failed",

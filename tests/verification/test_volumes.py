@@ -7,7 +7,7 @@ import pytest
 from nomad_csi.health import plugins
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.verification import volumes as verdicts
+from nomad_csi.verification import volumes as statuses
 
 ZONE = "topology.ebs.csi.aws.com/zone"
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -28,48 +28,48 @@ def held(recorded):
     return dataclasses.replace(volumes.get(recorded("07-ebs-volume"), "default", "e1"), schedulable=True)
 
 
-def lines(verdict):
+def lines(status):
     """Return code, expectation and finding of each."""
-    return [(finding.code, finding.expected, finding.found) for finding in verdict.findings]
+    return [(finding.code, finding.expected, finding.found) for finding in status.findings]
 
 
 def test_recorded_volume_is_as_planned(held):
     """What a real agent holds after our registration equals it."""
-    verdict = verdicts.judge_volume(WANTED, held)
+    status = statuses.judge_volume(WANTED, held)
 
-    assert (verdict.verdict, verdict.findings, verdict.key) == ("ok", (), "default/e1")
-    assert verdict.proven_by == "nomad"
+    assert (status.status, status.findings, status.key) == ("ok", (), "default/e1")
+    assert status.evidence == "nomad"
 
 
 def test_external_id_that_nobody_named_is_told_not_compared(held):
-    """The volume is ok as far as it was looked at, and the verdict says how far that is."""
-    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+    """The volume is ok as far as it was checked, and the status says how far that is."""
+    status = statuses.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
 
-    assert (verdict.verdict, verdict.detail) == ("ok", "external id not compared (--stack-output)")
-    assert verdicts.judge_volume(WANTED, held).detail == ""
+    assert (status.status, status.detail) == ("ok", "external id not compared (--stack-output)")
+    assert statuses.judge_volume(WANTED, held).detail == ""
 
 
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
     """Registered is not enough: Nomad would place nothing on it."""
-    verdict = verdicts.judge_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
+    status = statuses.judge_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
 
-    assert verdict.verdict == "unschedulable"
-    assert [finding.code for finding in verdict.findings] == ["volume-unschedulable"]
+    assert status.status == "unschedulable"
+    assert [finding.code for finding in status.findings] == ["volume-unschedulable"]
 
 
 def test_missing_volume():
     """A volume that nobody registered is a finding, with the planned id."""
-    verdict = verdicts.judge_volume(WANTED, None)
+    status = statuses.judge_volume(WANTED, None)
 
-    assert (verdict.verdict, verdict.external_id) == ("missing", "vol-f830b031821ee95ad")
-    assert verdict.proven_by == "-"
-    assert [finding.code for finding in verdict.findings] == ["volume-missing"]
+    assert (status.status, status.external_id) == ("missing", "vol-f830b031821ee95ad")
+    assert status.evidence == "-"
+    assert [finding.code for finding in status.findings] == ["volume-missing"]
 
 
 def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
     """The advice is for its kind: `register` leaves such a volume out."""
-    [finding] = verdicts.judge_volume(WANTED, None, made_by_plugin=True).findings
-    [other] = verdicts.judge_volume(WANTED, None).findings
+    [finding] = statuses.judge_volume(WANTED, None, made_by_plugin=True).findings
+    [other] = statuses.judge_volume(WANTED, None).findings
 
     assert (finding.code, finding.expected) == ("volume-missing", "made by its plugin")
     assert finding.advice == "run `pulumi up`, or `nomad-csi create` with the spec"
@@ -85,7 +85,7 @@ def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(hel
     size = {"capacity_min_bytes": 2**30, "capacity_max_bytes": 2**39}
     made = dataclasses.replace(held, required_topologies=WANTED.required_topologies, **size)
 
-    [finding] = verdicts.judge_volume(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
+    [finding] = statuses.judge_volume(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
 
     assert finding.advice == f"`pulumi up` or `nomad-csi {command}` changes it in place"
 
@@ -118,10 +118,10 @@ def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(hel
 )
 def test_each_difference_is_a_finding(held, changes, line):
     """Every compared field has a code, and shows both sides."""
-    verdict = verdicts.judge_volume(WANTED, dataclasses.replace(held, **changes))
+    status = statuses.judge_volume(WANTED, dataclasses.replace(held, **changes))
 
-    assert lines(verdict) == [line]
-    assert verdict.verdict == "differs"
+    assert lines(status) == [line]
+    assert status.status == "differs"
 
 
 @pytest.mark.parametrize(
@@ -147,18 +147,18 @@ def test_each_difference_is_a_finding(held, changes, line):
 )
 def test_advice_says_what_nomad_does_with_a_difference(held, held_changes, wanted, advice):
     """In place, or by another registration only."""
-    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes))
+    status = statuses.judge_volume(dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes))
 
-    assert [finding.advice for finding in verdict.findings] == [advice]
+    assert [finding.advice for finding in status.findings] == [advice]
 
 
 def test_context_values_are_not_shown(held):
     """A driver's context may hold what nobody should read; its keys tell enough."""
     wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
 
-    verdict = verdicts.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+    status = statuses.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
 
-    assert lines(verdict) == [("context-differs", "context as planned", "b changed, c absent, d added")]
+    assert lines(status) == [("context-differs", "context as planned", "b changed, c absent, d added")]
 
 
 def test_order_of_capabilities_and_places_does_not_count(held):
@@ -169,24 +169,24 @@ def test_order_of_capabilities_and_places_does_not_count(held):
 
     turned = dataclasses.replace(held, capabilities=(block, WRITER), required_topologies=places[::-1])
 
-    assert verdicts.judge_volume(wanted, turned).verdict == "ok"
+    assert statuses.judge_volume(wanted, turned).status == "ok"
 
 
 def test_unknown_external_id_is_not_compared(held):
     """Storage that Pulumi makes has no id in the plan."""
-    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+    status = statuses.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
 
-    assert (verdict.verdict, verdict.external_id) == ("ok", "vol-f830b031821ee95ad")
+    assert (status.status, status.external_id) == ("ok", "vol-f830b031821ee95ad")
 
 
 def test_volume_in_a_zone_without_a_healthy_instance_is_a_warning(held, expected, node, instance, seen):
     """Nomad calls it schedulable, and no client there could mount it."""
     served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
 
-    verdict = verdicts.judge_volume(WANTED, held, served_by)
+    status = statuses.judge_volume(WANTED, held, served_by)
 
-    assert lines(verdict) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
-    assert verdict.verdict == "ok"
+    assert lines(status) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
+    assert status.status == "ok"
 
 
 def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, node, instance, seen):
@@ -194,7 +194,7 @@ def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, no
     near = instance("node", "a", segments={ZONE: "eu-west-1a", "kubernetes.io/os": "linux"})
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
 
-    assert verdicts.judge_volume(WANTED, held, served_by).findings == ()
+    assert statuses.judge_volume(WANTED, held, served_by).findings == ()
 
 
 def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
@@ -202,9 +202,9 @@ def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
     made = dataclasses.replace(held, context={"path": "/x"}, required_topologies=(), capacity_min_bytes=2**30)
 
-    verdict = verdicts.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
+    status = statuses.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
 
-    assert (verdict.verdict, verdict.findings) == ("ok", ())
+    assert (status.status, status.findings) == ("ok", ())
 
 
 def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
@@ -213,7 +213,7 @@ def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
 
     wanted = dataclasses.replace(WANTED, capacity_min_bytes=2**30)
 
-    assert verdicts.judge_volume(wanted, made, made_by_plugin=True).findings == ()
+    assert statuses.judge_volume(wanted, made, made_by_plugin=True).findings == ()
 
 
 def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
@@ -221,9 +221,9 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
     there = ({ZONE: "eu-west-1b"},)
     made = dataclasses.replace(held, topologies=there, required_topologies=there, capacity_min_bytes=2**30)
 
-    verdict = verdicts.judge_volume(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
+    status = statuses.judge_volume(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
 
-    assert lines(verdict) == [
+    assert lines(status) == [
         ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
         ("capacity-differs", "capacity min 2147483648", "1073741824"),
     ]
@@ -231,12 +231,12 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
 
 def test_unschedulable_volume_that_differs_differs(held):
     """A healthy plugin would not make it the one that is planned."""
-    verdict = verdicts.judge_volume(
+    status = statuses.judge_volume(
         WANTED, dataclasses.replace(held, schedulable=False, mount_options=registration.MountOptions(fs_type="xfs"))
     )
 
-    assert verdict.verdict == "differs"
-    assert [finding.code for finding in verdict.findings] == ["fs-type-differs", "volume-unschedulable"]
+    assert status.status == "differs"
+    assert [finding.code for finding in status.findings] == ["fs-type-differs", "volume-unschedulable"]
 
 
 def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expected, node, instance, seen):
@@ -246,8 +246,8 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
     wanted = dataclasses.replace(WANTED, required_topologies=(place,))
 
-    verdict = verdicts.judge_volume(
+    status = statuses.judge_volume(
         wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by
     )
 
-    assert [finding.code for finding in verdict.findings] == ["volume-out-of-reach"]
+    assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]

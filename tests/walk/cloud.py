@@ -1,4 +1,4 @@
-"""AWS in this process: moto behind a port of the loopback interface, emptied between walks, looked at from inside."""
+"""AWS in this process: moto behind a port of the loopback interface, emptied between walks, checked from inside."""
 
 from moto.ec2 import ec2_backends
 from moto.efs import efs_backends

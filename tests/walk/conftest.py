@@ -23,4 +23,4 @@ def track(walked_world):
     made = tempfile.TemporaryDirectory(prefix="walk", dir=memory if memory.is_dir() else None)
     with made as folder, walked_world.quick():
         yield tracks.Track(walked_world, engines.Emulated, Path(folder))
-    walked_world.empty()  # what AWS has is of the process, and other tests look at it
+    walked_world.empty()  # what AWS has is of the process, and other tests check it

@@ -164,7 +164,7 @@ class Walk:
 
         What the *text* of it says is another stack's by now, stays that one's.
 
-        Storage that was gone before is in the state of a stack that was copied; only a refresh would look at it, and
+        Storage that was gone before is in the state of a stack that was copied; only a refresh would check it, and
         what was *previewed* names it where it is registered again.
         """
         now = self.world.facts()
@@ -179,7 +179,9 @@ class Walk:
                 self.wrong.append(f"{ledger.named(key)} stands for {data}, which is gone, after a successful `up`")
             elif key not in before.volumes and ledger.storage_of(data) not in {*before.storage, *now.storage}:
                 if ledger.storage_of(data) not in previewed:
-                    self.wrong.append(f"{ledger.named(key)} is registered for {data}, which was gone, without a word")
+                    self.wrong.append(
+                        f"{ledger.named(key)} is registered for {data}, which was gone, and no one said so"
+                    )
             elif volume.data not in {"", data, *self._allowed}:
                 self.wrong.append(
                     f"{ledger.named(key)} stood for {volume.data} as {volume.slot}, and stands for {data}"

@@ -1,5 +1,5 @@
 """
-EBS volumes and EFS access points, looked at and deleted. The one place in this package that changes AWS over its API.
+EBS volumes and EFS access points, checked and deleted. The one place in this package that changes AWS over its API.
 
 An EBS volume goes with its data; EC2 refuses one that is attached (``VolumeInUse``). An access point of EFS is a door:
 folder and file system stay, and who has it mounted already goes on. File systems are not deleted here: several volumes

@@ -14,7 +14,7 @@ from nomad_csi import errors
 from nomad_csi.aws import asking
 
 INTERVAL_S = 5.0
-"""Between two looks at a snapshot."""
+"""Between two checks of a snapshot."""
 
 TAG = "nomad-csi:final-snapshot-of"
 """AWS tag that names the volume whose last snapshot it is: its external id."""

@@ -18,13 +18,13 @@ _NS_IN_S = 1_000_000_000
 
 
 def of_claim(
-    found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimVerdict
+    found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimStatus
 ) -> Iterator[findings.Finding]:
     """Yield what is wrong with one claim."""
     subject = f"volume {volume.namespace}/{volume.volume_id}"
     repair = f"`nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
     claim = item.claim
-    if item.verdict == "vanished":
+    if item.status == "vanished":
         yield findings.finding(
             "claim-vanished",
             subject,
@@ -32,7 +32,7 @@ def of_claim(
             found=f"a {claim.mode} claim of allocation {claim.alloc_id}, which Nomad does not know",
             advice=repair,
         )
-    elif item.verdict == "node-down":
+    elif item.status == "node-down":
         yield findings.finding(
             "claim-node-down",
             subject,
@@ -40,7 +40,7 @@ def of_claim(
             found=f"{claim_holders.holder(claim)}; the client is {item.node_status}{_instance(item)}",
             advice=f"{_when_down(item)}, then {repair}",
         )
-    elif item.verdict == "ended":
+    elif item.status == "ended":
         is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
         yield findings.finding(
             "claim-ended",
@@ -54,11 +54,11 @@ def of_claim(
         )
 
 
-def _instance(item: claim_model.ClaimVerdict) -> str:
+def _instance(item: claim_model.ClaimStatus) -> str:
     return f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
 
 
-def _when_down(item: claim_model.ClaimVerdict) -> str:
+def _when_down(item: claim_model.ClaimStatus) -> str:
     if item.instance_state in _GONE:
         return "the instance is gone and cannot write any more: start a client in its place, or none"
     if item.instance_state == "stopped":
@@ -83,14 +83,14 @@ def without_controller(
             WITHOUT_CONTROLLER,
             f"volume {volume.namespace}/{volume.volume_id}",
             severity="error",
-            expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is let go",
+            expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
             advice=f"make plugin {volume.plugin_id} healthy before anything else is stopped, drained or repaired",
         )
 
 
 def of_storage(
-    volume: volumes.Volume, judged: tuple[claim_model.ClaimVerdict, ...], ebs: attachments.AttachedVolume
+    volume: volumes.Volume, judged: tuple[claim_model.ClaimStatus, ...], ebs: attachments.AttachedVolume
 ) -> Iterator[findings.Finding]:
     """Yield where EC2 has the volume otherwise than its claims say."""
     subject = f"volume {volume.namespace}/{volume.volume_id}"

@@ -8,7 +8,7 @@ from nomad_csi import findings
 from nomad_csi.aws.records import attachments
 from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
 
-Verdict = Literal["live", "ended", "vanished", "node-down"]
+Status = Literal["live", "ended", "vanished", "node-down"]
 """
 ``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad does not
 know the allocation any more. ``node-down``: its client is down, out of reach or unknown.
@@ -36,11 +36,11 @@ class ObservedClaims:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimVerdict:
+class ClaimStatus:
     """One claim, and whether it means anything any more."""
 
     claim: volumes.Claim
-    verdict: Verdict
+    status: Status
 
     node_status: str = ""
     """Status of the client; ``unknown`` where Nomad has forgotten it, empty where the claim names none."""
@@ -54,7 +54,7 @@ class ClaimVerdict:
     @property
     def has_ended(self) -> bool:
         """Whether Nomad itself counts the allocation as over, whatever became of its client."""
-        return self.verdict == "vanished" or self.claim.client_status in claim_holders.ENDED
+        return self.status == "vanished" or self.claim.client_status in claim_holders.ENDED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class VolumeClaims:
     """One volume, and who holds it."""
 
     volume: volumes.Volume
-    claims: tuple[ClaimVerdict, ...]
+    claims: tuple[ClaimStatus, ...]
     ebs: attachments.AttachedVolume | None
     """``None``: EC2 was not asked, or this is no EBS volume."""
 

@@ -1,5 +1,5 @@
 """
-Stuck claims of one volume, repaired: wait, collect garbage, detach, forget and register again. One step at a time.
+Stuck claims of one volume, repaired: wait, collect garbage, detach, deregister and register again. One step at a time.
 
 Each step is taken only while the one before it did not help, and each that can hurt is asked for. After each answer
 the volume is read again: what somebody registered anew meanwhile is left alone. A repair that was interrupted between
@@ -93,7 +93,7 @@ class _Ladder:
         self._replace()
 
     def _judged(self) -> claim_model.VolumeClaims:
-        """Return the verdict on the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
+        """Return the status of the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
             raise repair_steps.MissingError
@@ -115,7 +115,7 @@ class _Ladder:
             self._registered = now
         if now != self._registered:
             held = f"{volume.external_id} of plugin {volume.plugin_id}"
-            reason = f"somebody registered it anew meanwhile, as {held}; look at it, and run this again if it is needed"
+            reason = f"it was registered anew meanwhile, as {held}; check it, and run this again if it is needed"
             raise repair_steps.EndError("refused", reason)
 
     def _freed(self, judged: claim_model.VolumeClaims) -> repair_steps.EndError:
@@ -180,7 +180,7 @@ class _Ladder:
         """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
         note = repair_note.read(self._client, self._order.namespace, self._order.volume_id)
         if note is None:
-            reason = "Nomad has no such volume, and no repair of it was interrupted, as far as its note would tell"
+            reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
             raise repair_steps.EndError(
                 "refused", f"{reason}; `{self._order.by_hand}` registers it, if it is to be there"
             )
@@ -188,7 +188,7 @@ class _Ladder:
         document = replacement.noted(note)
         self._confirm(replacement.resumption(note, document))
         if volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None:
-            raise repair_steps.EndError("refused", "somebody registered it meanwhile; run this again if it is needed")
+            raise repair_steps.EndError("refused", "it was registered meanwhile; run this again if it is needed")
         with self._interruptible(replacement):
             replacement.register(document)
             self.steps.append("register")
@@ -214,7 +214,7 @@ class _Ladder:
             self._tell(f"the note of the repair stays: {error}")
 
     def _agree(self, question: str) -> claim_model.VolumeClaims:
-        """Ask, and return the verdict on the volume after the answer: it may have been registered anew meanwhile."""
+        """Ask, and return the status of the volume after the answer: it may have been registered anew meanwhile."""
         self._confirm(question)
         return self._judged()
 
@@ -231,5 +231,5 @@ def _running(judged: claim_model.VolumeClaims) -> str:
 
 def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:
     """Yield id and name of each client that is up and holds a claim; of a vanished one nobody knows where it was."""
-    up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.verdict == "ended"}
+    up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.status == "ended"}
     yield from sorted(up.items())

@@ -26,8 +26,8 @@ class Replacement:
         if document is None:
             raise repair_steps.EndError(
                 "refused",
-                "what is left is to forget the volume and register it again, and Nomad shows neither its secrets nor "
-                "its mount flags: name a spec or volume file of it with --from",
+                "what is left is to deregister the volume and register it again, and Nomad shows neither its secrets "
+                "nor its mount flags: name a spec or volume file of it with --from",
             )
         unclaimed = dataclasses.replace(judged.volume, claims=(), access_mode="", attachment_mode="")
         differences = volume.compare_volume(document, unclaimed).differences
@@ -42,7 +42,7 @@ class Replacement:
         """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""
         document = self._order.document
         if document is None:
-            reason = f"a repair that began at {note.begun} UTC had Nomad forget it and did not register it again"
+            reason = f"a repair that began at {note.begun} UTC deregistered it and did not register it again"
             raise repair_steps.EndError("deregistered", f"{reason}; `{self._order.again}` does")
         given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
         if given != held:
@@ -61,7 +61,7 @@ class Replacement:
         """End the repair where EC2 has the volume on an instance, or does not have it at all."""
         ebs = judged.ebs
         if ebs is not None and not ebs.attachments and not ebs.is_free:
-            raise repair_steps.EndError("refused", f"{ebs} in {self._order.aws_region}; look what became of it first")
+            raise repair_steps.EndError("refused", f"{ebs} in {self._order.aws_region}; check what became of it first")
         if ebs is not None and ebs.attachments:
             raise repair_steps.EndError(
                 "refused",

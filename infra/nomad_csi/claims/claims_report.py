@@ -69,7 +69,7 @@ class ClaimsReport:
     def as_table(self, width: int = 120, *, colour: bool = False) -> str:
         """Return the report as aligned text of at most *width* columns where that can be, ending in a newline."""
         rows = [_row(volume, item) for volume in self.volumes for item in volume.claims]
-        head = ("volume", "verdict", "client", "state", "mode", "since", "allocation", "job")
+        head = ("volume", "status", "client", "state", "mode", "since", "allocation", "job")
         texts = [table.columns([head, *rows], width, colour=colour)] if rows else []
         if self.findings:
             texts.append(printing.as_text(self.findings, width, colour=colour))
@@ -94,11 +94,11 @@ def time_text(time_ns: int) -> str:
     return dt.datetime.fromtimestamp(time_ns // _NS_IN_S, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimVerdict) -> table.Row:
+def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimStatus) -> table.Row:
     claim = item.claim
     return (
         volume.key,
-        item.verdict,
+        item.status,
         claim.node_name or claim.node_id or "-",
         claim.client_status or "-",
         claim.mode,
@@ -116,9 +116,9 @@ def _volume_json(found: claim_model.VolumeClaims) -> dict[str, Any]:
     }
 
 
-def _claim_json(item: claim_model.ClaimVerdict) -> dict[str, Any]:
+def _claim_json(item: claim_model.ClaimStatus) -> dict[str, Any]:
     names = ("alloc_id", "mode", "namespace", "job_id", "node_id", "node_name", "client_status", "desired_status")
-    of_node = ("verdict", "node_status", "instance_id", "instance_state")
+    of_node = ("status", "node_status", "instance_id", "instance_state")
     return {
         **{name: getattr(item.claim, name) for name in names},
         "since": time_text(item.claim.since_ns),

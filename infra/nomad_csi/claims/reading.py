@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import nomad
 from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_model, claim_verdicts, claims_report
+from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import namespaces, nodes, plugins, volume_reads, volumes
 from nomad_csi.probing import probe_job
@@ -41,7 +41,7 @@ def report(
     found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
     seen = look(client, found.volumes, aws_region=aws_region)
     return claims_report.ClaimsReport(
-        volumes=claim_verdicts.judge(seen),
+        volumes=claim_status.judge(seen),
         drains=tuple(drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values())),
         asked_ec2=bool(aws_region),
         unread=found.unread,
@@ -74,8 +74,8 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
 
 
 def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_model.VolumeClaims:
-    """Return the verdict on *volume*. Raises what `report` raises."""
-    [judged] = claim_verdicts.judge(look(client, (volume,), aws_region=aws_region))
+    """Return the status of *volume*. Raises what `report` raises."""
+    [judged] = claim_status.judge(look(client, (volume,), aws_region=aws_region))
     return judged
 
 
@@ -96,5 +96,5 @@ def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, no
 def _ec2(
     seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str
 ) -> attachments.ObservedAttachments:
-    instance_ids = {claim_verdicts.instance_of(node) for node in clients.values()} - {""}
+    instance_ids = {claim_status.instance_of(node) for node in clients.values()} - {""}
     return attachments.look((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

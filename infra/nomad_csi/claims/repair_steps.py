@@ -19,24 +19,25 @@ registered again.
 
 COLLECT = (
     "step 2: have Nomad collect garbage. It tries again to detach and free what ended allocations claim, in the whole "
-    "cluster; it also forgets all ended jobs and allocations, with their logs and events"
+    "cluster; it also removes all ended jobs and allocations, with their logs and events"
 )
 DETACH = (
     "step 3: have Nomad unmount {volume} on client {node} and detach it there. A task that still uses it there loses it"
 )
 FORCE = (
-    "step 4: have Nomad forget {volume} together with its claims, and register it again from {source}. Nothing is "
+    "step 4: deregister {volume} together with its claims, and register it again from {source}. Nothing is "
     "unmounted or detached by that; from then on any job may claim it. {storage}"
 )
 RESUME = (
-    "step 4, continued: a repair that began at {begun} UTC had Nomad forget {volume} and did not register it again. "
+    "step 4, continued: a repair that began at {begun} UTC deregistered {volume} and did not register it again. "
     "Register it from {source}; from then on any job may claim it. {storage}"
 )
 NOT_NOTED = (
     "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace"
 )
 NOT_ASKED = (
-    "Nobody here can ask whether its storage {external_id} is still attached or mounted somewhere: make sure of it"
+    "It cannot be checked from here whether its storage {external_id} is still attached or mounted somewhere: make "
+    "sure of it"
 )
 
 
@@ -84,7 +85,7 @@ class MissingError(EndError):
     """Nomad does not have the volume."""
 
     def __init__(self) -> None:
-        super().__init__("refused", "Nomad does not have the volume any more; somebody deregistered it meanwhile")
+        super().__init__("refused", "Nomad does not have the volume any more; it was deregistered meanwhile")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,7 +104,7 @@ class _Program(command.Group):
 
 PROGRAM = _Program(
     name=NAME,
-    help="CSI storage for Nomad: rendered, run, registered and proven.",
+    help="CSI storage for Nomad: rendered, run, registered and verified.",
     context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
 )
 click.version_option(package_name=NAME, message="%(package)s %(version)s", help="print the version")(PROGRAM)

@@ -21,7 +21,7 @@ QUESTION = (
 @command.argument("volumes VOLUME...", "volume or namespace/volume to delete", type=inputs.volume_key)
 @command.option(
     "--yes-delete-data VOLUME",
-    "the user's word: this volume and its data may go; otherwise its name is to be typed. May be repeated",
+    "confirm that this volume is deleted with its data; otherwise its name must be typed. May be repeated",
     type=inputs.volume_key,
     multiple=True,
 )
@@ -49,7 +49,7 @@ QUESTION = (
 )
 @command.option(
     "--accept-unguarded",
-    "let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile",
+    "let a plugin delete whose storage does not refuse what is in use; make sure that it is not registered meanwhile",
 )
 @command.option("--skip-final-snapshot", "take no last snapshot of the data before it goes")
 @waits.seconds("snapshot-timeout", default=deletion_order.SNAPSHOT_WAIT_S)

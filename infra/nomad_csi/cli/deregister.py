@@ -9,19 +9,19 @@ from nomad_csi.compare import outcome
 from nomad_csi.registration import deregistration, deregistration_outcome
 
 FORCE = (
-    "--force makes Nomad forget volumes together with the claims on them. It does not unmount them, does not detach "
+    "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
     "them from their instances, and does not touch their data; what still runs there can go on writing. Nomad refuses "
     "it for a volume that an allocation holds which has not ended."
 )
 
 
 @command.command()
-@command.argument("volumes VOLUME...", "volume or namespace/volume to forget", type=inputs.volume_key)
+@command.argument("volumes VOLUME...", "volume or namespace/volume to deregister", type=inputs.volume_key)
 @inputs.asked_aws_region
 @waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
 @owners.owner(owners.AS_OWN)
 @owners.adopt("deregister volumes that belong to another stack, too")
-@command.option("--force", "forget what is still claimed after that; asks first")
+@command.option("--force", "deregister what is still claimed after that; asks first")
 @confirm.yes
 @command.as_json()
 @inputs.nomad_connection

@@ -10,7 +10,7 @@ from nomad_csi.plan import iam
 
 
 @command.command()
-@inputs.optional_spec(": what is to be there is looked at besides what is")
+@inputs.optional_spec(": what is to be there is checked besides what is")
 @inputs.stack_output
 @inputs.aws_region(
     "where AWS is asked, with the SDK's usual credentials (default: the region of the clients and volumes)"

@@ -40,11 +40,11 @@ def run(arguments: command.Arguments) -> int:
         return 0
     count = len(found.ejection.forgotten)
     question = (
-        f"The stack forgets {count} resource{'' if count == 1 else 's'}. As long as its program declares them, do not "
-        "run `pulumi up`: it would make storage anew, and take over or refuse what is there."
+        f"This removes {count} resource{'' if count == 1 else 's'} from the state. As long as the program declares "
+        "them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is there."
     )
     if not confirm.agreed(question, is_agreed=arguments.yes):
-        raise errors.RefusedError("nothing was forgotten")
+        raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
     ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=lambda line: print(line, file=sys.stderr))
     print(_afterwards(found, arguments.out), file=sys.stderr)

@@ -120,5 +120,5 @@ def _started(program: Path) -> int:
     if line.strip().isdigit():
         print("it starts")
         return 0
-    print(f"it does not start: {said.strip().splitlines()[-1] if said.strip() else 'it ended without a word'}")
+    print(f"it does not start: {said.strip().splitlines()[-1] if said.strip() else 'it ended without output'}")
     return errors.EXIT_CHANGES

@@ -28,7 +28,7 @@ def _count(given: str) -> int:
 @command.as_json()
 @strict.option
 @command.option(
-    "--smoke FILE", "output of `nomad-csi smoke --json`, to tell what it proved; may be repeated", multiple=True
+    "--smoke FILE", "output of `nomad-csi smoke --json`, to show what it verified; may be repeated", multiple=True
 )
 @inputs.aws_region("ask AWS in this region too, with the AWS SDK's usual credentials (default: not)")
 @command.option(
@@ -68,9 +68,9 @@ def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     return html.html(shown, shown_rows=page.ROWS)
 
 
-def _write(text: str, path: Path | None, verdict: str) -> None:
+def _write(text: str, path: Path | None, status: str) -> None:
     if path is None:
         print(text, end="")
         return
     disk.write(path, text)
-    print(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB): {verdict}")
+    print(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB): {status}")

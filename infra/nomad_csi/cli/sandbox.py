@@ -47,7 +47,7 @@ def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # n
     return session.Session(arguments.project)
 
 
-@run.command("up", help="Start it, make everything, show what was proven.")
+@run.command("up", help="Start it, make everything, show what was verified.")
 @command.option("--engine real|stand-in", "default: real when pulumi is on PATH")
 @command.option("--nomad real|stand-in", "default: real when nomad is on PATH and you are root")
 @command.option("--skip-preview", "do not preview first, as with `pulumi up`")
@@ -76,7 +76,7 @@ def _down(arguments: command.Arguments) -> int:
     return int(_session(arguments).down())
 
 
-@run.command("status", help="Show what runs, what was made and what is proven.")
+@run.command("status", help="Show what runs, what was made and what is verified.")
 def _status(arguments: command.Arguments) -> int:
     session = _session(arguments)
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above

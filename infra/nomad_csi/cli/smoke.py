@@ -15,7 +15,7 @@ WIDTH = 120
 
 
 @command.command()
-@command.argument("volume VOLUME", "volume or namespace/volume to try; nobody may use it", type=inputs.volume_key)
+@command.argument("volume VOLUME", "volume or namespace/volume to try; it must not be in use", type=inputs.volume_key)
 @inputs.asked_aws_region
 @command.option(f"--task-driver {'|'.join(plan.TASK_DRIVERS)}", "default: what most clients have")
 @command.option(
@@ -27,7 +27,7 @@ WIDTH = 120
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Try the volume, and print what was proven."""
+    """Try the volume, and print what was verified."""
     with inputs.connect(arguments) as nomad, guard.waiting("trying the volume"):
         outcome = smoke.try_out(
             nomad,
@@ -41,9 +41,9 @@ def run(arguments: command.Arguments) -> int:
             tell=lambda line: print(line, file=sys.stderr),
         )
     print(json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) if arguments.json else _as_text(outcome))
-    if outcome.verdict == "failed" or outcome.left_behind:
+    if outcome.status == "failed" or outcome.left_behind:
         return errors.EXIT_CHANGES
-    return 0 if outcome.verdict == "proven" else errors.EXIT_ERROR
+    return 0 if outcome.status == "verified" else errors.EXIT_ERROR
 
 
 def _as_text(outcome: smoke_outcome.SmokeOutcome) -> str:
@@ -54,13 +54,13 @@ def _as_text(outcome: smoke_outcome.SmokeOutcome) -> str:
         rows.append((done.kind, done.node_name or "-", attach, mount, detach, done.reason or "-"))
     lines = [table.columns(rows, WIDTH)]
     for title, sentences in (
-        ("proven", outcome.proven),
-        ("not proven", outcome.not_proven),
+        ("verified", outcome.verified),
+        ("not verified", outcome.not_verified),
         ("left behind", outcome.left_behind),
     ):
         lines += [f"{title}: {sentence}" for sentence in sentences]
     key = f"{outcome.namespace}/{outcome.volume_id}"
-    lines.append(f"volume {key}: {outcome.verdict} ({outcome.access_mode}, task driver {outcome.task_driver})")
+    lines.append(f"volume {key}: {outcome.status} ({outcome.access_mode}, task driver {outcome.task_driver})")
     return "\n".join(lines)
 
 

@@ -74,7 +74,7 @@ def show(arguments: command.Arguments) -> int:
 @command.option("--plugin ID", "the plugin that made them", required=True)
 @command.option(
     "--yes-delete-data SNAPSHOT_ID",
-    "the user's word: this snapshot may go; otherwise its id is to be typed. May be repeated",
+    "confirm that this snapshot is deleted; otherwise its id must be typed. May be repeated",
     multiple=True,
 )
 @command.as_json()

@@ -25,7 +25,7 @@ def _metrics_file(given: str) -> Path:
 @strict.option
 @waits.seconds(
     "stable",
-    told="0, one look",
+    told="0, one run",
     default=0.0,
     job="passed",
     without={"watch": ", whose rounds see what restarts between them"},

@@ -22,7 +22,7 @@ of_job = functools.partial(command.option, section=SECTION, needs=("print_job",)
 options = command.together(
     command.option(
         "--print-job",
-        "print a job that verifies this spec at regular times, and ask nobody; nothing secret stands in it",
+        "print a job that verifies this spec at regular times, without prompts; it contains no secret",
         section=SECTION,
         job=HELD,
     ),
@@ -46,7 +46,9 @@ def wrong(arguments: command.Arguments) -> Mapping[str, str]:
     if file is not None and not file.is_absolute():
         found["--prometheus"] = "an absolute path on the client with --print-job"
     if file is not None and not arguments.on_client:
-        found["--on-client"] = "the name of a client with --prometheus: files of several would tell several times"
+        found["--on-client"] = (
+            "the name of a client with --prometheus: files of several would count everything several times"
+        )
     return found
 
 

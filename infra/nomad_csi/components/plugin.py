@@ -21,7 +21,7 @@ class CsiPlugin(program.Component):
     """A CSI plugin: IAM policy, plugin jobs, and the proof that every instance is healthy."""
 
     plugin_id: pulumi.Output[str]
-    """The plugin's id, known once it is proven healthy: volumes that use it are registered after that."""
+    """The plugin's id, known once it is verified healthy: volumes that use it are registered after that."""
     job_ids: pulumi.Output[Sequence[str]]
     """Ids of the plugin jobs."""
 
@@ -87,7 +87,7 @@ class CsiPlugin(program.Component):
             constraints=[dataclasses.asdict(constraint) for constraint in expectation.constraints] or None,
             taskDriver=expectation.task_driver,
             clientDataDir=expectation.client_data_dir,
-            proof=expectation.proof,
+            evidence=expectation.evidence,
             onNodes=_on_nodes(expectation.on_nodes),
             timeoutS=expectation.timeout_s,
             stableS=expectation.stable_s,

@@ -181,9 +181,9 @@ class VerifyOnNodes(TypedDict):
 
 
 class Verify(TypedDict):
-    """When the plugin counts as proven."""
+    """When the plugin counts as verified."""
 
-    proof: NotRequired[str]
+    evidence: NotRequired[str]
     """``nomad`` (default) believes Nomad's health, ``csi`` wants the plugin's own answers."""
     on_nodes: NotRequired[VerifyOnNodes]
     """With ``csi``: ask by a job on the clients. Default: no job, only sockets that this machine sees."""
@@ -267,7 +267,7 @@ class CsiPluginArgs(TypedDict):
     health_timeout_s: NotRequired[int]
     """How long Nomad waits for the first healthy answer. Default: the driver's."""
     verify: NotRequired[Verify]
-    """When the plugin counts as proven."""
+    """When the plugin counts as verified."""
     adopt: NotRequired[bool]
     """Take over jobs of the same ids that differ. Default: false."""
     render_to: NotRequired[str]

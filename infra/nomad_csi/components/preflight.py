@@ -1,5 +1,5 @@
 """
-What is looked at before anything is made or changed.
+What is checked before anything is made or changed.
 
 That is storage of an interrupted run that the state does not know, changes to EBS volumes that EC2 would refuse, and
 volumes in the storage of one that is removed.

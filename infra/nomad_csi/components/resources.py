@@ -97,7 +97,7 @@ class PluginJob(pulumi.CustomResource):
 
 
 class PluginHealth(pulumi.CustomResource):
-    """The gate: it is there once the plugin is proven healthy. Registrations depend on it."""
+    """The gate: it is there once the plugin is verified healthy. Registrations depend on it."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class PluginHealth(pulumi.CustomResource):
     ) -> None:
         """Wait for what *expectation* says of *plugin_id* (`plan.model.PluginExpectation`, names in camelCase)."""
         outputs = dict.fromkeys(
-            ("healthyControllers", "healthyNodes", "expectedNodes", "provenBy", "verdict", "satisfied")
+            ("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy", "status", "satisfied")
         )
         super().__init__(
             "nomad-csi:index:PluginHealth", resource_name, {"pluginId": plugin_id} | expectation | outputs, opts
@@ -121,9 +121,9 @@ class PluginHealth(pulumi.CustomResource):
         return pulumi.get(self, "pluginId")
 
     @property
-    def verdict(self) -> pulumi.Output[str]:
+    def status(self) -> pulumi.Output[str]:
         """What was found, ``healthy`` or the reason why not."""
-        return pulumi.get(self, "verdict")
+        return pulumi.get(self, "status")
 
 
 class VolumeRegistration(pulumi.CustomResource):

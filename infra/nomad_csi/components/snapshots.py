@@ -101,7 +101,7 @@ class EfsBackups(program.Component):
         )
         rule: Any = snapshots.backup_rule(name, schedule) | {"target_vault_name": vault.name}
         plan = aws.backup.Plan(name, rules=[rule], opts=child)
-        # By ARN: what is chosen by tag only is left out without a word where the account has not opted in to EFS.
+        # By ARN: what is chosen by tag only is left out silently where the account has not opted in to EFS.
         # Source: AWS Backup developer guide, "Assign resources with AWS CLI", 2026-11.
         aws.backup.Selection(
             name,

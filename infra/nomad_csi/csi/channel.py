@@ -31,11 +31,11 @@ CANCEL_POLL_S = 0.05
 """How late a cancellation may be noticed, in seconds."""
 
 ADVICE = {
-    "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: look at its logs, restart its allocation",
+    "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
     "FAILED_PRECONDITION": "the plugin says that something it needs is missing: network, credentials or a dependency",
     "PERMISSION_DENIED": "the plugin's credentials do not allow it",
     "UNAUTHENTICATED": "the plugin has no valid credentials",
-    "UNAVAILABLE": "the connection could not be made or broke: look whether the plugin restarts",
+    "UNAVAILABLE": "the connection could not be made or broke: check whether the plugin restarts",
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
     "driver lacks this RPC: `nomad-csi csi controller capabilities`",
 }
@@ -65,7 +65,7 @@ NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's -
 UNKNOWN_HOST = "errors resolving"
 """How gRPC's sentence begins where a host name has no address. Tried with grpcio 1.85, 2026-11."""
 
-NO_HOST = "the host name has no address: correct it, write an address instead, or look at this machine's DNS"
+NO_HOST = "the host name has no address: correct it, write an address instead, or check this machine's DNS"
 
 
 @dataclass(frozen=True, kw_only=True)

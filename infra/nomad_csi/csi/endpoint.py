@@ -115,7 +115,7 @@ def _tcp(text: str, address: str) -> Endpoint:
 
 
 def obstacle(endpoint: Endpoint) -> Obstacle | None:
-    """Look at the socket file, without a call. ``None``: nothing stands in the way, and always for TCP."""
+    """Check the socket file, without a call. ``None``: nothing stands in the way, and always for TCP."""
     if endpoint.socket is None:
         return None
     try:

@@ -14,7 +14,7 @@ from nomad_csi import errors
 EXIT_BASE = 100
 """A command that a plugin refused exits with this and the number of the gRPC code: 105 for ``NOT_FOUND``."""
 
-_INTERNAL = "the plugin had an internal error: look at the logs of its allocation"
+_INTERNAL = "the plugin had an internal error: check the logs of its allocation"
 _PENDING = "an operation on it is under way: wait, then ask again"
 _RANGE = "the plugin cannot make that size: ask for another"
 _NO_VOLUME = "the plugin knows no such volume"

@@ -40,7 +40,7 @@ _PLACE = re.compile(
 )
 _EXPLAINED = (
     ("Could not resolve hostname", "the SSH host is not known: correct its name, or give it a Host entry"),
-    ("Host key verification failed", "the host's key is not known or has changed: log in once by hand and look at it"),
+    ("Host key verification failed", "the host's key is not known or has changed: log in once by hand and check it"),
     ("Permission denied", "the host does not let this user in without a password: load a key, see ssh-add"),
     ("Connection refused", "no SSH server listens there"),
     ("Connection timed out", "the host cannot be reached"),
@@ -162,7 +162,7 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path, u
             words = _words(said)
             advice = next((sentence for mark, sentence in _EXPLAINED if mark in words), "try the same `ssh` by hand")
             raise errors.CsiError(
-                text, f"ssh ended with {process.returncode}: {words or 'without a word'}", advice=advice
+                text, f"ssh ended with {process.returncode}: {words or 'without output'}", advice=advice
             )
         if time.monotonic() > until.deadline:
             raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")

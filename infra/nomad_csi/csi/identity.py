@@ -64,7 +64,7 @@ def probe(connection: channel.CsiConnection, *, timeout_s: float) -> Readiness:
     """
     Ask whether the plugin is ready. Errors: those of `channel.call`; an error means unhealthy.
 
-    What an answer proves differs by driver: an EBS controller has asked EC2, an EFS plugin merely runs.
+    What an answer verifies differs by driver: an EBS controller has asked EC2, an EFS plugin merely runs.
     """
     stub = csi_pb2_grpc.IdentityStub(connection.channel)
     reply = channel.call(connection, stub.Probe.future, csi_pb2.ProbeRequest(), timeout_s=timeout_s)

@@ -74,7 +74,7 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Validat
     except NotADirectoryError:
         return Answers(folder=str(place), problem="it is no folder; name the one that holds a folder per allocation")
     except PermissionError:
-        return Answers(folder=str(place), problem=f"no permission to look there; {_AS_ROOT}")
+        return Answers(folder=str(place), problem=f"no permission to read there; {_AS_ROOT}")
     until = time.monotonic() + timeout_s
     with futures.ThreadPoolExecutor(probe.AT_ONCE) as pool:
         found = list(pool.map(functools.partial(_ask, until=until, timeout_s=timeout_s), sockets.values()))
@@ -103,11 +103,11 @@ def _ask(socket: Path, *, until: float, timeout_s: float) -> report.ProbeReport:
         endpoint.parse(str(socket))
     except errors.CsiError as error:
         detail = f"{error.message}; {error.advice}"
-        return report.ProbeReport(endpoint=str(socket), verdict="error", detail=detail, latency_ms=0.0)
+        return report.ProbeReport(endpoint=str(socket), status="error", detail=detail, latency_ms=0.0)
     left_s = max(until - time.monotonic(), timeout_s / 2)
     found = probe.probe(str(socket), timeout_s=left_s)
     for _ in range(probe.AGAIN):
-        if found.verdict != "silent" or found.latency_ms <= (left_s + probe.LATE * timeout_s) * 1000:
+        if found.status != "silent" or found.latency_ms <= (left_s + probe.LATE * timeout_s) * 1000:
             break
         left_s = timeout_s
         found = probe.probe(str(socket), timeout_s=left_s)

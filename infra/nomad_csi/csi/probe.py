@@ -1,7 +1,7 @@
 """
 The proof that a CSI plugin is alive, is the plugin that it should be and serves what its role needs.
 
-Probe alone proves little: an EFS plugin and an EBS node answer it whenever they run. So the name, the version, the
+Probe alone verifies little: an EFS plugin and an EBS node answer it whenever they run. So the name, the version, the
 capabilities and the node's own description are asked as well, in the order in which Nomad asks them.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 2026-08-21.
 """
@@ -21,7 +21,7 @@ AT_ONCE = 128
 """Plugins that are asked at the same time: those that hang cost one deadline together, not one each."""
 
 REFUSED_CHECK_S = 0.5
-"""How long the second look at a broken connection may take, in seconds: a local socket refuses at once."""
+"""How long the second check of a broken connection may take, in seconds: a local socket refuses at once."""
 
 LATE = 0.1
 """
@@ -46,7 +46,7 @@ def probe(
     cancelled: threading.Event | None = None,
 ) -> report.ProbeReport:
     """
-    Ask the plugin at *endpoint* all that shows its health, and return the answers with a verdict.
+    Ask the plugin at *endpoint* all that shows its health, and return the answers with a status.
 
     What is wrong with the plugin is a result, whatever it is: a missing socket, silence, an error, the wrong plugin.
     The first answer that is not as it should be ends the probe.
@@ -72,16 +72,16 @@ def probe(
         _look(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
             _ask(_Asking(connection=connection, deadline=started + timeout_s, answers=answers), expected)
-        verdict, detail = _READY
+        status, detail = _READY
     except _BadAnswerError as bad:
-        verdict, detail = bad.verdict, bad.detail
+        status, detail = bad.status, bad.detail
     except errors.CsiError as error:
-        verdict, detail = _of_error(where, error)
+        status, detail = _of_error(where, error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
-    return report.ProbeReport(endpoint=endpoint, verdict=verdict, detail=detail, latency_ms=latency_ms, **answers)
+    return report.ProbeReport(endpoint=endpoint, status=status, detail=detail, latency_ms=latency_ms, **answers)
 
 
-_READY: tuple[report.Verdict, str] = ("ready", "every question was answered as expected")
+_READY: tuple[report.Status, str] = ("ready", "every question was answered as expected")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,23 +111,23 @@ class _Asking:
 class _BadAnswerError(Exception):
     """An answer that ends the probe. Never leaves this module."""
 
-    def __init__(self, verdict: report.Verdict, detail: str) -> None:
+    def __init__(self, status: report.Status, detail: str) -> None:
         super().__init__(detail)
-        self.verdict: report.Verdict = verdict
+        self.status: report.Status = status
         self.detail = detail
 
 
 def _look(where: endpoints.Endpoint) -> None:
     found = endpoints.obstacle(where)
     if found:
-        verdict: report.Verdict = "missing" if found.kind == "missing" else "error"
-        raise _BadAnswerError(verdict, f"{found.message}; {found.advice}")
+        status: report.Status = "missing" if found.kind == "missing" else "error"
+        raise _BadAnswerError(status, f"{found.message}; {found.advice}")
 
 
 def _ask(asking: _Asking, expected: _Expected) -> None:
     readiness = identity.probe(asking.connection, timeout_s=asking.timeout_s)
     if not readiness.ready:
-        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then look at its logs")
+        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
     _ask_who(asking, expected)
     capabilities = identity.get_plugin_capabilities(asking.connection, timeout_s=asking.timeout_s)
     expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capabilities.volume_expansion)
@@ -136,7 +136,7 @@ def _ask(asking: _Asking, expected: _Expected) -> None:
     serves_node = _serves(_ask_node, asking, expected.role, "node")
     if not serves_controller and not serves_node:
         raise _BadAnswerError(
-            "wrong-role", "it serves neither CSI's Controller nor its Node service; nobody can use it"
+            "wrong-role", "it serves neither CSI's Controller nor its Node service; it cannot be used"
         )
 
 
@@ -189,11 +189,11 @@ def _ask_node(asking: _Asking) -> None:
     asking.answers["node_capabilities"] = found.rpcs
 
 
-def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Verdict, str]:
-    """Return verdict and detail of a call that failed."""
+def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:
+    """Return status and detail of a call that failed."""
     detail = f"{error.message}; {error.advice}" if error.advice else error.message
     if error.code == "DEADLINE_EXCEEDED":
         return "silent", detail
     if error.code == "UNAVAILABLE" and endpoints.nobody_listens(where, timeout_s=REFUSED_CHECK_S):
-        return "missing", "nobody listens there: the process has ended; look at the allocation and its logs"
+        return "missing", "nothing listens there: the process has ended; check the allocation and its logs"
     return "error", detail

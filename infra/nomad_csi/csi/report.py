@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 Role = Literal["controller", "node", "monolith"]
 
-Verdict = Literal[
+Status = Literal[
     "ready", "not-ready", "missing", "silent", "error", "wrong-name", "wrong-version", "wrong-role"
 ]  # fmt: skip
 """
 ``ready``: all questions of the role were answered as expected;
 ``not-ready``: the plugin says that it is still starting;
-``missing``: nobody listens there: no socket, or a socket that a dead process left behind;
+``missing``: nothing listens there: no socket, or a socket that a dead process left behind;
 ``silent``: the deadline passed without an answer;
 ``error``: the plugin answered with an error or broke the specification, or the socket could not be opened;
 ``wrong-name``, ``wrong-version``: another plugin, or another version of it, than was expected;
@@ -32,12 +32,12 @@ class ProbeReport:
     endpoint: str
     """As the caller wrote it."""
 
-    verdict: Verdict
+    status: Status
     detail: str
-    """A sentence on the verdict, with what to do about it."""
+    """A sentence on the status, with what to do about it."""
 
     latency_ms: float
-    """Milliseconds from the first question to the verdict."""
+    """Milliseconds from the first question to the status."""
 
     name: str = ""
     vendor_version: str = ""
@@ -58,14 +58,14 @@ class ProbeReport:
     @property
     def ready(self) -> bool:
         """Whether the plugin is what it should be and ready to serve."""
-        return self.verdict == "ready"
+        return self.status == "ready"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`, with the keys in the order of reading."""
         return {
             "endpoint": self.endpoint,
             "ready": self.ready,
-            "verdict": self.verdict,
+            "status": self.status,
             "detail": self.detail,
             "latency_ms": self.latency_ms,
             "name": self.name,
@@ -81,7 +81,7 @@ class ProbeReport:
     def as_line(self) -> str:
         """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
         who = f" {self.name} {self.vendor_version}".rstrip()
-        return " ".join(f"{self.endpoint} {self.verdict}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
+        return " ".join(f"{self.endpoint} {self.status}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
 
 
 def of_json(document: Mapping[str, Any]) -> ProbeReport:
@@ -93,8 +93,8 @@ def of_json(document: Mapping[str, Any]) -> ProbeReport:
     wrong = [name for name, is_right in _TYPES.items() if not is_right(given[name])]
     if wrong:
         raise ValueError(f"a report whose {', '.join(wrong)} is of another type")
-    if given["verdict"] not in typing.get_args(Verdict):
-        raise ValueError(f"a report with the unknown verdict {given['verdict']!r}")
+    if given["status"] not in typing.get_args(Status):
+        raise ValueError(f"a report with the unknown status {given['status']!r}")
     for name in ("plugin_capabilities", "controller_capabilities", "node_capabilities"):
         given[name] = None if given[name] is None else tuple(given[name])
     return ProbeReport(**given)
@@ -117,7 +117,7 @@ def _is_number(value: Any) -> bool:
 
 
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("endpoint", "verdict", "detail", "name", "vendor_version", "node_id"), _is_text),
+    **dict.fromkeys(("endpoint", "status", "detail", "name", "vendor_version", "node_id"), _is_text),
     "latency_ms": _is_number,
     "plugin_capabilities": _are_texts,
     "controller_capabilities": _are_texts_or_none,

@@ -111,7 +111,7 @@ class _Deletion:
         self._tags = deletion_target.tags(self._client, target, self._manner)
         way.check(with_snapshot=self._with_snapshot)
         self._see_that_it_is_there(way, target)
-        self._prove(is_registered=target.is_registered)
+        self._verify(is_registered=target.is_registered)
         own = self._key if target.is_registered else None
         deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own)
         if target.is_registered:
@@ -135,7 +135,7 @@ class _Deletion:
         self._external_id = target.external_id
         return target
 
-    def _prove(self, *, is_registered: bool) -> None:
+    def _verify(self, *, is_registered: bool) -> None:
         """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
         manner = self._manner
         seen = deletion_proof.DeletionEvidence(
@@ -225,7 +225,7 @@ class _Deletion:
         try:
             held = deletion_guards.registered_as(self._client, self._external_id)
         except errors.NomadApiError as error:
-            return f"not seen whether somebody registered it again: {error}"
+            return f"could not check whether it was registered again: {error}"
         named = ", ".join("/".join(key) for key in held)
         return f"registered again meanwhile as {named}, without storage: deregister it" if held else ""
 

@@ -53,7 +53,7 @@ def refuse_without_word(subject: str, words: Iterable[str]) -> None:
     """Raise `errors.RefusedError` unless *subject* is among *words*, letter by letter."""
     if subject not in set(words):
         raise errors.RefusedError(
-            f"nobody said that the data of {subject} may be deleted; nothing was: say so with --yes-delete-data "
+            f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm with --yes-delete-data "
             f"{subject}, or type it at a terminal"
         )
 
@@ -64,7 +64,7 @@ def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tupl
     if held:
         named = ", ".join("/".join(key) for key in held)
         raise errors.RefusedError(
-            f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if nobody needs it"
+            f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
         )
 
 
@@ -75,7 +75,7 @@ def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
         refuse_registered(client, external_id)
         if time.monotonic() - began <= FRESH_S:
             return
-    raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to tell who has registered what")
+    raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to list what is registered")
 
 
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:

@@ -60,8 +60,8 @@ class PluginStorage:
         if not (self.known and self.known.refuses_in_use) and not self.accepts_unguarded:
             raise errors.RefusedError(
                 f"the storage of plugin {name} does not refuse to be deleted while it is in use: whoever registers "
-                "and claims it after the last look loses it; see that nobody will, and say so: --accept-unguarded, "
-                "in a spec accept_unguarded: true"
+                "and claims it after the last check loses it; make sure that it does not happen, and accept it: "
+                "--accept-unguarded, in a spec accept_unguarded: true"
             )
 
     def observe(self, external_id: str) -> presence.Presence:

@@ -2,7 +2,7 @@
 Whether storage may be deleted as a volume of this cluster, by whoever asks. Pure.
 
 Three things are judged. That it was made through this package: by the tags that the components write on what they make,
-or by a stack's state, which records what a `CreatedVolume` had its plugin make. A registration alone proves nothing:
+or by a stack's state, which records what a `CreatedVolume` had its plugin make. A registration alone verifies nothing:
 anybody's storage can have one. Whose it is: where a tag or the owner mark names a stack, it is deleted for that stack
 alone. And that it is this cluster's: another one may have a volume of the same id, of the same stack, in the same
 account; storage is named there by the same two tags, and only the cluster's own tag tells them apart.
@@ -62,7 +62,7 @@ def objection(seen: DeletionEvidence, said: DeletionConfirmation) -> str:
 
 
 def _of_proof(seen: DeletionEvidence, _said: DeletionConfirmation) -> Iterator[str]:
-    """Yield that nothing proves where it comes from."""
+    """Yield that nothing verifies where it comes from."""
     key, tags = seen.key, seen.tags
     is_tagged = tags.get(volumes.VOLUME_TAG) == key and bool(tags.get(volumes.OWNER_TAG))
     if not is_tagged and not _is_made(seen):
@@ -70,7 +70,7 @@ def _of_proof(seen: DeletionEvidence, _said: DeletionConfirmation) -> Iterator[s
         looked = " and ".join(f"{name}={value}" for name, value in wanted.items())
         found = ", ".join(f"{name}={tags[name]}" for name in wanted if name in tags) or "neither"
         yield (
-            f"nothing proves that {seen.external_id} was made as {key} by this package; looked for the tags {looked} "
+            f"no evidence that {seen.external_id} was made as {key} by this package; looked for the tags {looked} "
             f"(found {found}), and for it among the volumes that a stack had made ({_made_seen(seen)})"
         )
 

@@ -1,5 +1,5 @@
 """
-The last snapshot of a volume by the controller of its plugin: taken, waited for, and proven usable. Call `take`.
+The last snapshot of a volume by the controller of its plugin: taken, waited for, and verified usable. Call `take`.
 
 Its name has characters that every driver takes (`Deletion.snapshot_name` of each), at most 63 of them, and a nonce: it
 is the same for as long as one snapshot is waited for, and never that of an earlier one. csi-driver-nfs writes a
@@ -125,7 +125,7 @@ def _objection(source: Source, made: snapshots.CsiSnapshot) -> str:
 def _evidence(
     connection: channel.CsiConnection, source: Source, name: str, made: snapshots.CsiSnapshot, wait_s: float
 ) -> str:
-    """Return what proves that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
+    """Return what verifies that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
         page = snapshots.list_snapshots(
             connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s

@@ -9,7 +9,7 @@ from nomad_csi.deletion import deletion_guards
 from nomad_csi.nomad import snapshots, volumes
 
 INTERVAL_S = 1.0
-"""Between two looks at a snapshot that is not ready."""
+"""Between two checks of a snapshot that is not ready."""
 
 
 def create(

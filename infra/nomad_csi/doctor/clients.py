@@ -61,7 +61,7 @@ def _told_unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node])
     doubts = unjudged(task, clients)
     if doubts:
         told = " and ".join(sorted(set(doubts.values())))
-        reason = f"only Nomad can judge {told}: {model.named(list(doubts))}"
+        reason = f"only Nomad can evaluate {told}: {model.named(list(doubts))}"
         yield model.Unchecked(check=f"clients of {_subject(task)}", reason=reason)
 
 
@@ -89,7 +89,7 @@ def expectation_of(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
         constraints=task.constraints,
         task_driver=task.task_driver,
         client_data_dir="",
-        proof="nomad",
+        evidence="nomad",
         timeout_s=0,
         stable_s=0,
     )
@@ -146,7 +146,7 @@ def _without(attribute: str, places: Iterable[nodes.Node]) -> list[str]:
 
 
 def _lacks_privileges(found: model.ObservedCluster, task: plugin_tasks.PluginTask) -> bool:
-    """Return whether *task* mounts from a container that may not; what the spec wants so is not judged."""
+    """Return whether *task* mounts from a container that may not; what the spec wants so is not checked."""
     planned = [
         job.privileged
         for item in (found.plan.plugins if found.plan else ())

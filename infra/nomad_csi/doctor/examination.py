@@ -1,7 +1,7 @@
 """
-Look at a cluster and an account before anybody is hurt. Only reads, but for `fix`, which sets tags.
+Check a cluster and an account before anybody is hurt. Only reads, but for `fix`, which sets tags.
 
-What cannot be read is said, and keeps nothing else from being looked at.
+What cannot be read is said, and keeps nothing else from being checked.
 """
 
 import dataclasses

@@ -55,7 +55,7 @@ def _unmapped(
     strangers = [node.name for node in places if node.node_id not in found.instance_ids]
     if strangers:
         reason = (
-            f"neither the plugin nor the attribute unique.platform.aws.instance-id tells the instance of "
+            f"neither the plugin nor the attribute unique.platform.aws.instance-id names the instance of "
             f"{model.named(strangers)}"
         )
         yield model.Unchecked(check=f"instances below plugin {task.plugin_id} ({task.role})", reason=reason)

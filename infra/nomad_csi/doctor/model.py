@@ -14,7 +14,7 @@ from nomad_csi.text import listing
 
 @dataclass(frozen=True, kw_only=True)
 class Unchecked:
-    """Something that could not be looked at. It is not taken as fine."""
+    """Something that could not be checked. It is not taken as fine."""
 
     check: str
     """What would have been checked."""

@@ -24,7 +24,7 @@ class DoctorReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found is an error, and nothing failed to be looked at."""
+        """Whether nothing found is an error, and nothing failed to be checked."""
         return not self.exit_code
 
     @property

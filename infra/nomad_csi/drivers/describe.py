@@ -15,24 +15,24 @@ _LITERAL = frozenset({"arguments", "environment", "folders of the client", "imag
 
 _MADE_BY = "nomad-csi drivers --docs > docs/drivers.md"
 _INTRODUCTION = (
-    "What each driver needs on Nomad, how it surprises people there, and how far it was proven on a machine without an "
-    f"AWS account. Tiers of proof: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "
+    "What each driver needs on Nomad, its known issues there, and how far it was verified on a machine without an AWS "
+    f"account. Tiers of evidence: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "
     "Words in braces are filled in from the spec."
 )
 
 
 def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
     """
-    Return a heading, and one row for each driver: name, title, version, roles, proof tier, day of the proof.
+    Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the evidence.
 
     Behind them stand those that are *unusable*.
     """
     found = (
-        (item.name, item.title, item.version, ", ".join(item.roles), facts.tier(item), facts.proof_as_of(item))
+        (item.name, item.title, item.version, ", ".join(item.roles), facts.tier(item), facts.evidence_as_of(item))
         for item in drivers
     )
     others = ((item.name, item.title, "-", "-", "cannot run on Nomad", item.as_of) for item in unusable)
-    return (("driver", "title", "version", "roles", "proof", "as of"), *found, *others)
+    return (("driver", "title", "version", "roles", "evidence", "as of"), *found, *others)
 
 
 def as_text(driver: model.Driver | model.Unusable) -> str:

@@ -9,9 +9,9 @@ from nomad_csi.spec import model as spec
 TIERS = {
     "run": "the driver itself ran",
     "parsed": "only its files went through the real parser",
-    "none": "not proven",
+    "none": "not verified",
 }
-"""What the proof tiers mean."""
+"""What the evidence tiers mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +57,16 @@ def unusable(driver: model.Unusable) -> tuple[Fact, ...]:
 
 
 def tier(driver: model.Driver) -> str:
-    """Return the proof tier of *driver* if its roles have one: ``run``; else ``controller run, node parsed``."""
-    tiers = {name: role.proof.tier for name, role in driver.roles.items()}
+    """Return the evidence tier of *driver* if its roles have one: ``run``; else ``controller run, node parsed``."""
+    tiers = {name: role.evidence.tier for name, role in driver.roles.items()}
     if len(set(tiers.values())) == 1:
         return next(iter(tiers.values()))
     return ", ".join(f"{name} {each}" for name, each in tiers.items())
 
 
-def proof_as_of(driver: model.Driver) -> str:
-    """Return the day of the oldest proof among the roles of *driver*; ``-`` where there is none."""
-    return min((role.proof.as_of for role in driver.roles.values() if role.proof.as_of), default="-")
+def evidence_as_of(driver: model.Driver) -> str:
+    """Return the day of the oldest evidence among the roles of *driver*; ``-`` where there is none."""
+    return min((role.evidence.as_of for role in driver.roles.values() if role.evidence.as_of), default="-")
 
 
 def _general(driver: model.Driver) -> Iterator[Fact]:
@@ -182,9 +182,9 @@ def _config_file(file: spec.ConfigFileSpec) -> Iterator[str]:
 
 
 def _role(role: model.DriverRole) -> tuple[Fact, ...]:
-    proof = role.proof
-    with_what = f", with {', '.join(proof.versions)}" if proof.versions else ""
-    when = f" on {proof.as_of}" if proof.as_of else ""
+    evidence = role.evidence
+    with_what = f", with {', '.join(evidence.versions)}" if evidence.versions else ""
+    when = f" on {evidence.as_of}" if evidence.as_of else ""
     least = f"; at least {role.count_minimum}" if role.count_minimum > 1 else ""
     most = f"; at most {role.count_limit}" if role.count_limit else ""
     advice = f": {role.count_advice}" if role.count_advice else ""
@@ -205,10 +205,10 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
         Fact(label="IPC", lines=(role.ipc_mode,) if role.ipc_mode else ()),
         Fact(label="folders of the client", lines=role.binds),
         Fact(label="needs", lines=(*role.needs, *role.bridge_needs)),
-        _fact("Probe proves", role.probe_proves),
-        _fact("proof", f"{proof.tier}: {TIERS[proof.tier]}{when}{with_what}"),
-        Fact(label="proven", lines=proof.proven),
-        Fact(label="not proven", lines=proof.not_proven),
+        _fact("Probe verifies", role.probe_verifies),
+        _fact("evidence", f"{evidence.tier}: {TIERS[evidence.tier]}{when}{with_what}"),
+        Fact(label="verified", lines=evidence.verified),
+        Fact(label="not verified", lines=evidence.not_verified),
         Fact(label="more flags", lines=tuple(_more(role))),
         Fact(label="unfit flags", lines=tuple(_unfit(role.unfit_flags))),
         Fact(label="flags by version", lines=tuple(_versions(role.flag_versions))),

@@ -1,4 +1,4 @@
-"""A catalogue row: the description of a CSI driver, with a date, its sources, its traps, and how far it is proven."""
+"""A catalogue row: the description of a CSI driver, with a date, its sources, its traps, and how far it is verified."""
 
 from typing import Any, Literal
 
@@ -7,22 +7,22 @@ import pydantic
 from nomad_csi.spec import base, driver, driver_role
 
 RoleName = base.PluginRole
-ProofTier = Literal["run", "parsed", "none"]
+EvidenceTier = Literal["run", "parsed", "none"]
 """``run``: the driver itself ran; ``parsed``: only its files went through the real parser; ``none``: neither."""
 
 
 class RoleEvidence(base.Model):
     """How far somebody went with one role of a driver, on a machine without an AWS account."""
 
-    tier: ProofTier
+    tier: EvidenceTier
     as_of: str = ""
     """Day of the last time; empty for ``none``."""
 
     versions: tuple[str, ...] = ()
     """With what: each program and its version."""
 
-    proven: tuple[str, ...] = ()
-    not_proven: tuple[str, ...]
+    verified: tuple[str, ...] = ()
+    not_verified: tuple[str, ...]
     """What an operator must still see for themselves."""
 
 
@@ -42,7 +42,7 @@ class DriverRole(driver_role.RoleSpec):
     flag_versions: dict[base.Word, FlagVersions] = pydantic.Field(default_factory=dict)
     """Flags that not every known version has; those that have an end are not among ``flags``."""
 
-    proof: RoleEvidence
+    evidence: RoleEvidence
 
 
 class Trap(base.Model):
@@ -97,7 +97,7 @@ class DriverDeletion(base.Model):
     """Whether ``CreateSnapshot`` with a name that exists writes the snapshot again instead of looking it up."""
 
     snapshot_text: str
-    """How a last snapshot is proven usable where the controller lists snapshots, or lists none, with the source."""
+    """How a last snapshot is verified usable where the controller lists snapshots, or lists none, with the source."""
 
 
 class DriverExample(base.Model):
@@ -129,7 +129,7 @@ class Driver(driver.DriverSpec):
     credentials: tuple[str, ...] = ()
     """Where its credentials come from, and how they stay out of arguments, in words."""
 
-    roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is proven here
+    roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is verified here
     traps: tuple[Trap, ...] = ()
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""

@@ -44,7 +44,7 @@ class TaskBlock:
     name: str
     driver: str
     config: values.Map
-    """Of the task driver; Nomad's validation does not look at it."""
+    """Of the task driver; Nomad's validation does not check it."""
 
     env: values.Map
     plugin: CsiPluginBlock | None

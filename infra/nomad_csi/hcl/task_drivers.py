@@ -1,7 +1,7 @@
 """
 Which keys the ``config`` block of a task driver has, and what its texts may ask the client for.
 
-Nomad's own validation looks at neither; the task fails on the client.
+Nomad's own validation checks neither; the task fails on the client.
 Source: hashicorp/nomad, ``drivers/docker/config.go``, ``drivers/rawexec/driver.go``, ``drivers/exec/driver.go``,
 ``client/taskenv/env.go``, 2026-08-21; hashicorp/nomad-driver-podman, ``config.go``, 2026-07-14.
 """

@@ -1,5 +1,5 @@
 """
-The cluster's clients, with what verdicts must know of each, in a number of calls that does not grow with their number.
+The cluster's clients, with what statuses must know of each, in a number of calls that does not grow with their number.
 
 The list of clients shows no attributes and no meta. So one client is asked for all it says of itself, and Nomad then
 which others have the same value: two calls for each value that there is, such as three zones. Where each client has a

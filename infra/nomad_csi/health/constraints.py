@@ -72,7 +72,7 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
     """
     Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*.
 
-    ``None``: that cannot be judged here. It is so for regular expressions that Nomad refuses, for hexadecimal numbers
+    ``None``: it cannot be evaluated here. So for regular expressions that Nomad refuses, for hexadecimal numbers
     in ``<``, and where *wanted* names another attribute of the client.
     """
     if name in _AMONG_INSTANCES:

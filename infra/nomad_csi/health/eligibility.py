@@ -68,7 +68,7 @@ def why_not(expectation: Placement, node: nodes.Node) -> str:
     A client of which `unjudged` says something counts as one that is not, and is told of by a finding.
     """
     reason = next(_reasons(expectation, node), "") or _unmet(expectation, node)
-    return reason or (f"cannot be judged here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
+    return reason or (f"cannot be evaluated here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
 
 
 def unjudged(expectation: Placement, node: nodes.Node) -> str:
@@ -157,7 +157,7 @@ def _nothing_expected(subject: str) -> findings.Finding:
         "nothing-expected",
         subject,
         expected="at least 1 instance",
-        found="none that anybody expects or that runs",
+        found="no expected and no running instances",
     )
 
 
@@ -168,7 +168,7 @@ def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
     return findings.finding(
         "constraint-unjudged",
         subject,
-        expected="constraints that can be judged outside of Nomad",
+        expected="constraints that can be evaluated outside of Nomad",
         found="; ".join(_named(names)),
     )
 

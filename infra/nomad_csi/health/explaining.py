@@ -28,11 +28,11 @@ def explain(
     expectation: model.PluginExpectation,
     job_ids: Iterable[str],
     seen: found.PluginFound,
-    verdict: plugins.PluginVerdict,
+    status: plugins.PluginStatus,
 ) -> tuple[causes.Cause, ...]:
-    """Return what explains *verdict*. What cannot be asked is said and passed over."""
-    unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in verdict.explanations) if item]
-    sick = [item for item in (seen.of_allocation(row.alloc_id) for row in verdict.instances if row.code) if item]
+    """Return what explains *status*. What cannot be asked is said and passed over."""
+    unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in status.explanations) if item]
+    sick = [item for item in (seen.of_allocation(row.alloc_id) for row in status.instances if row.code) if item]
     told = list({item.allocation.alloc_id: item for item in (*sick, *unserved)}.values())[:LOGS]
     from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
     driver = catalogue.DRIVERS.get(expectation.driver)
@@ -44,14 +44,14 @@ def explain(
     rules = dict(_rules(running, driver))
     evidence = [event.message for item in told for event in item.allocation.task_events]
     evidence += [cause.text for cause in from_logs]
-    evidence += [row.detail for row in verdict.instances if row.code]
+    evidence += [row.detail for row in status.instances if row.code]
     return (*causes.of_traps(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
 
 
-def recorded(verdict: plugins.PluginVerdict) -> tuple[causes.Cause, ...]:
+def recorded(status: plugins.PluginStatus) -> tuple[causes.Cause, ...]:
     """Return the events of the tasks without a healthy instance, such as a refused image: of a few allocations."""
-    shown = list(dict.fromkeys(item.alloc_id for item in verdict.explanations))[:LOGS]
-    return causes.of_events(item for item in verdict.explanations if item.alloc_id in shown)
+    shown = list(dict.fromkeys(item.alloc_id for item in status.explanations))[:LOGS]
+    return causes.of_events(item for item in status.explanations if item.alloc_id in shown)
 
 
 def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:
@@ -95,13 +95,13 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
     if driver is None:
         return
     for job in running:
-        for verdict in judge.of_driver(job, driver):
-            yield verdict.code, f"{verdict.found} in {verdict.file}"
+        for status in judge.of_driver(job, driver):
+            yield status.code, f"{status.found} in {status.file}"
 
 
 def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
     """Yield what lint itself sees in the jobs, beyond the driver's traps."""
     known = {trap.rule for trap in driver.traps} if driver else set()
-    for verdict in judge.judge(running):
-        if verdict.severity == "error" and verdict.code not in known:
-            yield causes.Cause(kind="job", where=f"({verdict.file}, {verdict.code})", text=verdict.found)
+    for status in judge.judge(running):
+        if status.severity == "error" and status.code not in known:
+            yield causes.Cause(kind="job", where=f"({status.file}, {status.code})", text=status.found)

@@ -32,7 +32,7 @@ class Probed:
     healthy: bool = False
     """Whether it is ready, and all it answered is as its role and the plan want it."""
 
-    verdict: str = ""
+    status: str = ""
     """In the probe's words, such as ``silent``; `NO_ANSWER` where its client was asked in vain; empty: nobody asked."""
 
     provider: str = ""

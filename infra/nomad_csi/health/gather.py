@@ -66,7 +66,7 @@ def probe_all(
     wanted = [(expectation, item) for _, expectation, item in asked]
     answers, late_s = _ask(wanted, timeout_s, event)
     for _ in range(probe.AGAIN):
-        silent = [at for at, answer in enumerate(answers) if answer.verdict == "silent"]
+        silent = [at for at, answer in enumerate(answers) if answer.status == "silent"]
         if not silent or late_s <= probe.LATE * timeout_s:
             break
         again, late_s = _ask([wanted[at] for at in silent], timeout_s, event)
@@ -145,10 +145,10 @@ def _probe(
     return found.Probed(
         reached=True,
         healthy=answer.ready,
-        verdict=answer.verdict,
+        status=answer.status,
         provider=answer.name,
         version=answer.vendor_version,
-        detail="" if answer.ready else f"{answer.verdict}: {answer.detail}",
+        detail="" if answer.ready else f"{answer.status}: {answer.detail}",
     )
 
 

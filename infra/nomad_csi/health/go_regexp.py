@@ -20,7 +20,7 @@ _OPTIONS.max_mem = 64 << 20
 
 
 def finds(expression: str, text: str) -> bool | None:
-    """Return whether Go finds *expression* in *text*; ``None``: Nomad refuses it, or it cannot be judged here."""
+    """Return whether Go finds *expression* in *text*; ``None``: Nomad refuses it, or it cannot be evaluated here."""
     try:
         return _compiled(expression).search(text) is not None
     except (re2.error, UnicodeEncodeError):

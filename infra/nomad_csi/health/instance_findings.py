@@ -11,7 +11,7 @@ def check(
     expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
 ) -> Iterator[findings.Finding]:
     """Yield what is wrong with the instance of *row*: a warning where enough others are healthy (*tolerated*)."""
-    severity: findings.Severity = "warning" if tolerated and row.verdict != "wrong-identity" else "error"
+    severity: findings.Severity = "warning" if tolerated and row.status != "wrong-identity" else "error"
     if row.code == "node-missing":
         shown = f"none ({row.detail})" if row.detail else "none"
         yield findings.finding(row.code, row.subject, severity=severity, expected="a healthy one", found=shown)
@@ -20,10 +20,10 @@ def check(
     elif row.code:
         expected = _wanted_of(expectation, row)
         yield findings.finding(row.code, row.subject, severity=severity, expected=expected, found=row.detail)
-    elif expectation.proof == "csi" and row.proven_by != "csi":
-        shown = f"Nomad's word only: {row.csi.detail}"
+    elif expectation.evidence == "csi" and row.evidence != "csi":
+        shown = f"only Nomad's status: {row.csi.detail}"
         expected = "its own answers over its CSI socket"
-        yield findings.finding("csi-unproven", row.subject, expected=expected, found=shown)
+        yield findings.finding("csi-unverified", row.subject, expected=expected, found=shown)
 
 
 def _wanted_of(expectation: model.PluginExpectation, row: instances.InstanceRow) -> str:

@@ -28,7 +28,7 @@ class InstanceRow:
     code: str = ""
     """The code of what is wrong with it, such as ``instance-unhealthy``; empty: nothing."""
 
-    proven_by: Literal["nomad", "csi", "-"]
+    evidence: Literal["nomad", "csi", "-"]
     """Who says so: the instance itself (``csi``), or Nomad; ``-``: nobody, Nomad has no instance there yet."""
 
     is_extra: bool = False
@@ -46,14 +46,14 @@ class InstanceRow:
     csi: found.Probed = found.NOT_ASKED
 
     @property
-    def verdict(self) -> states.State:
+    def status(self) -> states.State:
         """The row in a word."""
         return states.OF_CODE[self.code] if self.code else "healthy"
 
     @property
     def socket(self) -> str:
         """What its socket said, in a word: that of a probe, ``no-answer``, or ``-`` where nobody asked."""
-        return self.csi.verdict or "-"
+        return self.csi.status or "-"
 
     @property
     def subject(self) -> str:
@@ -129,7 +129,7 @@ def _row(subject: troubles.Subject) -> InstanceRow:
         or (zones.of_client(node) if node and instance.role == "node" else ""),
         alloc_id=instance.alloc_id,
         code=trouble.code,
-        proven_by=trouble.proven_by,
+        evidence=trouble.evidence,
         is_extra=bool(extra),
         detail="; ".join(filter(None, (trouble.detail, extra, _note(subject)))),
         segments=instance.segments,
@@ -176,7 +176,7 @@ def _missing(
         zone=zones.of_client(node),
         alloc_id=waiting[-1].alloc_id if waiting else "",
         code=code,
-        proven_by="-",
+        evidence="-",
         detail=detail,
         csi=plugin_found.probed.get((waiting[-1].alloc_id, "node"), found.NOT_ASKED) if waiting else found.NOT_ASKED,
     )

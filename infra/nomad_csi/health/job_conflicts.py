@@ -31,7 +31,7 @@ class Beside:
     """All of the cluster, with what the placement of the plan's jobs asks of them; as if each were ready."""
 
     unchecked: str = ""
-    """What kept it from being looked at, with what to do; empty: nothing."""
+    """What kept it from being checked, with what to do; empty: nothing."""
 
     def check(
         self, wanted: Sequence[plugin_tasks.PluginTask], *, every_part: bool = False

@@ -44,7 +44,7 @@ def of_controllers(
 ) -> Iterator[findings.Finding]:
     """Yield too few or too many controllers; those that are there and not healthy speak for themselves."""
     there = sum(row.role == "controller" and not row.is_extra for row in rows)
-    healthy = sum(row.role == "controller" and not row.is_extra and row.verdict == states.HEALTHY for row in rows)
+    healthy = sum(row.role == "controller" and not row.is_extra and row.status == states.HEALTHY for row in rows)
     wanted = expectation.controllers
     least = min(policy.needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
@@ -69,7 +69,7 @@ def of_controllers(
 def of_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
-    """Yield too few node instances of a service job; of a system job each client is looked at."""
+    """Yield too few node instances of a service job; of a system job each client is checked."""
     there = _there(rows)
     if expectation.nodes is None:
         return
@@ -91,4 +91,4 @@ def _starting(plugin_found: found.PluginFound, rows: Iterable[instances.Instance
 
 
 def _there(rows: Iterable[instances.InstanceRow]) -> int:
-    return sum(row.role == "node" and row.proven_by != "-" and not row.is_extra for row in rows)
+    return sum(row.role == "node" and row.evidence != "-" and not row.is_extra for row in rows)

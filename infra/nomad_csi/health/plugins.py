@@ -1,4 +1,4 @@
-"""The verdict on a plugin: what the plan expects against what Nomad and the instances themselves say."""
+"""The status of a plugin: what the plan expects against what Nomad and the instances themselves say."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator
@@ -24,14 +24,14 @@ from nomad_csi.plan import model
 
 HEALTHY = states.HEALTHY
 
-ProvenBy = Literal["nomad", "csi", "-"]
+Evidence = Literal["nomad", "csi", "-"]
 Rows = tuple[instances.InstanceRow, ...]
 
-_UNPROVEN = frozenset({"csi-unproven", socket_findings.NOT_ASKED})
+_UNVERIFIED = frozenset({"csi-unverified", socket_findings.NOT_ASKED})
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginVerdict:
+class PluginStatus:
     """Whether one plugin is healthy, instance by instance."""
 
     plugin_id: str
@@ -65,12 +65,12 @@ class PluginVerdict:
         return not findings.errors_of(self.findings)
 
     @property
-    def verdict(self) -> str:
+    def status(self) -> str:
         """
         The plugin in a word.
 
         ``healthy``, never where `ok` is false; ``partial``, where some instances that must be there are healthy and
-        some are not, or a zone has fewer clients than its minimum; else the gravest of `states.State`; ``unproven``;
+        some are not, or a zone has fewer clients than its minimum; else the gravest of `states.State`; ``unverified``;
         or the code of a finding about the cluster, ``no-eligible-node``.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
@@ -87,13 +87,13 @@ class PluginVerdict:
             return states.PARTIAL
         if gravest != HEALTHY:
             return gravest
-        unproven = any(item.code in _UNPROVEN for item in findings.errors_of(self.findings))
-        return states.UNPROVEN if unproven else states.PARTIAL
+        unverified = any(item.code in _UNVERIFIED for item in findings.errors_of(self.findings))
+        return states.UNVERIFIED if unverified else states.PARTIAL
 
     @property
-    def proven_by(self) -> ProvenBy:
+    def evidence(self) -> Evidence:
         """The weakest proof among the healthy instances: ``csi`` only where every one of them answered itself."""
-        proofs = {row.proven_by for row in self.instances if row.verdict == HEALTHY}
+        proofs = {row.evidence for row in self.instances if row.status == HEALTHY}
         if not proofs:
             return "-"
         return "csi" if proofs == {"csi"} else "nomad"
@@ -112,9 +112,9 @@ def compare_plugin(
     plugin_found: found.PluginFound,
     all_nodes: tuple[nodes.Node, ...],
     before: found.PluginFound | None = None,
-) -> PluginVerdict:
+) -> PluginStatus:
     """
-    Return the verdict on a plugin; *all_nodes* are the cluster's clients, of which the eligible ones are counted here.
+    Return the status of a plugin; *all_nodes* are the cluster's clients, of which the eligible ones are counted here.
 
     Needed are a healthy node instance on every eligible client, or on as many as the policy wants, and as many healthy
     controllers as the plan says, on clients that are ready and not drained. Instances beyond that are only noted.
@@ -127,7 +127,7 @@ def compare_plugin(
     well = _healthy(rows, "node")
     short = tuple(policy.check(expectation, policy.counted(rows), well, expected))
     record = plugin_found.plugin
-    return PluginVerdict(
+    return PluginStatus(
         plugin_id=expectation.plugin_id,
         provider=record.provider if record else "",
         version=record.version if record else "",
@@ -152,29 +152,29 @@ def compare_plugin(
 
 
 def is_enough(
-    expectation: model.PluginExpectation, verdict: PluginVerdict, steady: Collection[tuple[str, str, str]]
+    expectation: model.PluginExpectation, status: PluginStatus, steady: Collection[tuple[str, str, str]]
 ) -> bool:
-    """Return whether *verdict* holds with those healthy instances alone whose role, client and allocation are given."""
-    if not verdict.ok:
+    """Return whether *status* holds with those healthy instances alone whose role, client and allocation are given."""
+    if not status.ok:
         return False
     well = [
-        row for row in verdict.instances if row.verdict == HEALTHY and (row.role, row.node_id, row.alloc_id) in steady
+        row for row in status.instances if row.status == HEALTHY and (row.role, row.node_id, row.alloc_id) in steady
     ]
     on_nodes = policy.counted(well)
     controllers = sum(row.role == "controller" and not row.is_extra for row in well)
     if policy.is_strict(expectation):
-        return len(on_nodes) >= verdict.healthy_nodes and controllers >= min(
-            verdict.healthy_controllers, verdict.expected_controllers
+        return len(on_nodes) >= status.healthy_nodes and controllers >= min(
+            status.healthy_controllers, status.expected_controllers
         )
-    needed = policy.needed(expectation, verdict.expected_nodes)
-    at_least = min(needed, verdict.expected_controllers) if expectation.monolith else verdict.expected_controllers
-    short = any(policy.check(expectation, policy.counted(verdict.instances), on_nodes, verdict.expected_nodes))
+    needed = policy.needed(expectation, status.expected_nodes)
+    at_least = min(needed, status.expected_controllers) if expectation.monolith else status.expected_controllers
+    short = any(policy.check(expectation, policy.counted(status.instances), on_nodes, status.expected_nodes))
     return not short and controllers >= at_least
 
 
 def compare_window(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
     """
-    Return which instances restarted or were replaced between two looks at a plugin.
+    Return which instances restarted or were replaced between two checks of a plugin.
 
     Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
     """
@@ -192,12 +192,12 @@ def _of_rows(
 
 
 def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:
-    return tuple(row for row in rows if row.role == role and row.verdict == HEALTHY and not row.is_extra)
+    return tuple(row for row in rows if row.role == role and row.status == HEALTHY and not row.is_extra)
 
 
 def _unserved(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> Iterator[jobs.Allocation]:
     """Yield the allocations that should run and have no healthy instance."""
-    served = {row.alloc_id for row in rows if row.verdict == HEALTHY}
+    served = {row.alloc_id for row in rows if row.status == HEALTHY}
     for item in plugin_found.ran:
         if item.is_wanted and item.allocation.alloc_id not in served:
             yield item.allocation

@@ -1,7 +1,7 @@
 """
 What Nomad says of instances against what their sockets said, and which sockets said nothing. Pure.
 
-A verdict takes the graver word. That the two differ is told besides: Nomad asks every 30 s, so its word is an old one.
+A status takes the graver word. That the two differ is told besides: Nomad asks every 30 s, so its word is an old one.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/instance.go`` (``managerFingerprintInterval``), 2026-08-21.
 """
 
@@ -17,14 +17,14 @@ NOT_ASKED = "socket-not-asked"
 
 _Rows = tuple[instances.InstanceRow, ...]
 _SICK = frozenset({"not-ready", "missing", "silent", "error"})
-"""Answers that Nomad would call unhealthy; another name or role it does not look at."""
+"""Answers that Nomad would call unhealthy; another name or role it does not check."""
 
 _SINCE = (
-    "it fell after Nomad last asked, which it does every 30 s: look at its logs, then restart its allocation with "
+    "it fell after Nomad last asked, which it does every 30 s: check its logs, then restart its allocation with "
     "`nomad alloc restart {alloc}`"
 )
-_BACK = "Nomad tells up to 35 s later: look again in a minute, then at the log of that client's agent"
-_UNKNOWN = "Nomad counts it after its first answer: look again in a minute, then at the log of that client's agent"
+_BACK = "Nomad reports it up to 35 s later: check again in a minute, then the log of that client's agent"
+_UNKNOWN = "Nomad counts it after its first answer: check again in a minute, then the log of that client's agent"
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
 
 def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
     said = foreign.clean(row.csi.detail)
-    if row.nomad == "healthy" and row.csi.reached and row.csi.verdict in _SICK:
+    if row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK:
         yield _disagreement(row.subject, f"Nomad: healthy; its socket: {said}", _SINCE.format(alloc=row.alloc_id[:8]))
     elif row.nomad == "unhealthy" and row.csi.healthy:
         yield _disagreement(row.subject, "Nomad: unhealthy; its socket: ready", _BACK)
@@ -66,7 +66,7 @@ def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
         DISAGREES,
         subject,
         severity="warning",
-        expected="the same word from Nomad and from its socket",
+        expected="the same status from Nomad and from its socket",
         found=shown,
         advice=advice,
     )
@@ -75,12 +75,12 @@ def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
 def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) -> Iterator[findings.Finding]:
     """Yield one finding for each reason: of a large cluster they would be hundreds."""
     groups: dict[tuple[findings.Severity, str, str], list[instances.InstanceRow]] = {}
-    lenient = {role: _is_proven(expectation, rows, expected, role) for role in ("node", "controller")}
+    lenient = {role: _is_verified(expectation, rows, expected, role) for role in ("node", "controller")}
     for row in rows:
-        if row.csi.verdict == found.NO_ANSWER:
+        if row.csi.status == found.NO_ANSWER:
             severity: findings.Severity = "warning" if row.is_extra or lenient[row.role] else "error"
             groups.setdefault((severity, row.csi.detail, row.csi.advice), []).append(row)
-    asked = sum(row.csi.verdict != "" for row in rows)
+    asked = sum(row.csi.status != "" for row in rows)
     for (severity, why, advice), silent in groups.items():
         yield findings.finding(
             NOT_ASKED,
@@ -92,7 +92,7 @@ def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) ->
         )
 
 
-def _is_proven(expectation: model.PluginExpectation, rows: _Rows, expected: int, role: str) -> bool:
+def _is_verified(expectation: model.PluginExpectation, rows: _Rows, expected: int, role: str) -> bool:
     """Return whether those of *role* that answered themselves are enough; nothing less than all, unless a policy is."""
     well = tuple(row for row in rows if row.role == role and not row.code and not row.is_extra and row.csi.healthy)
     if role == "controller":

@@ -12,7 +12,7 @@ Instance = tuple[str, str, str]
 
 class Stability:
     """
-    Watches looks at one plugin. Times are seconds on any clock that only goes forward.
+    Watches checks one plugin. Times are seconds on any clock that only goes forward.
 
     Each instance has its own window: one that joins late, or restarts where the policy allows for it, holds up nobody.
     """
@@ -24,41 +24,41 @@ class Stability:
         self._last: found.PluginFound | None = None
         self._changes: tuple[findings.Finding, ...] = ()
         self._losses = 0
-        self._loss: plugins.PluginVerdict | None = None
+        self._loss: plugins.PluginStatus | None = None
 
     @property
     def unsteady(self) -> tuple[findings.Finding, ...]:
         """What made a window begin again: the latest restarts, and how often health was lost."""
         return self._changes + (() if self._loss is None else (_flapping(self._loss, self._losses),))
 
-    def observe(self, now_s: float, verdict: plugins.PluginVerdict, seen: found.PluginFound) -> bool:
+    def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
         """Take in a look made at *now_s*; return whether enough instances have been healthy and steady long enough."""
         if self._last is not None:
-            self._changes = plugins.compare_window(verdict.plugin_id, self._last, seen) or self._changes
+            self._changes = plugins.compare_window(status.plugin_id, self._last, seen) or self._changes
         self._last = seen
-        if self._was_well and not verdict.ok:
+        if self._was_well and not status.ok:
             self._losses += 1
-            self._loss = verdict
-        self._was_well = verdict.ok
-        self._since_s = self._windows(now_s, verdict, seen)
+            self._loss = status
+        self._was_well = status.ok
+        self._since_s = self._windows(now_s, status, seen)
         steady = {
             instance
             for instance, (since_s, _) in self._since_s.items()
             if now_s - since_s >= self._expectation.stable_s
         }
-        return plugins.is_enough(self._expectation, verdict, steady)
+        return plugins.is_enough(self._expectation, status, steady)
 
     def lose_sight(self) -> None:
         """Begin again: what happened since the last look was not seen."""
         self._since_s = {}
 
     def _windows(
-        self, now_s: float, verdict: plugins.PluginVerdict, seen: found.PluginFound
+        self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound
     ) -> Mapping[Instance, tuple[float, int]]:
         """Return since when each healthy instance is, and how often its task had restarted then."""
         windows: dict[Instance, tuple[float, int]] = {}
-        for row in verdict.instances:
-            if row.verdict != plugins.HEALTHY or row.is_extra:
+        for row in status.instances:
+            if row.status != plugins.HEALTHY or row.is_extra:
                 continue
             ran = seen.of_allocation(row.alloc_id)
             restarts = ran.allocation.restarts if ran else 0
@@ -68,7 +68,7 @@ class Stability:
         return windows
 
 
-def _flapping(loss: plugins.PluginVerdict, losses: int) -> findings.Finding:
+def _flapping(loss: plugins.PluginStatus, losses: int) -> findings.Finding:
     """Return that a plugin was healthy, and not any more, *losses* times; the last time as in *loss*."""
     causes = (finding.found for finding in findings.errors_of(loss.findings))
     times = "once" if losses == 1 else f"{losses} times"
@@ -76,5 +76,5 @@ def _flapping(loss: plugins.PluginVerdict, losses: int) -> findings.Finding:
         "plugin-flapping",
         f"plugin {loss.plugin_id}",
         expected="healthy all the time",
-        found=f"that it lost its health {times}, the last time: {next(causes, loss.verdict)}",
+        found=f"that it lost its health {times}, the last time: {next(causes, loss.status)}",
     )

@@ -1,4 +1,4 @@
-"""What an instance of a plugin, or a plugin, can be found to be: the verdicts, and the findings that lead to them."""
+"""What an instance of a plugin, or a plugin, can be found to be: the statuses, and the findings that lead to them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -36,7 +36,7 @@ HEALTHY = "healthy"
 PARTIAL = "partial"
 """Of a plugin: some of the instances that must be there are healthy, and some are not."""
 
-UNPROVEN = "unproven"
+UNVERIFIED = "unverified"
 """Of a plugin: Nomad calls every instance healthy, and the plan wants their own word."""
 
 OF_CODE: Mapping[str, State] = {
@@ -60,7 +60,7 @@ OF_CODE: Mapping[str, State] = {
     "version-differs": "wrong-identity",
     "instance-zone-differs": "wrong-zone",
 }
-"""Code of a finding -> the verdict that it leads to."""
+"""Code of a finding -> the status that it leads to."""
 
 GRAVITY: tuple[State, ...] = (
     "wrong-identity",

@@ -18,7 +18,7 @@ _PROBE_CODES = {
     "wrong-name": "provider-differs",
     "wrong-role": "instance-capability-missing",
 }
-"""Verdict of a probe -> code of the finding; the others are ``csi-failed``."""
+"""Status of a probe -> code of the finding; the others are ``csi-failed``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Trouble:
     """Empty: nothing is wrong."""
 
     detail: str = ""
-    proven_by: Literal["nomad", "csi"] = "nomad"
+    evidence: Literal["nomad", "csi"] = "nomad"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Subject:
 
 def of(subject: Subject) -> Trouble:
     """Return the gravest trouble of an instance, one without a code where there is none."""
-    return next(_all(subject), Trouble(proven_by="csi" if subject.csi.healthy else "nomad"))
+    return next(_all(subject), Trouble(evidence="csi" if subject.csi.healthy else "nomad"))
 
 
 def _all(subject: Subject) -> Iterator[Trouble]:
@@ -73,7 +73,7 @@ def _identity(subject: Subject) -> Iterator[Trouble]:
     wanted, said = subject.expectation.provider, subject.csi.provider or subject.instance.provider
     if said and said != wanted:
         by: Literal["nomad", "csi"] = "csi" if subject.csi.provider else "nomad"
-        yield Trouble(code="provider-differs", detail=f"it answers as {foreign.clean(said)}", proven_by=by)
+        yield Trouble(code="provider-differs", detail=f"it answers as {foreign.clean(said)}", evidence=by)
     if subject.rival is not None:
         other = subject.rival.allocation.alloc_id[:8]
         detail = f"job {subject.rival.job_id} runs another one there (allocation {other}); Nomad knows one of them"
@@ -96,7 +96,7 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
 def _own_word(subject: Subject) -> Iterator[Trouble]:
     if subject.csi.reached and not subject.csi.healthy:
         detail = f"its own answer: {foreign.clean(subject.csi.detail) or 'not ready'}"
-        yield Trouble(code=_PROBE_CODES.get(subject.csi.verdict, "csi-failed"), detail=detail, proven_by="csi")
+        yield Trouble(code=_PROBE_CODES.get(subject.csi.status, "csi-failed"), detail=detail, evidence="csi")
 
 
 def _task(subject: Subject) -> Iterator[Trouble]:
@@ -109,7 +109,7 @@ def _task(subject: Subject) -> Iterator[Trouble]:
     if falls := history.flapping(allocation, subject.now_ns):
         yield Trouble(code="instance-flapping", detail=falls)
     if subject.before is not None and allocation.restarts > subject.before.allocation.restarts:
-        yield Trouble(code="instance-restarted", detail="its task restarted between two looks")
+        yield Trouble(code="instance-restarted", detail="its task restarted between two checks")
     if not subject.csi.healthy and (restart := history.restarted(allocation, subject.now_ns)):
         yield Trouble(code="instance-restarted", detail=restart)
 
@@ -120,7 +120,7 @@ def _job(subject: Subject) -> Iterator[Trouble]:
     version = subject.csi.version or subject.instance.provider_version
     if subject.expectation.version and version != subject.expectation.version:
         detail = f"version {foreign.clean(version) or 'not given'}"
-        yield Trouble(code="version-differs", detail=detail, proven_by="csi" if subject.csi.version else "nomad")
+        yield Trouble(code="version-differs", detail=detail, evidence="csi" if subject.csi.version else "nomad")
 
 
 def _fitness(subject: Subject) -> Iterator[Trouble]:

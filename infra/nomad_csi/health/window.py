@@ -1,4 +1,4 @@
-"""What changed between two looks at a plugin: restarts that Nomad's health hides, and instances that were replaced."""
+"""What changed between two checks of a plugin: restarts that Nomad's health hides, and instances that were replaced."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from nomad_csi.plan import model
 
 
 def changes(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
-    """Return which instances restarted, were replaced or went from a plugin between two looks."""
+    """Return which instances restarted, were replaced or went from a plugin between two checks."""
     subject = f"plugin {plugin_id}"
     return (*_replaced(subject, before, after), *_restarted(subject, before, after))
 

@@ -16,7 +16,7 @@ SEGMENT_SUFFIX = "/zone"
 
 
 def of_client(node: nodes.Node) -> str:
-    """Return the zone that *node* is in by Nomad's own look at the machine; empty where that is not known."""
+    """Return the zone that *node* is in by Nomad's own check the machine; empty where that is not known."""
     return next((node.attributes[name] for name in CLIENT_ATTRIBUTES if node.attributes.get(name)), "")
 
 

@@ -1,4 +1,4 @@
-"""What is looked at: the plugins, volumes, consumers and policies of the files."""
+"""What is checked: the plugins, volumes, consumers and policies of the files."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -98,7 +98,7 @@ class LintedPolicy:
 
     @property
     def subject(self) -> str:
-        """What it is called in verdicts."""
+        """What it is called in statuses."""
         return "IAM policy"
 
 

@@ -1,4 +1,4 @@
-"""From parsed files to what is looked at, each with its driver where the catalogue knows it."""
+"""From parsed files to what is checked, each with its driver where the catalogue knows it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

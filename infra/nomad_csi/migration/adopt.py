@@ -122,7 +122,7 @@ def _plugins_of(
         driver = driver_of(content)
         line = content.at("plugin_id")
         if driver is None:
-            text = f"the plugin {plugin_id}: no file runs it, and the volume does not tell which driver it is"
+            text = f"the plugin {plugin_id}: no file runs it, and the volume does not show which driver it is"
             remarks.add("missing", file.name, line, text)
             continue
         documents[plugin_id] = {"id": plugin_id, "driver": driver.name}

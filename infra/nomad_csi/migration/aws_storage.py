@@ -188,7 +188,7 @@ def _take_over(
             volume |= declared
     text = (
         "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
-        "would make a new, empty one; then let Terraform forget it: terraform state rm"
+        "would make a new, empty one; then remove it from Terraform's state: terraform state rm"
     )
     parts = [held, *storage.targets(known[0])] if known else [held]
     parts += [storage.of(ACCESS_POINT)[known[1]]] if known and known[1] else []

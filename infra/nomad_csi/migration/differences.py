@@ -23,7 +23,7 @@ def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]
         planned = _planned(plugin)
         for part in found:
             if not planned:
-                text = f"what is rendered otherwise for {part.plugin.id} can be told when nothing is missing"
+                text = f"what is rendered otherwise for {part.plugin.id} is listed when nothing is missing"
                 remarks.add("note", part.file, part.job.body.line, text)
             for job in planned:
                 if part.plugin.type == job.role:

@@ -151,7 +151,7 @@ def _stored(document: Mapping[str, Any]) -> Iterator[_Instance]:
 
 
 def _destroyed(instance: _Instance, remarks: model.Remarks) -> None:
-    text = f"`terraform destroy` {_ON_DESTROY[instance.type]}; let Terraform forget it: "
+    text = f"`terraform destroy` {_ON_DESTROY[instance.type]}; remove it from Terraform's state: "
     remarks.add("note", instance.address, 0, f"{text}terraform state rm '{instance.address}'")
 
 

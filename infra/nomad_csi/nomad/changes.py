@@ -1,5 +1,5 @@
 """
-Waiting that ends when Nomad tells of a change: by a blocking query of one object, or by the event stream of many.
+Waiting that ends when Nomad reports a change: by a blocking query of one object, or by the event stream of many.
 
 Neither replaces looking: of a plugin, changes that come from job summaries wake no query (measured on Nomad 2.0.6-dev,
 2026-08), so every wait here is short, and whoever waits looks again.
@@ -17,7 +17,7 @@ WAIT_S = 5.0
 """Longest blocking query: short, for what wakes none."""
 
 PAUSE_S = 1.0
-"""Between two looks at least, where an answer tells of no change."""
+"""Between two checks least, where an answer tells of no change."""
 
 _CANCEL_POLL_S = 0.1
 _END_S = 0.5

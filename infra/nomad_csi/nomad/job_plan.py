@@ -163,7 +163,7 @@ def _reasons(metric: replies.ReplyObject) -> str:
     quota = [f"quota: {dimension}" for dimension in replies.strings(metric, "QuotaExhausted")]
     if counts or quota:
         return ", ".join([*counts, *quota])
-    return "no node to look at" if not replies.number(metric, "NodesEvaluated") else "no node fits"
+    return "no node to check" if not replies.number(metric, "NodesEvaluated") else "no node fits"
 
 
 def _counted(metric: replies.ReplyObject, key: str, form: str) -> list[str]:

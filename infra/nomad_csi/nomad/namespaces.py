@@ -1,7 +1,7 @@
 """
 Nomad's namespaces: whether there is one of a name, and which there are.
 
-Nomad looks at the namespace of a volume only when it stores it. Of a volume that a plugin is to make, that is after
+Nomad checks the namespace of a volume only when it stores it. Of a volume that a plugin is to make, that is after
 the plugin has made the storage, which then belongs to nobody. A list shows a token only namespaces that it has some
 right in; of one by name it is told whether it is there, or 403.
 Source: hashicorp/nomad, ``command/agent/namespace_endpoint.go``, ``nomad/namespace_endpoint.go``,

@@ -1,7 +1,7 @@
 """
 Which clients have a value of an attribute or of their meta, in one call however many clients there are.
 
-Source: hashicorp/nomad, ``nomad/node_endpoint.go`` (``List``: the filter looks at whole nodes, not at what is shown of
+Source: hashicorp/nomad, ``nomad/node_endpoint.go`` (``List``: the filter checks whole nodes, not what is shown of
 them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a text in quotes takes no escaped quote, one in back quotes is as it
 stands. Tried on Nomad 2.0.6-dev, 2026-11.
 """

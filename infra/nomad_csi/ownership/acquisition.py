@@ -38,7 +38,7 @@ def _is_ambiguous(error: errors.NomadCsiError) -> bool:
 def lost(key: volume_lookup.Key, owner: registration_ownership.OwnerRecord) -> errors.RefusedError:
     """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
     whose = registration_ownership.sentence(key, owner)
-    return errors.RefusedError(f"{whose} by now, and was registered by this one: look which of them is to have it")
+    return errors.RefusedError(f"{whose} now, and was registered by this run: resolve the ownership")
 
 
 def refusal(

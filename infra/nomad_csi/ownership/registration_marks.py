@@ -111,7 +111,7 @@ class Claimant:
         """
         Return whether an object with the owner *record* may be taken; without a record it may.
 
-        The object's nonce proves it, then the stack's id. A label counts only where one of the two has no id.
+        The object's nonce verifies it, then the stack's id. A label counts only where one of the two has no id.
         """
         return record is None or self.adopts or hold.is_proof_of(record) or self.is_same_stack(record)
 

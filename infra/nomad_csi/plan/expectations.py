@@ -24,7 +24,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
         constraints=(*job.constraints, *(() if job.vault_role is None else (task_secrets.VAULT_CONSTRAINT,))),
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
-        proof=plugin.verify.proof,
+        evidence=plugin.verify.evidence,
         on_nodes=_on_nodes(plugin),
         timeout_s=_proof_timeout_s(plugin, driver),
         stable_s=plugin.verify.stable_s,

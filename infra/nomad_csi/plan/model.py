@@ -162,7 +162,7 @@ class PluginExpectation:
     client_data_dir: str
     """``data_dir`` of the clients, where the sockets are; empty when not known."""
 
-    proof: Literal["nomad", "csi"]
+    evidence: Literal["nomad", "csi"]
     on_nodes: probe_job.ProbeRun | None = None
     """How the gate asks instances on their clients; ``None``: only where it sees their sockets."""
 

@@ -1,4 +1,4 @@
-"""A volume by its name in a cluster: what orders, verdicts and outcomes of single volumes have in common. Pure."""
+"""A volume by its name in a cluster: what orders, statuses and outcomes of single volumes have in common. Pure."""
 
 from dataclasses import dataclass
 

@@ -83,7 +83,7 @@ class ProbeJob:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeRun:
-    """How instances are asked on their clients before a plugin counts as proven."""
+    """How instances are asked on their clients before a plugin counts as verified."""
 
     job: ProbeJob
     """Its id, clients and region are filled in when it is run."""

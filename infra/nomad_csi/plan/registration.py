@@ -91,7 +91,7 @@ class VolumeRegistration:
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
 
     shares_storage: bool = False
-    """Whether another volume may stand for the same storage (`shared_storage`). Nomad is not told of it."""
+    """Whether another volume may stand for the same storage (`shared_storage`). It is not sent to Nomad."""
 
     clone_id: str = field(default="", metadata=_named("clone_id", "CloneID", "cloneId"))
     snapshot_id: str = field(default="", metadata=_named("snapshot_id", "SnapshotID", "snapshotId"))

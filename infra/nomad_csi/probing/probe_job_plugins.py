@@ -1,5 +1,5 @@
 """
-What the instances of a plan's plugins say on their own clients, for verdicts: one job asks those of all plugins.
+What the instances of a plan's plugins say on their own clients, for statuses: one job asks those of all plugins.
 
 Nomad is asked before the job, to know whom to ask, and again after it: an instance that was replaced meanwhile is no
 silent one. The sockets are asked between both, so that Nomad's word is never older than theirs.

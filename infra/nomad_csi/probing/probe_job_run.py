@@ -26,7 +26,7 @@ from nomad_csi.probing import probed
 from nomad_csi.render import documents
 
 POLL_S = 0.5
-"""Between two looks at the job's allocations; where a look takes its time, twice that."""
+"""Between two checks of the job's allocations; where a look takes its time, twice that."""
 
 REMOVE_S = 10.0
 """How long probes may take to end when they are told to, in seconds."""
@@ -92,7 +92,7 @@ def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAn
     if node is None:
         return _nothing("Nomad does not know the client any more", "ask again: its allocations are on their way out")
     if node.status != "ready":
-        return _nothing(f"the client is {node.status}", "look at the client with `nomad node status`")
+        return _nothing(f"the client is {node.status}", "check the client with `nomad node status`")
     if node.draining or not node.eligible:
         why = "the client is draining" if node.draining else "the client is not eligible for scheduling"
         return _nothing(why, f"no job is placed there now; ask on the client itself: {_BY_HAND}")
@@ -149,7 +149,7 @@ def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> 
     try:
         reason = jobs.plan(client, parsed).failed_groups.get(probe_job.TASK, "")
     except errors.NomadApiError as error:
-        reason = f"not told, {error.message}"
+        reason = f"not reported, {error.message}"
     told = f" (Nomad's reason: {reason})" if reason else ""
     return f"{late}{told}: compare the job's node pool, datacenters and room"
 
@@ -257,7 +257,7 @@ def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
 
 
 def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
-    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not look at it."""
+    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not check it."""
     try:
         found = jobs.allocations(client, job.namespace, job.job_id)
     except errors.NomadApiError as error:

@@ -102,7 +102,7 @@ def _why(asked: Asking, answer: probed.ClientAnswer | None) -> str:
         return f"no answer from its controller's client: {answer.problem}{advice}" if answer else NOBODY
     said = answer.reports.get(asked.alloc_id)
     if said is None or not said.ready:
-        return f"its controller is not ready: {said.verdict if said else 'missing'}"
+        return f"its controller is not ready: {said.status if said else 'missing'}"
     return OLDER if said.controller_capabilities is not None else "its controller serves no such part of CSI"
 
 

@@ -16,7 +16,7 @@ from nomad_csi.nomad.records import plugins
 from nomad_csi.text import foreign, table
 
 NO_ANSWER = seen.NO_ANSWER
-"""Verdict on an instance that could not be asked."""
+"""Status of an instance that could not be asked."""
 
 WIDTH = 120
 _SHORT = 8
@@ -48,8 +48,8 @@ class ProbedInstance:
     node_id: str
     node_name: str
     alloc_id: str
-    verdict: str
-    """A `report.Verdict`, or `NO_ANSWER`."""
+    status: str
+    """A `report.Status`, or `NO_ANSWER`."""
 
     detail: str
     report: report.ProbeReport | None
@@ -58,7 +58,7 @@ class ProbedInstance:
     @property
     def ready(self) -> bool:
         """Whether it answered that all is well."""
-        return self.verdict == "ready"
+        return self.status == "ready"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class ProbedPlugin:
 
     def as_json(self) -> dict[str, Any]:
         """Return the picture as data."""
-        names = ("role", "node_id", "node_name", "alloc_id", "verdict", "detail")
+        names = ("role", "node_id", "node_name", "alloc_id", "status", "detail")
         shown = [
             {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
             for row in self.rows
@@ -91,15 +91,15 @@ class ProbedPlugin:
     def as_table(self, width: int = WIDTH) -> str:
         """Return the picture as text: a line for each instance, the findings, and the sum."""
         rows = [
-            (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.verdict, row.detail or "-")
+            (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.status, row.detail or "-")
             for row in self.rows
         ]
         ready = sum(row.ready for row in self.rows)
-        silent = sorted({row.node_name or row.node_id for row in self.rows if row.verdict == NO_ANSWER})
+        silent = sorted({row.node_name or row.node_id for row in self.rows if row.status == NO_ANSWER})
         total = f"plugin {self.plugin_id}: {ready} of {len(self.rows)} instances are ready"
         if silent:
             total = f"{total}; no answer from {', '.join(silent)}"
-        parts = [table.columns([("role", "client", "allocation", "verdict", "detail"), *rows], width)] if rows else []
+        parts = [table.columns([("role", "client", "allocation", "status", "detail"), *rows], width)] if rows else []
         return "\n".join([*parts, *map(printing.as_line, self.findings), total])
 
 
@@ -120,7 +120,7 @@ def merged(
     provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None, *, is_new: bool = False
 ) -> seen.Probed:
     """
-    Return what came from an instance's client as the instance's own word, for a verdict.
+    Return what came from an instance's client as the instance's own word, for a status.
 
     *provider* is the name that it must answer. *is_new*: it came while its client was asked, so that a missing socket
     says nothing.
@@ -128,38 +128,38 @@ def merged(
     said = answer.reports.get(alloc_id) if answer else None
     if said is None and answer is not None and is_new and not answer.problem:
         answer = ClientAnswer(problem="it came while its client was asked", advice="ask again", reports={})
-    verdict, detail = _verdict(role, answer, said)
-    if verdict == NO_ANSWER:
-        return seen.Probed(reached=False, verdict=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
+    status, detail = _status(role, answer, said)
+    if status == NO_ANSWER:
+        return seen.Probed(reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
     name = said.name if said else ""
-    if verdict == "ready" and name != provider:
-        verdict, detail = "wrong-name", f"name: expected {provider}, got {name}"
+    if status == "ready" and name != provider:
+        status, detail = "wrong-name", f"name: expected {provider}, got {name}"
     return seen.Probed(
         reached=True,
-        healthy=verdict == "ready",
-        verdict=verdict,
+        healthy=status == "ready",
+        status=status,
         provider=name,
         version=said.vendor_version if said else "",
-        detail=f"{verdict}: {detail}" if detail else "",
+        detail=f"{status}: {detail}" if detail else "",
     )
 
 
 def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> ProbedInstance:
     found = answer.reports.get(instance.alloc_id) if answer else None
-    verdict, detail = _verdict(instance.role, answer, found)
+    status, detail = _status(instance.role, answer, found)
     return ProbedInstance(
         role=instance.role,
         node_id=instance.node_id,
         node_name=node_name,
         alloc_id=instance.alloc_id,
-        verdict=verdict,
+        status=status,
         detail=foreign.clean(detail),
         report=found,
         instance=instance,
     )
 
 
-def _verdict(role: str, answer: ClientAnswer | None, found: report.ProbeReport | None) -> tuple[str, str]:
+def _status(role: str, answer: ClientAnswer | None, found: report.ProbeReport | None) -> tuple[str, str]:
     if found is None:
         if answer is None or answer.problem:
             return NO_ANSWER, answer.problem if answer else "the client was not asked"
@@ -169,4 +169,4 @@ def _verdict(role: str, answer: ClientAnswer | None, found: report.ProbeReport |
         serves = found.node_capabilities
     if found.ready and serves is None:
         return "wrong-role", f"Nomad knows it as a {role}, and it serves no such part of CSI"
-    return found.verdict, "" if found.ready else found.detail
+    return found.status, "" if found.ready else found.detail

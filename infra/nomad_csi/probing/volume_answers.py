@@ -78,7 +78,7 @@ def _finding(volume: volumes.Volume, answer: validation.Validated) -> findings.F
         f"volume {volume.namespace}/{volume.volume_id}",
         severity="error",
         expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
-        found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without a word'}"),
+        found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without output'}"),
         advice=advice,
     )
 
@@ -92,7 +92,7 @@ def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> It
         yield findings.finding(
             "volume-not-validated",
             f"plugin {plugin_id}",
-            expected="the word of its controller on each volume",
+            expected="what its controller reports of each volume",
             found=f"{len(names)} of {count} not validated ({named}): {foreign.clean(why)}",
-            advice=_ADVICE.get(why, "look at its controllers, then ask again"),
+            advice=_ADVICE.get(why, "check its controllers, then ask again"),
         )

@@ -43,7 +43,7 @@ class Servicer(server.ProviderServicer):
         self._operation = operations.Operation()
         self._settings: Mapping[str, Any] = {}
         self._client: nomad.Nomad | None = None
-        self._is_proven = False
+        self._is_verified = False
         """Whether the client's Nomad is known to be the sandbox's own, in the sandbox."""
         self._client_lock = threading.Lock()
 
@@ -95,7 +95,7 @@ class Servicer(server.ProviderServicer):
         return await self._answer(context, self._create, request)
 
     async def Read(self, request: Any, context: Any) -> Any:
-        """Look at an object as it is now."""
+        """Check an object as it is now."""
         return await self._answer(context, self._read, request)
 
     async def Update(self, request: Any, context: Any) -> Any:
@@ -254,14 +254,14 @@ class Servicer(server.ProviderServicer):
         except errors.NomadApiError as error:
             if makes:
                 raise
-            line = f"the preview shows no tag of the cluster, which Nomad did not tell: {wording.sentence(error)}"
+            line = f"the preview shows no tag of the cluster, which Nomad did not report: {wording.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
         answer = provider_pb2.InvokeResponse()
         getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
         return answer
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
-        """Look at the cluster for a preview; not while the program does not know yet which cluster it is."""
+        """Check the cluster for a preview; not while the program does not know yet which cluster it is."""
         if isinstance(kind, resource.Preflight) and wire.UNKNOWN not in self._settings.values():
             kind.preflight(self._context(request), old_outputs, news)
 
@@ -293,9 +293,9 @@ class Servicer(server.ProviderServicer):
         with self._client_lock:
             if self._client is None:
                 self._client = nomad.Nomad(configuration.connection(self._settings, self._environment))
-                self._is_proven = not self._mark
-            if not self._is_proven:
-                self._is_proven = sandbox_mark.refuse_real_nomad(self._client)
+                self._is_verified = not self._mark
+            if not self._is_verified:
+                self._is_verified = sandbox_mark.refuse_real_nomad(self._client)
             return self._client
 
     def _marked(self, outputs: Mapping[str, Any]) -> dict[str, Any]:

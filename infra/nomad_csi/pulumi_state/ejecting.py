@@ -58,7 +58,7 @@ def run(stack: StackCommands, found: Prospect, *, folder: Path, backup: Path, te
     the way, or where the state changed meanwhile, before anything is forgotten.
     """
     if stack.export()["deployment"].get("resources") != found.exported["deployment"].get("resources"):
-        raise errors.RefusedError("the stack changed meanwhile; nothing was forgotten: look at it, then eject again")
+        raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
     _back_up(backup, found.exported)
     tell(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
     changed = files.write_all(folder, found.files.texts)

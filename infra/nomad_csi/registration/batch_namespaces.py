@@ -1,7 +1,7 @@
 """
 Volumes in namespaces that Nomad does not have, found before anything is sent.
 
-Nomad looks at the namespace only when it stores a volume. By then the batches of other namespaces may be in, and a
+Nomad checks the namespace only when it stores a volume. By then the batches of other namespaces may be in, and a
 wrong name is as often the wrong cluster.
 """
 

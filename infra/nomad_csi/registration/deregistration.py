@@ -13,7 +13,7 @@ from nomad_csi.ownership import mark_upkeep, registration_ownership
 from nomad_csi.registration import deregistration_outcome, reply_status
 
 INTERVAL_S = 1.0
-"""Between two looks at several volumes, and at EC2. One volume alone is waited for by a blocking query."""
+"""Between two checks of several volumes, and at EC2. One volume alone is waited for by a blocking query."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +215,7 @@ class _Run:
         elif self._is_attached(volume):
             self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
         else:
-            self._note(_key(volume), "claimed", "somebody claimed it at the last moment: run again", volume)
+            self._note(_key(volume), "claimed", "it was claimed at the last moment: run again", volume)
 
     def _force(self, volume: volumes.Volume) -> None:
         """Forget the volume with its claims. Nomad itself refuses that for one that a running allocation holds."""

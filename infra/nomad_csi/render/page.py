@@ -19,21 +19,21 @@ NAME = "report.html.j2"
 STYLE = "_report.css"
 
 HEADS: Mapping[str, tuple[str, ...]] = {
-    "instance_heads": ("Client", "Role", "Zone", "Verdict", "Proven by", "Detail"),
+    "instance_heads": ("Client", "Role", "Zone", "Status", "Evidence", "Detail"),
     "client_heads": ("Client", "State", "Zone", "Node pool", "Datacenter", "Nomad", "What is not well"),
-    "volume_heads": ("Volume", "Verdict", "Plugin", "Zone", "External id", "Claims", "Proven by"),
-    "claim_heads": ("Volume", "Verdict", "Mode", "Job", "Client", "Since", "Allocation"),
-    "proof_heads": ("Proven by", "What", "What that means"),
+    "volume_heads": ("Volume", "Status", "Plugin", "Zone", "External id", "Claims", "Evidence"),
+    "claim_heads": ("Volume", "Status", "Mode", "Job", "Client", "Since", "Allocation"),
+    "evidence_heads": ("Evidence", "What", "What that means"),
 }
 
 TIERS: Mapping[str, str] = {
     "smoke": "a job wrote through the volume, and another one read the data back",
     "csi": "it answered over its own CSI socket",
     "nomad": "Nomad says so. It hears of a plugin that hangs after 46 s, and of one that restarts in place never",
-    "-": "it is missing, not healthy, or was not judged",
+    "-": "it is missing, not healthy, or was not checked",
 }
 
-SMOKE_KINDS: Mapping[str, str] = {"proven": "good", "failed": "bad", "not proven": "unsure"}
+SMOKE_KINDS: Mapping[str, str] = {"verified": "good", "failed": "bad", "not verified": "unsure"}
 _REPLACED = "\\u{{{:x}}}"
 
 

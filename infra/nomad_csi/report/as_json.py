@@ -14,10 +14,10 @@ def of(report: model.ClusterReport) -> dict[str, Any]:
     """
     Return *report* as JSON values. Keys are kept once released.
 
-    ``{"ok", "cluster", "spec", "totals", "zones", "proofs", "clients", "plugins", "volumes", "claims",
+    ``{"ok", "cluster", "spec", "totals", "zones", "evidence", "clients", "plugins", "volumes", "claims",
     "claims_unread", "findings", "not_checked", "smoke"}``. ``cluster`` has ``address``, ``region``, ``identity``,
     ``servers``, ``asked_at`` (UTC) and ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with
-    ``is_expected``, of one that could not be judged ``plugin_id`` and ``verdict`` ``"not judged"`` alone; ``claims``
+    ``is_expected``, of one that could not be judged ``plugin_id`` and ``status`` ``"not checked"`` alone; ``claims``
     are the volumes of `nomad-csi claims --json`. What is not known is an empty text.
     """
     claims = claims_report.ClaimsReport(volumes=report.claims, asked_ec2=report.asked_ec2).as_json()
@@ -34,7 +34,7 @@ def of(report: model.ClusterReport) -> dict[str, Any]:
             "warnings": report.warnings,
         },
         "zones": [_zone(zone) for zone in report.zones],
-        "proofs": [dataclasses.asdict(proof) for proof in report.proofs],
+        "evidence": [dataclasses.asdict(evidence) for evidence in report.evidence],
         "clients": [dataclasses.asdict(client) for client in report.clients],
         "plugins": [_plugin(plugin) for plugin in report.plugins],
         "volumes": [dataclasses.asdict(volume) | {"zones": list(volume.zones)} for volume in report.volumes],
@@ -63,13 +63,13 @@ def _zone(zone: model.Zone) -> dict[str, Any]:
 
 
 def _plugin(plugin: model.ReportedPlugin) -> dict[str, Any]:
-    if plugin.verdict is None:
-        return {"plugin_id": plugin.plugin_id, "verdict": "not judged", "is_expected": plugin.is_expected}
-    return _verdict(plugin.verdict) | {"is_expected": plugin.is_expected}
+    if plugin.status is None:
+        return {"plugin_id": plugin.plugin_id, "status": "not checked", "is_expected": plugin.is_expected}
+    return _status(plugin.status) | {"is_expected": plugin.is_expected}
 
 
-def _verdict(verdict: plugins.PluginVerdict) -> dict[str, Any]:
-    [found] = verify_report.VerificationReport(plugins=(verdict,), volumes=()).as_json()["plugins"]
+def _status(status: plugins.PluginStatus) -> dict[str, Any]:
+    [found] = verify_report.VerificationReport(plugins=(status,), volumes=()).as_json()["plugins"]
     return dict(found)
 
 

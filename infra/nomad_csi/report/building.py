@@ -29,7 +29,7 @@ def build(parts: Parts) -> model.ClusterReport:
         unchecked=(*parts.unchecked, *parts.doctor.unchecked),
         smoke=parts.smoke,
         zones=summary.zones_of(clients, of_plugins, volumes),
-        proofs=summary.proofs_of(of_plugins, volumes),
+        evidence=summary.evidence_of(of_plugins, volumes),
     )
 
 
@@ -39,20 +39,20 @@ def _plugins(parts: Parts) -> Iterator[model.ReportedPlugin]:
     planned = {item.plugin_id for item in (parts.found.plan.plugins if parts.found.plan else ())}
     there = set() if isinstance(parts.found.plugins, doctor.Unknown) else set(parts.found.plugins)
     for plugin_id in sorted(planned):
-        yield model.ReportedPlugin(plugin_id=plugin_id, verdict=expected.get(plugin_id), is_expected=True)
+        yield model.ReportedPlugin(plugin_id=plugin_id, status=expected.get(plugin_id), is_expected=True)
     for plugin_id in sorted(there - planned):
-        verdict = parts.running.get(plugin_id)
-        yield model.ReportedPlugin(plugin_id=plugin_id, verdict=verdict, is_expected=not parts.found.plan)
+        status = parts.running.get(plugin_id)
+        yield model.ReportedPlugin(plugin_id=plugin_id, status=status, is_expected=not parts.found.plan)
 
 
 def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterator[model.ReportedClient]:
     if isinstance(parts.found.clients, doctor.Unknown):
         return
-    verdicts: dict[str, dict[str, str]] = {}
+    statuses: dict[str, dict[str, str]] = {}
     reported: dict[str, str] = {}
     for plugin in of_plugins:
-        for row in plugin.verdict.instances if plugin.verdict else ():
-            verdicts.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.verdict
+        for row in plugin.status.instances if plugin.status else ():
+            statuses.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.status
             if row.zone:
                 reported.setdefault(row.node_id, row.zone)
     for node in sorted(parts.found.clients, key=lambda item: (item.name, item.node_id)):
@@ -64,7 +64,7 @@ def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterat
             node_pool=node.node_pool,
             state=_state(node),
             version=node.version,
-            verdicts=verdicts.get(node.node_id, {}),
+            statuses=statuses.get(node.node_id, {}),
         )
 
 
@@ -77,14 +77,14 @@ def _state(node: nodes.Node) -> str:
 
 
 def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
-    verdicts = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
-    smoked = {item.key for item in parts.smoke if item.verdict == "proven"}
+    statuses = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
+    smoked = {item.key for item in parts.smoke if item.status == "verified"}
     planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
     for item in () if isinstance(parts.found.volumes, doctor.Unknown) else parts.found.volumes:
         namespace, _, volume_id = item.key.partition("/")
-        verdict = verdicts.get(item.key)
-        word: model.VolumeVerdict = verdict.verdict if verdict else _of_list(item)
-        proof: model.ProvenBy = "nomad" if item.is_registered else "-"
+        status = statuses.get(item.key)
+        word: model.VolumeStatus = status.status if status else _of_list(item)
+        evidence: model.Evidence = "nomad" if item.is_registered else "-"
         yield model.ReportedVolume(
             namespace=namespace,
             volume_id=volume_id,
@@ -92,13 +92,13 @@ def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
             external_id=item.external_id,
             zones=tuple(sorted({zones.of_segments(place) for place in item.segments} - {""})),
             claims=item.claims,
-            verdict=word,
-            proven_by="smoke" if item.is_registered and item.key in smoked else proof,
+            status=word,
+            evidence="smoke" if item.is_registered and item.key in smoked else evidence,
             is_expected=not parts.found.plan or item.key in planned,
         )
 
 
-def _of_list(item: doctor.ExaminedVolume) -> model.VolumeVerdict:
+def _of_list(item: doctor.ExaminedVolume) -> model.VolumeStatus:
     if not item.is_registered:
         return "missing"
     return "ok" if item.schedulable else "unschedulable"
@@ -107,7 +107,7 @@ def _of_list(item: doctor.ExaminedVolume) -> model.VolumeVerdict:
 def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
     """Yield what each command would report, once."""
     verified = parts.verified.findings if parts.verified else ()
-    of_others = (item for verdict in parts.running.values() for item in verdict.findings)
+    of_others = (item for status in parts.running.values() for item in status.findings)
     of_claims = [item for volume in parts.claims for item in volume.findings]
     of_claims += _of_drains(parts)
     yield from _once(
@@ -148,7 +148,7 @@ def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Ite
     compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
     stuck: dict[str, list[str]] = {}
     for volume in volumes:
-        if volume.verdict == "unschedulable" and volume.key not in compared:
+        if volume.status == "unschedulable" and volume.key not in compared:
             stuck.setdefault(volume.plugin_id, []).append(volume.key)
     for plugin_id, keys in sorted(stuck.items()):
         yield finding(
@@ -161,11 +161,11 @@ def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Ite
 
 def _of_smoke(parts: Parts) -> Iterator[Finding]:
     for item in parts.smoke:
-        if item.verdict == "failed":
+        if item.status == "failed":
             yield finding(
                 "smoke-failed",
                 f"volume {item.key}",
                 expected="data that is written, and read back by another job",
-                found="; ".join(item.not_proven) or "neither",
+                found="; ".join(item.not_verified) or "neither",
                 advice=f"see {item.source}, and run `nomad-csi smoke {item.key}` again",
             )

@@ -1,5 +1,5 @@
 """
-What a report is made of: what the doctor reads of the cluster, verdicts, and who claims what. Only reads.
+What a report is made of: what the doctor reads of the cluster, statuses, and who claims what. Only reads.
 
 The number of calls does not grow with clients. It grows with the volumes of a spec, each of which is compared, and with
 claimed volumes up to a bound. What cannot be read is said, and keeps nothing else from being told.
@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_model, claim_verdicts, reading
+from nomad_csi.claims import claim_model, claim_status, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
 from nomad_csi.health import explaining, plugins
@@ -117,8 +117,8 @@ def _verified(
 
 def _running(
     client: nomad.Nomad, found: doctor.ObservedCluster, unchecked: list[doctor.Unchecked]
-) -> Iterator[tuple[str, plugins.PluginVerdict]]:
-    """Yield verdicts on plugins that run and are in no spec."""
+) -> Iterator[tuple[str, plugins.PluginStatus]]:
+    """Yield statuses of plugins that run and are in no spec."""
     if isinstance(found.plugins, doctor.Unknown):
         return
     planned = {item.plugin_id for item in (found.plan.plugins if found.plan else ())}
@@ -142,11 +142,11 @@ def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTas
     return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
 
 
-def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
-    if seen.verdict.verdict == plugins.HEALTHY:
-        return seen.verdict
-    fetched = explaining.explain(client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.verdict)
-    return dataclasses.replace(seen.verdict, causes=fetched)
+def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
+    if seen.status.status == plugins.HEALTHY:
+        return seen.status
+    fetched = explaining.explain(client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
+    return dataclasses.replace(seen.status, causes=fetched)
 
 
 def _claims(
@@ -171,7 +171,7 @@ def _claims(
         return (), len(claimed)
     unchecked += (doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason) for item in seen.unread)
     hidden = sum(len(item.volume_ids) for item in seen.unread)
-    return claim_verdicts.judge(told), len(claimed) - len(wanted) + hidden
+    return claim_status.judge(told), len(claimed) - len(wanted) + hidden
 
 
 def _of_ec2(

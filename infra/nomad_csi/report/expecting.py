@@ -32,7 +32,7 @@ def expectation_of(plugin: plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTa
         constraints=counted.constraints if counted else (),
         task_driver=first.task_driver if first else "",
         client_data_dir="",
-        proof="nomad",
+        evidence="nomad",
         timeout_s=0,
         stable_s=0,
     )

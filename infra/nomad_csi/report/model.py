@@ -12,13 +12,13 @@ from nomad_csi.nomad.records import servers
 from nomad_csi.plan import named_volume
 from nomad_csi.report.smoke_results import SmokeResult
 
-VolumeVerdict = Literal["ok", "missing", "differs", "unschedulable"]
-ProvenBy = Literal["smoke", "nomad", "-"]
+VolumeStatus = Literal["ok", "missing", "differs", "unschedulable"]
+Evidence = Literal["smoke", "nomad", "-"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Which cluster was looked at, from where and when."""
+    """Which cluster was checked, from where and when."""
 
     address: str
     """As it was asked. A connection takes no user and password in it."""
@@ -56,8 +56,8 @@ class ReportedClient:
     version: str
     """Of its Nomad."""
 
-    verdicts: Mapping[str, str]
-    """Verdict on its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
+    statuses: Mapping[str, str]
+    """Status of its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class ReportedPlugin:
     """One plugin."""
 
     plugin_id: str
-    verdict: plugins.PluginVerdict | None
+    status: plugins.PluginStatus | None
     """``None``: it could not be judged, and `Report.unchecked` says why."""
 
     is_expected: bool
@@ -86,10 +86,10 @@ class ReportedVolume(named_volume.NamedVolume):
     claims: int
     """How many allocations hold it."""
 
-    verdict: VolumeVerdict
+    status: VolumeStatus
     """``ok``: as the spec has it; without one, registered and schedulable."""
 
-    proven_by: ProvenBy
+    evidence: Evidence
     is_expected: bool
     """As `Plugin.is_expected`."""
 
@@ -117,13 +117,13 @@ class Zone:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceCount:
-    """How many things one kind of proof stands behind."""
+    """How many things one kind of evidence stands behind."""
 
     tier: Literal["nomad", "csi", "smoke", "-"]
     what: str
     """Such as ``plugin instances``."""
 
-    proven: int
+    verified: int
     of: int
 
 
@@ -149,7 +149,7 @@ class ClusterReport:
     unchecked: tuple[doctor.Unchecked, ...]
     smoke: tuple[SmokeResult, ...]
     zones: tuple[Zone, ...]
-    proofs: tuple[EvidenceCount, ...]
+    evidence: tuple[EvidenceCount, ...]
 
     @property
     def errors(self) -> int:
@@ -163,7 +163,7 @@ class ClusterReport:
 
     @property
     def unexpected(self) -> tuple[doctor.Unchecked, ...]:
-        """What failed to be looked at."""
+        """What failed to be checked."""
         return tuple(item for item in self.unchecked if not item.is_expected)
 
     @property

@@ -96,7 +96,7 @@ class Page:
     """All that the template needs."""
 
     report: model.ClusterReport
-    verdict: str
+    status: str
     kind: words.Kind
     asked_at: str
     nomad_versions: str
@@ -112,12 +112,12 @@ class Page:
 
 def of(report: model.ClusterReport, tool_version: str) -> Page:
     """Return the page of *report*, made by *tool_version* of this package."""
-    verdict, kind = words.of_report(report)
+    status, kind = words.of_report(report)
     of_clients, of_claims = tables.clients(report), tables.claims(report)
     of_volumes = tables.volumes(report)
     return Page(
         report=report,
-        verdict=verdict,
+        status=status,
         kind=kind,
         asked_at=claims_report.time_text(report.cluster.asked_ns),
         nomad_versions=", ".join(sorted({server.version for server in report.cluster.servers})),

@@ -25,13 +25,13 @@ class Parts:
     verified: report.VerificationReport | None
     """Of the spec; ``None``: there is none, or it could not be compared."""
 
-    running: Mapping[str, plugins.PluginVerdict]
-    """Verdicts on plugins that are in no spec, against what their own jobs ask for, by id."""
+    running: Mapping[str, plugins.PluginStatus]
+    """Status of plugins that are in no spec, against what their own jobs ask for, by id."""
 
     claims: tuple[claim_model.VolumeClaims, ...]
     claims_unread: int
     asked_ec2: bool
     unchecked: tuple[doctor_model.Unchecked, ...]
-    """Beside what the doctor could not look at."""
+    """Beside what the doctor could not check."""
 
     smoke: tuple[SmokeResult, ...]

@@ -1,4 +1,4 @@
-"""What `nomad-csi smoke --json` said earlier, read again: only that proves that data goes into a volume and back."""
+"""What `nomad-csi smoke --json` said earlier, read again: only that verifies that data goes into a volume and back."""
 
 import json
 from collections.abc import Mapping
@@ -8,21 +8,21 @@ from typing import Any, Literal, get_args
 from nomad_csi import errors
 from nomad_csi.plan import named_volume
 
-Verdict = Literal["proven", "failed", "not proven"]
+Status = Literal["verified", "failed", "not verified"]
 
-_TEXTS = ("namespace", "volume_id", "verdict")
-_SENTENCES = ("proven", "not_proven", "left_behind")
+_TEXTS = ("namespace", "volume_id", "status")
+_SENTENCES = ("verified", "not_verified", "left_behind")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SmokeResult(named_volume.NamedVolume):
     """What became of the test of one volume, and which file says so."""
 
-    verdict: Verdict
-    proven: tuple[str, ...]
+    status: Status
+    verified: tuple[str, ...]
     """What was certain then, one sentence each."""
 
-    not_proven: tuple[str, ...]
+    not_verified: tuple[str, ...]
     left_behind: tuple[str, ...]
     source: str
 
@@ -39,9 +39,9 @@ def read(text: str, source: str) -> SmokeResult:
     return SmokeResult(
         namespace=given["namespace"],
         volume_id=given["volume_id"],
-        verdict=given["verdict"],
-        proven=tuple(given["proven"]),
-        not_proven=tuple(given["not_proven"]),
+        status=given["status"],
+        verified=tuple(given["verified"]),
+        not_verified=tuple(given["not_verified"]),
         left_behind=tuple(given["left_behind"]),
         source=source,
     )
@@ -51,6 +51,6 @@ def _is_outcome(given: Mapping[str, Any]) -> bool:
     lists = [given.get(name) for name in _SENTENCES]
     return (
         all(isinstance(given.get(name), str) for name in _TEXTS)
-        and given["verdict"] in get_args(Verdict)
+        and given["status"] in get_args(Status)
         and all(isinstance(each, list) and all(isinstance(item, str) for item in each) for each in lists)
     )

@@ -1,4 +1,4 @@
-"""What there is in each zone, and what is proven by what. Pure."""
+"""What there is in each zone, and what is verified by what. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,14 +19,14 @@ def zones_of(
     ready = Counter(client.zone for client in clients if client.state == "ready")
     of_volumes = Counter(volume.zones[0] for volume in bound)
     claimed = Counter(volume.zones[0] for volume in bound if volume.claims)
-    wrong = Counter(volume.zones[0] for volume in bound if volume.verdict != "ok")
+    wrong = Counter(volume.zones[0] for volume in bound if volume.status != "ok")
     healthy: Counter[tuple[str, str]] = Counter()
     wanted: Counter[tuple[str, str]] = Counter()
     for plugin in of_plugins:
-        for row in policy.counted(plugin.verdict.instances) if plugin.verdict else ():
+        for row in policy.counted(plugin.status.instances) if plugin.status else ():
             place = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
             wanted[place] += 1
-            healthy[place] += row.verdict == plugins.HEALTHY
+            healthy[place] += row.status == plugins.HEALTHY
     names = set(of_clients) | set(of_volumes) | {zone for _, zone in wanted}
     return tuple(
         model.Zone(
@@ -45,22 +45,22 @@ def zones_of(
     )
 
 
-def proofs_of(
+def evidence_of(
     of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
 ) -> tuple[model.EvidenceCount, ...]:
-    """Return how much each kind of proof stands behind, from the strongest to none."""
-    return tuple(item for item in _proofs(of_plugins, volumes) if item.of and (item.proven or item.tier != "-"))
+    """Return how much each kind of evidence stands behind, from the strongest to none."""
+    return tuple(item for item in _evidence(of_plugins, volumes) if item.of and (item.verified or item.tier != "-"))
 
 
-def _proofs(
+def _evidence(
     of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
 ) -> Iterator[model.EvidenceCount]:
-    rows = [row for plugin in of_plugins if plugin.verdict for row in plugin.verdict.instances]
-    by_instance = Counter(row.proven_by if row.verdict == plugins.HEALTHY else "-" for row in rows)
-    by_volume = Counter(volume.proven_by for volume in volumes)
-    yield model.EvidenceCount(tier="smoke", what="volumes", proven=by_volume["smoke"], of=len(volumes))
-    yield model.EvidenceCount(tier="csi", what="plugin instances", proven=by_instance["csi"], of=len(rows))
-    yield model.EvidenceCount(tier="nomad", what="plugin instances", proven=by_instance["nomad"], of=len(rows))
-    yield model.EvidenceCount(tier="nomad", what="volumes", proven=by_volume["nomad"], of=len(volumes))
-    yield model.EvidenceCount(tier="-", what="plugin instances", proven=by_instance["-"], of=len(rows))
-    yield model.EvidenceCount(tier="-", what="volumes", proven=by_volume["-"], of=len(volumes))
+    rows = [row for plugin in of_plugins if plugin.status for row in plugin.status.instances]
+    by_instance = Counter(row.evidence if row.status == plugins.HEALTHY else "-" for row in rows)
+    by_volume = Counter(volume.evidence for volume in volumes)
+    yield model.EvidenceCount(tier="smoke", what="volumes", verified=by_volume["smoke"], of=len(volumes))
+    yield model.EvidenceCount(tier="csi", what="plugin instances", verified=by_instance["csi"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="plugin instances", verified=by_instance["nomad"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="volumes", verified=by_volume["nomad"], of=len(volumes))
+    yield model.EvidenceCount(tier="-", what="plugin instances", verified=by_instance["-"], of=len(rows))
+    yield model.EvidenceCount(tier="-", what="volumes", verified=by_volume["-"], of=len(volumes))

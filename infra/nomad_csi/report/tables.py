@@ -48,7 +48,7 @@ class ClaimRow:
     key: str
     """Of the volume."""
 
-    claim: claim_model.ClaimVerdict
+    claim: claim_model.ClaimStatus
     job: str
     """``namespace/job``, or ``-`` where Nomad does not know the allocation any more."""
 
@@ -65,7 +65,7 @@ def clients(report: model.ClusterReport) -> tuple[ClientRow, ...]:
 
 
 def _client(client: model.ReportedClient) -> ClientRow:
-    wrong = {name: word for name, word in client.verdicts.items() if words.kind(word) != "good"}
+    wrong = {name: word for name, word in client.statuses.items() if words.kind(word) != "good"}
     kind = words.worst(words.kind(word) for word in (client.state, *wrong.values()))
     remark = "; ".join(f"{name}: {word}" for name, word in wrong.items())
     return ClientRow(client=client, state_kind=words.kind(client.state), kind=kind, remark=remark)
@@ -81,15 +81,15 @@ def instances(plugin: model.ReportedPlugin, zones: Mapping[str, str]) -> tuple[P
         PluginInstanceRow(
             row=row,
             zone=row.zone or zones.get(row.node_id, ""),
-            kind="warn" if row.is_extra else words.kind(row.verdict),
+            kind="warn" if row.is_extra else words.kind(row.status),
         )
-        for row in (plugin.verdict.instances if plugin.verdict else ())
+        for row in (plugin.status.instances if plugin.status else ())
     )
 
 
 def volumes(report: model.ClusterReport) -> tuple[VolumeRow, ...]:
     """Return a row for each volume."""
-    return tuple(VolumeRow(volume=volume, kind=words.kind(volume.verdict)) for volume in report.volumes)
+    return tuple(VolumeRow(volume=volume, kind=words.kind(volume.status)) for volume in report.volumes)
 
 
 def claims(report: model.ClusterReport) -> tuple[ClaimRow, ...]:
@@ -102,13 +102,13 @@ def claims(report: model.ClusterReport) -> tuple[ClaimRow, ...]:
             job=f"{item.claim.namespace}/{item.claim.job_id}" if item.claim.job_id else "-",
             client=_holder(item),
             since=claims_report.time_text(item.claim.since_ns),
-            kind=words.kind(item.verdict),
+            kind=words.kind(item.status),
         )
         for held in report.claims
         for item in held.claims
     )
 
 
-def _holder(item: claim_model.ClaimVerdict) -> str:
+def _holder(item: claim_model.ClaimStatus) -> str:
     name = item.claim.node_name or item.claim.node_id or "-"
     return name if item.node_status in {"ready", ""} else f"{name} ({item.node_status})"

@@ -11,15 +11,15 @@ Kind = Literal["good", "warn", "bad", "unsure"]
 ORDER: tuple[Kind, ...] = ("bad", "unsure", "warn", "good")
 """The gravest first."""
 
-NOT_JUDGED = "not judged"
+NOT_JUDGED = "not checked"
 
-_GOOD = frozenset({"healthy", "ok", "live", "ready", "proven"})
-_WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible", "ended", "warning", "unproven"})
-_UNSURE = frozenset({NOT_JUDGED, "not proven", "initializing"})
+_GOOD = frozenset({"healthy", "ok", "live", "ready", "verified"})
+_WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible", "ended", "warning", "unverified"})
+_UNSURE = frozenset({NOT_JUDGED, "not verified", "initializing"})
 
 
 def kind(word: str) -> Kind:
-    """Return how grave *word* is: a verdict, the state of a client or of a claim, a severity."""
+    """Return how grave *word* is: a status, the state of a client or of a claim, a severity."""
     if word in _GOOD:
         return "good"
     if word in _UNSURE:
@@ -33,13 +33,13 @@ def worst(kinds: Iterable[Kind]) -> Kind:
 
 
 def of_plugin(plugin: model.ReportedPlugin) -> tuple[str, Kind]:
-    """Return the verdict on *plugin* and how grave it is: what its policy allows for is a warning."""
-    if plugin.verdict is None:
+    """Return the status of *plugin* and how grave it is: what its policy allows for is a warning."""
+    if plugin.status is None:
         return NOT_JUDGED, "unsure"
-    word = plugin.verdict.verdict
+    word = plugin.status.status
     if word == plugins.HEALTHY:
         return word, "good"
-    return word, "warn" if plugin.verdict.ok else "bad"
+    return word, "warn" if plugin.status.ok else "bad"
 
 
 def of_report(report: model.ClusterReport) -> tuple[str, Kind]:
@@ -47,7 +47,7 @@ def of_report(report: model.ClusterReport) -> tuple[str, Kind]:
     if report.errors:
         return counted(report.errors, "error"), "bad"
     if report.unexpected:
-        return "not everything could be looked at", "unsure"
+        return "not everything could be checked", "unsure"
     if report.warnings:
         return f"no errors, {counted(report.warnings, 'warning')}", "warn"
     return "no errors", "good"

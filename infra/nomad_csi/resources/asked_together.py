@@ -12,7 +12,7 @@ from nomad_csi.resources import batches
 from nomad_csi.verification import looking
 
 GATHER_S = 1.0
-"""How long one waits for others, in seconds: plugins that are waited for are looked at twice in that time."""
+"""How long one waits for others, in seconds: plugins that are waited for are checked twice in that time."""
 
 LEAVE_S = probe_job_run.REMOVE_S + 10.0
 """How long an interrupted job may take to be removed, with the calls to Nomad, in seconds."""

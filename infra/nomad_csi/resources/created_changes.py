@@ -102,7 +102,7 @@ def _registered_besides(
     return errors.RefusedError(
         f"plugin {made.plugin_id} answered storage {made.external_id} for the new volume {name}, and that is "
         f"registered as {', '.join(others)}: the two would write into one storage; {name} was deregistered again, and "
-        "nothing deleted: see why the plugin does not tell storage apart by its name"
+        "nothing deleted: check why the plugin does not distinguish storage by its name"
     )
 
 

@@ -32,8 +32,8 @@ _DELETION = properties.Property(
             kind="text",
             pattern=names.AWS_REGION,
             pattern_says="an AWS region such as us-east-1",
-            description="Where EC2 is asked whether an EBS volume is attached, and told to delete it where there is no "
-            "`endpoint`.",
+            description="Where EC2 is asked whether an EBS volume is attached, and asked to delete it where there is "
+            "no `endpoint`.",
         ),
         "acceptUnguarded": properties.Property(
             kind="flag", description="Let a plugin delete whose storage does not refuse what is in use."
@@ -162,7 +162,7 @@ def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure
     if how == properties.UNKNOWN:
         return
     if values.get("onDestroy") == DELETE and not {"endpoint", "awsRegion"} & how.keys():
-        reason = "expected endpoint or awsRegion with onDestroy: delete, got neither: nobody could be told to delete it"
+        reason = "expected endpoint or awsRegion with onDestroy: delete, got neither: nothing could delete it"
         yield properties.Failure(path="deletion", reason=reason)
     if how.get("endpoint", properties.UNKNOWN) != properties.UNKNOWN:
         try:

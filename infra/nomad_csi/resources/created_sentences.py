@@ -1,4 +1,4 @@
-"""What an operator is told of a volume that a plugin makes, before it changes and when it is looked at. Pure."""
+"""What an operator is told of a volume that a plugin makes, before it changes and when it is checked. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

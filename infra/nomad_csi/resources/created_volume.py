@@ -202,7 +202,7 @@ class CreatedVolumeResource:
         if storage:
             context.warn(
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
-                "stays, with its data: delete it in the storage system when nobody wants it any more"
+                "stays, with its data: delete it in the storage system when it is not needed any more"
             )
 
 
@@ -230,7 +230,7 @@ def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mappi
     if found.external_id != storage:
         raise errors.RefusedError(
             f"volume {identity} stands for {found.external_id} now, not for {storage} as recorded; nothing was "
-            "changed: run `pulumi refresh` and look"
+            "changed: run `pulumi refresh` and check"
         )
 
 

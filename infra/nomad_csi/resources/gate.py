@@ -1,4 +1,4 @@
-"""The gate: waits until a plugin is proven healthy, says on the way how far it is, and in the end what held it up."""
+"""The gate: waits until a plugin is verified healthy, says on the way how far it is, and in the end what held it up."""
 
 import dataclasses
 import functools
@@ -20,10 +20,10 @@ from nomad_csi.verification import looking
 _Result = TypeVar("_Result")
 
 INTERVAL_S = 0.5
-"""Between two looks at a small cluster."""
+"""Between two checks of a small cluster."""
 
 INTERVAL_MAX_S = 5.0
-"""Between two looks at a large one, where a look itself takes its time."""
+"""Between two checks of a large one, where a look itself takes its time."""
 
 OUTAGE_S = 30.0
 """How long Nomad may be out of reach while waiting: a change of leader took 3.8 s (tried on Nomad 2.0.6-dev)."""
@@ -53,7 +53,7 @@ def look(
     on_nodes: probe_job_plugins.OnNodes | None = None,
 ) -> looking.Look:
     """
-    Look at a plugin once; with *on_nodes*, at its sockets on their clients too.
+    Check a plugin once; with *on_nodes*, at its sockets on their clients too.
 
     Raises `errors.NomadApiError` when Nomad does not answer.
     """
@@ -66,21 +66,21 @@ def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation
     """Return what must be found where no job asks on the clients: Nomad's word is enough where one would."""
     if expectation.on_nodes is None:
         return expectation
-    return dataclasses.replace(expectation, proof="nomad", on_nodes=None)
+    return dataclasses.replace(expectation, evidence="nomad", on_nodes=None)
 
 
 def wait(
     context: resource.Context, client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
-) -> plugins.PluginVerdict:
+) -> plugins.PluginStatus:
     """
-    Return the verdict on a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
+    Return the status of a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
 
     With ``expectation.on_nodes`` a job asks its instances then, on their clients, unless all were heard from here.
 
     Raises:
         errors.CancelledError: the operator interrupted.
         errors.NomadApiError: Nomad refused, or was out of reach for longer than `OUTAGE_S`.
-        errors.NomadCsiError: no waiting can heal it, or it was not proven in time; with the reasons.
+        errors.NomadCsiError: no waiting can heal it, or it was not verified in time; with the reasons.
 
     """
     return _Wait(context, client, expectation, job_ids).run()
@@ -111,16 +111,16 @@ class _Wait:
         """What a job heard from the plugin on its clients, the last time that one did."""
         self._shown = ""
 
-    def run(self) -> plugins.PluginVerdict:
+    def run(self) -> plugins.PluginStatus:
         while True:
             began = time.monotonic()
             seen, least = self._look(), INTERVAL_S
             if seen is not None and self._is_steady(seen):
                 if not self._needs_job(seen):
-                    return seen.verdict
-                heard, least = self._hear(seen.verdict), INTERVAL_MAX_S
-                if heard is not None and self._is_proven(heard):
-                    return heard.verdict
+                    return seen.status
+                heard, least = self._hear(seen.status), INTERVAL_MAX_S
+                if heard is not None and self._is_verified(heard):
+                    return heard.status
             took = time.monotonic() - began
             left = self._deadline - time.monotonic()
             if left <= 0:
@@ -136,22 +136,22 @@ class _Wait:
         if self._latest is None and seen.capacity:
             raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.capacity))
         self._latest = seen
-        steady = self._stability.observe(time.monotonic(), seen.verdict, seen.seen)
+        steady = self._stability.observe(time.monotonic(), seen.status, seen.seen)
         if not steady:
-            self._say(_status(seen.verdict, self._expectation.stable_s))
+            self._say(_status(seen.status, self._expectation.stable_s))
         return steady
 
     def _needs_job(self, seen: looking.Look) -> bool:
         """Return whether a job is to ask the instances: one is wanted, and not all of them were heard from here."""
-        return self._expectation.on_nodes is not None and seen.verdict.proven_by != "csi"
+        return self._expectation.on_nodes is not None and seen.status.evidence != "csi"
 
-    def _is_proven(self, heard: looking.Look) -> bool:
+    def _is_verified(self, heard: looking.Look) -> bool:
         """Return whether what a job *heard* is the proof; restarts while it ran count."""
         self._heard = heard
-        if not heard.verdict.ok:
-            self._say(f"{heard.verdict.counts}, asked over CSI: {_cause(heard.verdict) or _said(heard.verdict)}")
+        if not heard.status.ok:
+            self._say(f"{heard.status.counts}, asked over CSI: {_cause(heard.status) or _said(heard.status)}")
             return False
-        return self._stability.observe(time.monotonic(), heard.verdict, heard.seen)
+        return self._stability.observe(time.monotonic(), heard.status, heard.seen)
 
     def _look(self) -> looking.Look | None:
         """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
@@ -163,7 +163,7 @@ class _Wait:
         self._answered = time.monotonic()
         return seen
 
-    def _hear(self, known: plugins.PluginVerdict) -> looking.Look | None:
+    def _hear(self, known: plugins.PluginStatus) -> looking.Look | None:
         """Return what a job hears from the plugin on its clients, with others that wait; ``None`` as in `_look`."""
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))
@@ -242,31 +242,31 @@ class _Wait:
 
     def _late(self) -> str:
         """Return what held the plugin up: counts, findings, and what Nomad recorded of its tasks."""
-        head = f"plugin {self._expectation.plugin_id} is not proven healthy after {self._timeout_s:g} s"
+        head = f"plugin {self._expectation.plugin_id} is not verified healthy after {self._timeout_s:g} s"
         if self._latest is None:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
-        latest = self._latest if self._heard is None or not self._latest.verdict.ok else self._heard
-        verdict = latest.verdict
-        wrong = (*findings.errors_of(verdict.findings), *self._stability.unsteady)
+        latest = self._latest if self._heard is None or not self._latest.status.ok else self._heard
+        status = latest.status
+        wrong = (*findings.errors_of(status.findings), *self._stability.unsteady)
         fetched = self._explained(latest)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
-        more = [item for item in verdict.explanations if item.text not in said]
+        more = [item for item in status.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]
         if self._heard is not None:
-            lines.append(f"asked over CSI by a job: {_said(self._heard.verdict)}")
+            lines.append(f"asked over CSI by a job: {_said(self._heard.status)}")
         elif not wrong and self._needs_job(latest):
             lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:
             lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
         lines += map(str, fetched)
-        return "\n  ".join([f"{head}: {verdict.counts}; nothing was registered", *lines])
+        return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
 
     def _explained(self, seen: looking.Look) -> tuple[causes.Cause, ...]:
         """Return what explains it, where not everything is well."""
-        if seen.verdict.ok:
+        if seen.status.ok:
             return ()
         asked = functools.partial(
-            explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.verdict
+            explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )
         outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
         if not outcome:
@@ -281,22 +281,22 @@ def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
     return "\n  ".join([f"plugin {plugin_id} cannot become healthy; nothing was registered", *map(str, capacity)])
 
 
-def _status(verdict: plugins.PluginVerdict, stable_s: float) -> str:
+def _status(status: plugins.PluginStatus, stable_s: float) -> str:
     """Return ``1/2 nodes, 2/2 controllers``, with what is known of the cause, or what is still waited for."""
-    if verdict.ok:
-        return f"{verdict.counts}, watched for {stable_s:g} s"
-    cause = _cause(verdict)
-    return f"{verdict.counts}: {cause}" if cause else verdict.counts
+    if status.ok:
+        return f"{status.counts}, watched for {stable_s:g} s"
+    cause = _cause(status)
+    return f"{status.counts}: {cause}" if cause else status.counts
 
 
-def _cause(verdict: plugins.PluginVerdict) -> str:
+def _cause(status: plugins.PluginStatus) -> str:
     """Return the first reason that is known, cut: of an instance, or of a task that never became one."""
-    rows = (f"{row.node_name}: {row.detail}" for row in verdict.instances if row.code and row.detail)
-    tasks = map(str, verdict.explanations)
+    rows = (f"{row.node_name}: {row.detail}" for row in status.instances if row.code and row.detail)
+    tasks = map(str, status.explanations)
     return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
 
 
-def _said(verdict: plugins.PluginVerdict) -> str:
+def _said(status: plugins.PluginStatus) -> str:
     """Return who was asked over CSI, and what each said, cut: ``node on client-1: ready``."""
-    rows = [f"{row.role} on {row.node_name}: {foreign.clean(row.socket)}" for row in verdict.instances]
+    rows = [f"{row.role} on {row.node_name}: {foreign.clean(row.socket)}" for row in status.instances]
     return foreign.shortened(", ".join(rows), 2 * CAUSE_LIMIT)

@@ -71,5 +71,5 @@ def _late(job: jobs.Job, running: tuple[jobs.Allocation, ...], timeout_s: float)
     where = ", ".join(f"{item.alloc_id[:8]} on {item.node_name} ({item.client_status})" for item in running)
     return (
         f"job {job.namespace}/{job.job_id} is stopped, but after {timeout_s:g} s allocations still run: {where}; "
-        "it was not purged: look at these clients, then run again"
+        "it was not purged: check these clients, then run again"
     )

@@ -27,57 +27,59 @@ class PluginHealthResource:
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
-        """Compare inputs; a plugin that was not healthy when it was last looked at is to be proven again."""
+        """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
-        is_proven = old_outputs.get("satisfied", old_outputs.get("verdict") in {None, plugins.HEALTHY})
-        also = () if is_proven else ("verdict",)
+        old_inputs, old_outputs = map(declared.by_todays_names, (old_inputs, old_outputs))
+        is_verified = old_outputs.get("satisfied", old_outputs.get("status") in {None, plugins.HEALTHY})
+        also = () if is_verified else ("status",)
         return compare.difference(self.inputs, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, the inputs and what must be proven for the run to go on; the counts are not known."""
-        unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "provenBy"), resource.UNKNOWN)
-        proven = {"verdict": plugins.HEALTHY if declared.is_strict(news) else resource.UNKNOWN, "satisfied": True}
-        return resource.identity(news["pluginId"]), dict(news) | unknown | proven
+        """Return the id, the inputs and what must be verified for the run to go on; the counts are not known."""
+        unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy"), resource.UNKNOWN)
+        verified = {"status": plugins.HEALTHY if declared.is_strict(news) else resource.UNKNOWN, "satisfied": True}
+        return resource.identity(news["pluginId"]), dict(news) | unknown | verified
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
-        Wait until the plugin is proven healthy.
+        Wait until the plugin is verified healthy.
 
         Raises what `gate.wait` raises. Nothing is recorded then, so that the next run waits again.
         """
-        return news["pluginId"], _proven(context, news)
+        return news["pluginId"], _verified(context, news)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """
-        Return the verdict of this moment. Raises `errors.RefusedError` for an import: there is nothing to import.
+        Return the status of this moment. Raises `errors.RefusedError` for an import: there is nothing to import.
 
-        No job is run for it: a plugin that was proven by one is looked at through Nomad, and keeps its proof.
+        No job is run for it: a plugin that was verified by one is checked through Nomad, and keeps its proof.
         """
         if not inputs:
             raise errors.RefusedError(
-                f"the health of plugin {identity} cannot be imported: it is no object, `pulumi up` proves it"
+                f"the health of plugin {identity} cannot be imported: it is no object; `pulumi up` verifies it"
             )
+        inputs, outputs = map(declared.by_todays_names, (inputs, outputs))
         client = context.connect()
         with asking.KeptIfUnreachable(context, client, f"the health of plugin {identity}", is_recorded=True):
             wanted = gate.without_job(declared.expectation(inputs))
-            verdict = gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).verdict
-            _warn(context, verdict, "is not healthy now")
-            found = _outputs(inputs, verdict)
-            proven = {"provenBy": outputs["provenBy"]} if "onNodes" in inputs and "provenBy" in outputs else {}
-            return dict(inputs), found | (proven if verdict.ok else {})
+            status = gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).status
+            _warn(context, status, "is not healthy now")
+            found = _outputs(inputs, status)
+            verified = {"verifiedBy": outputs["verifiedBy"]} if "onNodes" in inputs and "verifiedBy" in outputs else {}
+            return dict(inputs), found | (verified if status.ok else {})
         return dict(inputs), dict(outputs)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Wait until the plugin is proven healthy as it is wanted now."""
+        """Wait until the plugin is verified healthy as it is wanted now."""
         del identity, old_outputs
-        return _proven(context, news)
+        return _verified(context, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Do nothing: a verdict is no object."""
+        """Do nothing: a status is no object."""
 
 
 def _as_text(name: str, value: Any) -> Any:
@@ -97,41 +99,41 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(inputs.get("jobs", {})))
 
 
-def _proven(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    verdict = gate.wait(context, context.connect(), declared.expectation(news), _job_ids(news))
-    if verdict.verdict != plugins.HEALTHY:
-        _warn(context, verdict, f"is {verdict.verdict}, {verdict.counts}, which is enough ({verdict.policy})")
-    context.note(_by_whom(verdict))
-    return _outputs(news, verdict)
+def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
+    status = gate.wait(context, context.connect(), declared.expectation(news), _job_ids(news))
+    if status.status != plugins.HEALTHY:
+        _warn(context, status, f"is {status.status}, {status.counts}, which is enough ({status.policy})")
+    context.note(_by_whom(status))
+    return _outputs(news, status)
 
 
-def _by_whom(verdict: plugins.PluginVerdict) -> str:
-    """Return whose word the proof is, and how to get more than Nomad's."""
-    if verdict.proven_by == "csi":
-        count = len({row.node_id for row in verdict.instances if row.proven_by == "csi"})
-        return f"plugin {verdict.plugin_id}: proved by CSI probes on {count} client{'' if count == 1 else 's'}"
+def _by_whom(status: plugins.PluginStatus) -> str:
+    """Return what the status rests on, and how to get more than Nomad's."""
+    if status.evidence == "csi":
+        count = len({row.node_id for row in status.instances if row.evidence == "csi"})
+        return f"plugin {status.plugin_id}: verified by CSI probes on {count} client{'' if count == 1 else 's'}"
     return (
-        f"plugin {verdict.plugin_id}: healthy by Nomad's word; to have its instances asked over CSI, set verify.proof "
-        "to csi, with verify.on_nodes where their sockets are not on this machine"
+        f"plugin {status.plugin_id}: healthy by Nomad's status; to have its instances probed over CSI, set "
+        "verify.evidence to csi, with verify.on_nodes where their sockets are not on this machine"
     )
 
 
-def _outputs(inputs: Mapping[str, Any], verdict: plugins.PluginVerdict) -> resource.Properties:
+def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resource.Properties:
     return dict(inputs) | {
-        "healthyControllers": verdict.healthy_controllers,
-        "healthyNodes": verdict.healthy_nodes,
-        "expectedNodes": verdict.expected_nodes,
-        "provenBy": verdict.proven_by,
-        "verdict": verdict.verdict,
-        "satisfied": verdict.ok,
+        "healthyControllers": status.healthy_controllers,
+        "healthyNodes": status.healthy_nodes,
+        "expectedNodes": status.expected_nodes,
+        "verifiedBy": status.evidence,
+        "status": status.status,
+        "satisfied": status.ok,
     }
 
 
-def _warn(context: resource.Context, verdict: plugins.PluginVerdict, how: str) -> None:
+def _warn(context: resource.Context, status: plugins.PluginStatus, how: str) -> None:
     """Tell what is wrong with instances that should be there, tolerated or not."""
-    wrong = findings.errors_of(verdict.findings)
-    if not wrong and verdict.verdict != plugins.HEALTHY:
-        wrong = tuple(item for item in verdict.findings if item.code != "instance-extra")
+    wrong = findings.errors_of(status.findings)
+    if not wrong and status.status != plugins.HEALTHY:
+        wrong = tuple(item for item in status.findings if item.code != "instance-extra")
     if wrong:
         more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
-        context.warn(f"plugin {verdict.plugin_id} {how}: {wrong[0]}{more}")
+        context.warn(f"plugin {status.plugin_id} {how}: {wrong[0]}{more}")

@@ -60,7 +60,7 @@ INPUTS: Mapping[str, properties.Property] = {
     "clientDataDir": properties.Property(
         kind="text", description="`data_dir` of the Nomad clients: where the plugin's sockets are."
     ),
-    "proof": properties.Property(
+    "evidence": properties.Property(
         kind="text",
         default="nomad",
         one_of=("nomad", "csi"),
@@ -123,7 +123,7 @@ INPUTS: Mapping[str, properties.Property] = {
     ),
     "jobs": properties.Property(
         kind="map",
-        description="Ids of the plugin's jobs, each with what changes when the job does: then it is proven again.",
+        description="Ids of the plugin's jobs, each with what changes when the job does: then it is verified again.",
     ),
 }
 
@@ -135,12 +135,12 @@ OUTPUTS: Mapping[str, properties.Property] = {
     "expectedNodes": properties.Property(
         kind="number", required=True, description="Clients that must have a node instance."
     ),
-    "provenBy": properties.Property(
+    "verifiedBy": properties.Property(
         kind="text",
         required=True,
-        description="`csi` where every instance answered itself, `nomad` where it is Nomad's word.",
+        description="`csi` where every instance answered itself, `nomad` where it is Nomad's status.",
     ),
-    "verdict": properties.Property(
+    "status": properties.Property(
         kind="text",
         required=True,
         description="`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.",
@@ -151,6 +151,9 @@ OUTPUTS: Mapping[str, properties.Property] = {
         description="Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.",
     ),
 }
+
+_FORMER = {"proof": "evidence", "provenBy": "verifiedBy", "verdict": "status"}
+"""Names in states of before the first release -> names of today."""
 
 _POLICY = ("minHealthyPercent", "minHealthyPerZone")
 """Inputs that say how many instances are enough."""
@@ -194,7 +197,7 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
         node_pool=inputs["nodePool"],
         task_driver=inputs["taskDriver"],
         client_data_dir=inputs.get("clientDataDir", ""),
-        proof=inputs["proof"],
+        evidence=inputs["evidence"],
         on_nodes=_on_nodes(inputs),
         timeout_s=inputs["timeoutS"],
         stable_s=inputs["stableS"],
@@ -233,8 +236,8 @@ def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
     asked = news.get("onNodes")
     if not isinstance(asked, Mapping):
         return
-    if news.get("proof", "nomad") == "nomad":
-        yield resource.Failure(path="proof", reason="expected csi where onNodes says how instances are asked")
+    if news.get("evidence", "nomad") == "nomad":
+        yield resource.Failure(path="evidence", reason="expected csi where onNodes says how instances are asked")
     if asked.get("image") and not asked.get("stateDir"):
         reason = "expected the clients' state_dir with image: a container cannot find it, got nothing"
         yield resource.Failure(path="onNodes.stateDir", reason=reason)
@@ -252,3 +255,8 @@ def number_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
         is_one = math.isfinite(given) and (not allowed.is_whole or given == int(given))
         if not is_one or not allowed.least <= given <= allowed.most:
             yield resource.Failure(path=name, reason=f"expected {allowed.words}, got {given:g}")
+
+
+def by_todays_names(recorded: Mapping[str, Any]) -> resource.Properties:
+    """Return what a state has *recorded*, by the names of today."""
+    return {_FORMER.get(name, name): value for name, value in recorded.items()}

@@ -291,8 +291,8 @@ def _register(
             return
         if "Enforcing job modify index" in error.message:
             raise errors.RefusedError(
-                f"job {_identity(news)} was changed by somebody else meanwhile, and was left as it is: "
-                f"{error.message}; look at it, then run again"
+                f"job {_identity(news)} was changed meanwhile, and was left as it is: "
+                f"{error.message}; check it, then run again"
             ) from error
         raise
 

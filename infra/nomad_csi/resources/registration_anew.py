@@ -136,8 +136,8 @@ class _Return:
             return
         if volume.compare_volume(self._old, now).differences:
             raise errors.NomadCsiError(
-                f"{self._what} was registered for {now.external_id} by somebody else meanwhile: {error}; run "
-                "`pulumi refresh` and look before another `up`"
+                f"{self._what} was registered for {now.external_id} meanwhile: {error}; run "
+                "`pulumi refresh` and check before another `up`"
             ) from error
         raise self._as_before(error) from error
 
@@ -197,7 +197,7 @@ def _refuse_changed(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
     if changed:
         raise errors.RefusedError(
             f"volume {found.namespace}/{found.volume_id} is not as recorded any more; nothing was changed: {changed}; "
-            "run `pulumi refresh`, look, and run again"
+            "run `pulumi refresh`, check, and run again"
         )
 
 

@@ -159,7 +159,7 @@ def _refusal(path: str, found: str) -> errors.RefusedError:
     if disk.standing(found) == "edited":
         return errors.RefusedError(
             f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
-            "then remove the file, or run `pulumi refresh` and look at the difference"
+            "then remove the file, or run `pulumi refresh` and check the difference"
         )
     return errors.RefusedError(
         f"{path} is not overwritten, because nomad-csi did not write the file that is there; "

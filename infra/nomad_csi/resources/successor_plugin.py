@@ -10,7 +10,7 @@ from nomad_csi.nomad import plugins
 from nomad_csi.resources.frame import properties
 
 _SHOWN = 8
-_LOOK = "look at its jobs: `nomad-csi verify` says what is wrong"
+_LOOK = "check its jobs: `nomad-csi verify` says what is wrong"
 
 
 def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:

@@ -141,7 +141,7 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_step(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of *recorded* outputs a look at the cluster does not change: the nonce, and whose step wrote it."""
+    """Return what of *recorded* outputs a check of the cluster does not change: the nonce, and whose step wrote it."""
     return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
 
 

@@ -38,7 +38,7 @@ STORAGE = properties.Property(
     kind="record",
     compared=False,
     type_name="VolumeStorage",
-    description="What the program knows of the storage behind the external id; Nomad is not told of it.",
+    description="What the program knows of the storage behind the external id; it is not sent to Nomad.",
     fields={
         "location": properties.Property(
             kind="text",

@@ -35,7 +35,7 @@ def let_go(
     _refuse_another(volume, recorded)
     found: volumes.Volume | None = volume
     if volume.claims and removal.is_ending(volume):
-        context.status("waiting for allocations that end to let go")
+        context.status("waiting for terminating allocations to release their claims")
         found = removal.wait_until_free(
             client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=removal.is_ending
         )
@@ -51,5 +51,5 @@ def _refuse_another(volume: volumes.Volume, outputs: Mapping[str, Any]) -> None:
     if volume.external_id != recorded:
         raise errors.RefusedError(
             f"volume {removal.key_of(volume)} stands for {volume.external_id} now, not for {recorded} as "
-            "recorded; nothing was deregistered: run `pulumi refresh` and look before deleting it"
+            "recorded; nothing was deregistered: run `pulumi refresh` and check before deleting it"
         )

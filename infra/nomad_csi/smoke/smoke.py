@@ -35,7 +35,7 @@ def try_out(
     tell: Callable[[str], None] = lambda _line: None,
 ) -> smoke_outcome.SmokeOutcome:
     """
-    Try the volume of *key* (namespace, id) and return what was proven.
+    Try the volume of *key* (namespace, id) and return what was verified.
 
     Args:
         client: the cluster; its token needs ``submit-job``, ``read-job`` and ``csi-mount-volume`` in the namespace.
@@ -134,7 +134,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
         )
     if volume.claims:
         holders = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
-        yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that nobody uses"
+        yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that is not in use"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
 
@@ -195,33 +195,33 @@ def _outcome(
 ) -> smoke_outcome.SmokeOutcome:
     rounds = tuple(each.round for each in done)
     failed = any(each.reason for each in rounds)
-    proven, not_proven = (
-        list(_proven(rounds, is_sandbox=is_sandbox)),
-        list(_not_proven(done, is_sandbox=is_sandbox, no_room=no_room)),
+    verified, not_verified = (
+        list(_verified(rounds, is_sandbox=is_sandbox)),
+        list(_not_verified(done, is_sandbox=is_sandbox, no_room=no_room)),
     )
     is_ebs = attachments.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
     if is_ebs and aws_region:
         seen = attachments.look([volume.external_id], aws_region).volumes[volume.external_id]
-        (proven if seen.is_free else not_proven).append(f"EC2: {seen}")
+        (verified if seen.is_free else not_verified).append(f"EC2: {seen}")
     elif is_ebs:
-        not_proven.append("detached in EC2: EC2 was not asked (--aws-region)")
+        not_verified.append("detached in EC2: EC2 was not asked (--aws-region)")
     left = [line for each in done for line in each.left_behind]
     if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):
         left.append(f"the file {smoke.file_name(token)} may still be in the volume")
     return smoke_outcome.SmokeOutcome(
         namespace=volume.namespace,
         volume_id=volume.volume_id,
-        verdict="failed" if failed else "not proven" if is_sandbox else "proven",
+        status="failed" if failed else "not verified" if is_sandbox else "verified",
         task_driver=task_driver,
         access_mode=smoke.access_mode(volume.capabilities),
         rounds=rounds,
-        proven=tuple(proven),
-        not_proven=tuple(not_proven),
+        verified=tuple(verified),
+        not_verified=tuple(not_verified),
         left_behind=tuple(left),
     )
 
 
-def _proven(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
+def _verified(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
     for each in rounds:
         if each.reason:
             return
@@ -233,7 +233,7 @@ def _proven(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> 
             yield f"{each.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
 
 
-def _not_proven(done: Sequence[smoke_round.Result], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
+def _not_verified(done: Sequence[smoke_round.Result], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
     if is_sandbox:
         yield "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
     if len(done) == 1:

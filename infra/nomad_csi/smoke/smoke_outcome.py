@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from nomad_csi.plan import named_volume, smoke
 
-Verdict = Literal["proven", "failed", "not proven"]
+Status = Literal["verified", "failed", "not verified"]
 """
-``proven``: data written through the volume came back. ``failed``: it did not, or the volume could not be used.
-``not proven``: claimed and freed, but in the sandbox, whose plugins mount nothing.
+``verified``: data written through the volume came back. ``failed``: it did not, or the volume could not be used.
+``not verified``: claimed and freed, but in the sandbox, whose plugins mount nothing.
 """
 
 
@@ -45,15 +45,15 @@ class SmokeRound:
 class SmokeOutcome(named_volume.NamedVolume):
     """What became of the test of one volume."""
 
-    verdict: Verdict
+    status: Status
     task_driver: str
     access_mode: str
     rounds: tuple[SmokeRound, ...]
 
-    proven: tuple[str, ...]
+    verified: tuple[str, ...]
     """What is certain now, one sentence each."""
 
-    not_proven: tuple[str, ...]
+    not_verified: tuple[str, ...]
     """What this test did not show, and why."""
 
     left_behind: tuple[str, ...] = ()
@@ -64,12 +64,12 @@ class SmokeOutcome(named_volume.NamedVolume):
         return {
             "namespace": self.namespace,
             "volume_id": self.volume_id,
-            "verdict": self.verdict,
+            "status": self.status,
             "task_driver": self.task_driver,
             "access_mode": self.access_mode,
             "rounds": [_round(each) for each in self.rounds],
-            "proven": list(self.proven),
-            "not_proven": list(self.not_proven),
+            "verified": list(self.verified),
+            "not_verified": list(self.not_verified),
             "left_behind": list(self.left_behind),
         }
 

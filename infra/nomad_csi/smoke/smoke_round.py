@@ -102,7 +102,7 @@ class Watch:
                 return found, _times(began, claimed_at, started_at, None), self._late(found)
             time.sleep(INTERVAL_S)
         ended_at = time.monotonic()
-        # What is over between two looks was there at the later one.
+        # What is over between two checks was there at the later one.
         started_at = started_at or (ended_at if any(event.type == "Started" for event in found.task_events) else None)
         claimed_at = claimed_at or started_at
         is_free = self._wait(lambda: not self._is_claimed(job, placed.alloc_id))

@@ -138,7 +138,7 @@ class DriverSpec(base.Model):
         if "monolith" in self.roles and len(self.roles) > 1:
             raise ValueError("monolith alone, or node with or without controller, as roles")
         if "monolith" not in self.roles and "node" not in self.roles:
-            raise ValueError("a node or monolith role: somebody must mount")
+            raise ValueError("a node or monolith role: one must mount")
         return self
 
     @property

@@ -78,8 +78,8 @@ class RoleSpec(base.Model):
     bridge_needs: tuple[base.Text, ...] = ()
     """What it must have besides while the container is on Docker's bridge."""
 
-    probe_proves: base.Text = ""
-    """What an answer to ``Probe`` proves of this role."""
+    probe_verifies: base.Text = ""
+    """What an answer to ``Probe`` verifies of this role."""
 
     controller_supports: tuple[base.Word, ...] = ()
     """What a controller must say that it can do, in Nomad's words: ``AttachDetach``, ``CreateDelete``, ``Expand``."""

@@ -46,16 +46,16 @@ class OnNodesSpec(base.Model):
 
 
 class VerifySpec(base.Model):
-    """When the plugin counts as proven."""
+    """When the plugin counts as verified."""
 
-    proof: Literal["nomad", "csi"] = "nomad"
+    evidence: Literal["nomad", "csi"] = "nomad"
     """``nomad`` believes Nomad's health; ``csi`` wants the plugin's own answers over its socket."""
 
     on_nodes: OnNodesSpec | None = None
-    """With ``proof: csi``: ask by a job on the clients, for a machine that sees no sockets. Absent: no job."""
+    """With ``evidence: csi``: ask by a job on the clients, for a machine that sees no sockets. Absent: no job."""
 
     timeout_s: base.Seconds = 300.0
-    """How long to wait for the proof."""
+    """How long to wait for the evidence."""
 
     stable_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False, strict=False)] = 3.0
     """How long every instance that counts must stay healthy, without a restart."""

@@ -24,7 +24,7 @@ class TaskDriverSpec(base.Model):
     """``raw_exec``, ``exec``: arguments of *command* that stand before the driver's own."""
 
     client_data_dir: base.Directory | None = None
-    """``data_dir`` of the Nomad clients. Required for ``raw_exec``: no API tells it. Elsewhere only probes use it."""
+    """``data_dir`` of the Nomad clients. Required for ``raw_exec``: no API reports it. Elsewhere only probes use it."""
 
 
 class ControllerSpec(base.Model):

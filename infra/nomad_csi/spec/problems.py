@@ -84,10 +84,15 @@ def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
     return message.removeprefix("Input should be ").removeprefix("Value error, ")
 
 
+_FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
+"""Keys of before the first release -> keys of today."""
+
+
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
     inner = _kind_at(kind, location[:-1])
     known = sorted(inner.model_fields)
-    close = suggestion(str(location[-1]), known) or _below(str(location[-1]), inner)
+    former = _FORMER.get(location[-1], "")
+    close = (former if former in known else suggestion(str(location[-1]), known)) or _below(str(location[-1]), inner)
     fix = f"did you mean {close}" if close else "remove it"
     return errors.Problem(path=where, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
 

@@ -210,10 +210,10 @@ class DeletionSpec(base.Model):
     ``{alloc_id}`` and ``{node_name}`` stand for a healthy controller."""
 
     aws_region: base.Region | None = None
-    """Where EC2 is asked whether an EBS volume is attached, and told to delete it where there is no ``endpoint``."""
+    """Where EC2 is asked whether an EBS volume is attached, and asked to delete it where there is no ``endpoint``."""
 
     accept_unguarded: bool = False
-    """Let a plugin delete whose storage does not refuse what is in use; see that nobody registers it meanwhile."""
+    """Let a plugin delete whose storage does not refuse what is in use; it must not be registered meanwhile."""
 
     skip_final_snapshot: bool = False
     """Take no last snapshot of the data before it goes."""
@@ -221,7 +221,7 @@ class DeletionSpec(base.Model):
     @pydantic.model_validator(mode="after")
     def _can_be(self) -> "DeletionSpec":
         if self.endpoint is None and self.aws_region is None:
-            raise ValueError("endpoint or aws_region: who is told to delete it")
+            raise ValueError("endpoint or aws_region: what deletes it")
         return self
 
 

@@ -27,7 +27,7 @@ _CODES: Mapping[str, str] = {
     "hung": visible.RED,
     "flapping": visible.RED,
     "duplicate": visible.RED,
-    "unproven": visible.YELLOW,
+    "unverified": visible.YELLOW,
     "wrong-identity": visible.RED,
     "wrong-zone": visible.RED,
     "wrong-capability": visible.RED,

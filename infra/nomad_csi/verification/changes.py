@@ -1,4 +1,4 @@
-"""What is otherwise in a report than in the one before: verdicts that changed, findings that came and went. Pure."""
+"""What is otherwise in a report than in the one before: statuses that changed, findings that came and went. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from nomad_csi.health import instances, states
 from nomad_csi.verification import report, volumes
 
 NOTHING = "-"
-"""In place of a verdict: it was not there, or is not there any more."""
+"""In place of a status: it was not there, or is not there any more."""
 
 _Key = tuple[str, str]
 
@@ -21,7 +21,7 @@ class StatusChange:
     """Such as ``plugin aws-ebs0``, ``node instance of plugin aws-ebs0 on client-2`` or ``volume default/mysql``."""
 
     before: str
-    """A verdict, the code of a finding, or `NOTHING`."""
+    """A status, the code of a finding, or `NOTHING`."""
 
     after: str
     detail: str = ""
@@ -38,25 +38,25 @@ class StatusChange:
 
 def between(before: report.VerificationReport, after: report.VerificationReport) -> tuple[StatusChange, ...]:
     """Return what changed, plugins first, then their instances, volumes and findings."""
-    verdicts = (*_plugins(before, after), *_instances(before, after), *_volumes(before, after))
-    told = {change.subject for change in verdicts}
-    return (*verdicts, *(change for change in _findings(before, after) if change.subject not in told))
+    statuses = (*_plugins(before, after), *_instances(before, after), *_volumes(before, after))
+    told = {change.subject for change in statuses}
+    return (*statuses, *(change for change in _findings(before, after) if change.subject not in told))
 
 
 def _plugins(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
     old = {item.plugin_id: item for item in before.plugins}
     for item in after.plugins:
         then = old.get(item.plugin_id)
-        if then is not None and (then.verdict, then.counts) != (item.verdict, item.counts):
+        if then is not None and (then.status, then.counts) != (item.status, item.counts):
             subject = f"plugin {item.plugin_id}"
-            yield StatusChange(subject=subject, before=then.verdict, after=item.verdict, detail=item.counts)
+            yield StatusChange(subject=subject, before=then.status, after=item.status, detail=item.counts)
 
 
 def _instances(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
-    """Yield changes of instances by their place: a task that was replaced there is told by its verdict."""
+    """Yield changes of instances by their place: a task that was replaced there is told by its status."""
     old, new = _rows(before), _rows(after)
     for key in dict.fromkeys((*old, *new)):
-        was, now = (rows[key].verdict if key in rows else NOTHING for rows in (old, new))
+        was, now = (rows[key].status if key in rows else NOTHING for rows in (old, new))
         if was != now:
             yield StatusChange(subject=key[0], before=was, after=now, detail=new[key].detail if key in new else "")
 
@@ -66,7 +66,7 @@ def _rows(found: report.VerificationReport) -> Mapping[_Key, instances.InstanceR
     rows: dict[_Key, instances.InstanceRow] = {}
     for row in (row for item in found.plugins for row in item.instances):
         key = (row.subject, row.node_id)
-        if key not in rows or rows[key].verdict == states.HEALTHY:
+        if key not in rows or rows[key].status == states.HEALTHY:
             rows[key] = row
     return rows
 
@@ -75,18 +75,16 @@ def _volumes(before: report.VerificationReport, after: report.VerificationReport
     old = {item.key: item for item in before.volumes}
     for item in after.volumes:
         then = old.get(item.key)
-        if then is not None and then.verdict != item.verdict:
-            yield StatusChange(
-                subject=f"volume {item.key}", before=then.verdict, after=item.verdict, detail=_found(item)
-            )
+        if then is not None and then.status != item.status:
+            yield StatusChange(subject=f"volume {item.key}", before=then.status, after=item.status, detail=_found(item))
 
 
-def _found(item: volumes.VolumeVerdict) -> str:
+def _found(item: volumes.VolumeStatus) -> str:
     return "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(item.findings))
 
 
 def _findings(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
-    """Yield findings that came and went, but for those that a verdict tells."""
+    """Yield findings that came and went, but for those that a status tells."""
     old, new = _by_code(before), _by_code(after)
     for key in (key for key in old if key not in new):
         yield StatusChange(subject=key[1], before=key[0], after=NOTHING)

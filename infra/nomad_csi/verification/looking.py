@@ -1,4 +1,4 @@
-"""One look at the plugins of a plan: what Nomad says, what instances say themselves, and the verdict on each."""
+"""One check the plugins of a plan: what Nomad says, what instances say themselves, and the status of each."""
 
 import dataclasses
 import threading
@@ -16,7 +16,7 @@ NONE = probe_job_volumes.ProbedVolumes()
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedPlugin:
-    """A plugin to look at."""
+    """A plugin to check."""
 
     expectation: model.PluginExpectation
     job_ids: tuple[str, ...]
@@ -28,7 +28,7 @@ class Look:
 
     wanted: WatchedPlugin
     seen: found.PluginFound
-    verdict: plugins.PluginVerdict
+    status: plugins.PluginStatus
     clients: tuple[nodes.Node, ...]
     """All of the cluster, listed after the instances."""
 
@@ -62,7 +62,7 @@ class Looker:
         self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_volumes.ProbedVolumes = NONE
     ) -> tuple[Look, ...]:
         """
-        Look at each plugin once; with looks *before*, what restarted since is found.
+        Check each plugin once; with looks *before*, what restarted since is found.
 
         *is_first*: another look follows, so that no job asks instances on their clients for this one.
         *needs*: registered volumes, for which that job asks controllers too.
@@ -101,7 +101,7 @@ def _look(
     return Look(
         wanted=wanted,
         seen=seen,
-        verdict=plugins.compare_plugin(wanted.expectation, seen, all_nodes, before),
+        status=plugins.compare_plugin(wanted.expectation, seen, all_nodes, before),
         clients=all_nodes,
         capacity=eligibility.check_capacity(wanted.expectation, all_nodes),
     )

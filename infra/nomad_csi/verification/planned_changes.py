@@ -64,7 +64,7 @@ class PlannedChanges:
 
     @property
     def not_compared(self) -> tuple[PlannedChange, ...]:
-        """What could not be looked at."""
+        """What could not be checked."""
         return tuple(item for item in self.items if item.state == NOT_COMPARED)
 
     def as_json(self) -> dict[str, Any]:

@@ -100,14 +100,14 @@ def _of_report(found: report.VerificationReport) -> Iterator[Family]:
     )
 
 
-def _of_plugins(found: Iterable[plugins.PluginVerdict]) -> Iterator[Family]:
+def _of_plugins(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
     is_ok = Family(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
-    verdict = Family(name="nomad_csi_plugin_verdict", help="The verdict on a plugin: 1 for the one that holds.")
+    status = Family(name="nomad_csi_plugin_status", help="The status of a plugin: 1 for the one that holds.")
     healthy = Family(
         name="nomad_csi_plugin_instances_healthy", help="Healthy instances of a plugin among those that must be there."
     )
     expected = Family(name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there.")
-    by_verdict = Family(name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by verdict.")
+    by_status = Family(name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by status.")
     sockets = Family(
         name="nomad_csi_plugin_sockets",
         help="Instances of a plugin by what their sockets answered: no-answer where the client gave none.",
@@ -115,27 +115,27 @@ def _of_plugins(found: Iterable[plugins.PluginVerdict]) -> Iterator[Family]:
     for item in found:
         plugin = {"plugin_id": item.plugin_id}
         is_ok.samples.append((plugin, item.ok))
-        verdict.samples.append((plugin | {"verdict": item.verdict}, 1))
+        status.samples.append((plugin | {"status": item.status}, 1))
         for role, there, wanted in (
             ("controller", item.healthy_controllers, item.expected_controllers),
             ("node", item.healthy_nodes, item.expected_nodes),
         ):
             healthy.samples.append((plugin | {"role": role}, there))
             expected.samples.append((plugin | {"role": role}, wanted))
-        rows = Counter((row.role, row.verdict) for row in item.instances)
+        rows = Counter((row.role, row.status) for row in item.instances)
         for (role, word), count in sorted(rows.items()):
-            by_verdict.samples.append((plugin | {"role": role, "verdict": word}, count))
-        words = Counter((row.role, row.socket) for row in item.instances if row.csi.verdict)
+            by_status.samples.append((plugin | {"role": role, "status": word}, count))
+        words = Counter((row.role, row.socket) for row in item.instances if row.csi.status)
         for (role, answer), count in sorted(words.items()):
             sockets.samples.append((plugin | {"role": role, "answer": answer}, count))
-    yield from (is_ok, verdict, healthy, expected, by_verdict, sockets)
+    yield from (is_ok, status, healthy, expected, by_status, sockets)
 
 
-def _of_volumes(found: Iterable[volumes.VolumeVerdict]) -> Iterator[Family]:
+def _of_volumes(found: Iterable[volumes.VolumeStatus]) -> Iterator[Family]:
     is_ok = Family(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
     alarm = Family(
         name="nomad_csi_volume_claimed_without_controller",
-        help="Whether a volume is claimed while none of its plugin's controllers is healthy: nobody can detach it.",
+        help="Whether a volume is claimed while none of its plugin's controllers is healthy: nothing can detach it.",
     )
     for item in found:
         volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}

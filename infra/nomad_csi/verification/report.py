@@ -15,16 +15,16 @@ from nomad_csi.verification import volumes
 class VerificationReport:
     """What was found of all plugins and volumes of a plan."""
 
-    plugins: tuple[plugins.PluginVerdict, ...]
-    volumes: tuple[volumes.VolumeVerdict, ...]
+    plugins: tuple[plugins.PluginStatus, ...]
+    volumes: tuple[volumes.VolumeStatus, ...]
     extra: tuple[findings.Finding, ...] = ()
     """Findings that belong to no single plugin or volume, or were made by watching."""
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
         """All findings: of plugins, of volumes, then the others."""
-        of_plugins = (finding for verdict in self.plugins for finding in verdict.findings)
-        of_volumes = (finding for verdict in self.volumes for finding in verdict.findings)
+        of_plugins = (finding for status in self.plugins for finding in status.findings)
+        of_volumes = (finding for status in self.volumes for finding in status.findings)
         return (*of_plugins, *of_volumes, *self.extra)
 
     @property
@@ -37,18 +37,18 @@ class VerificationReport:
         Return the report as JSON values. Keys are kept once released.
 
         ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
-        ``verdict``, ``ok``, ``policy``, ``proven_by``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
+        ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
         ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
-        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``verdict``, ``proven_by``, ``extra``,
+        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``, ``extra``,
         ``detail``, ``nomad``, ``socket``, ``socket_detail``).
-        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``verdict``,
-        ``proven_by``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
+        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``status``,
+        ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
         ``advice``. What is not known is an empty text.
         """
         return {
             "ok": self.ok,
-            "plugins": [_plugin_json(verdict) for verdict in self.plugins],
-            "volumes": [_volume_json(verdict) for verdict in self.volumes],
+            "plugins": [_plugin_json(status) for status in self.plugins],
+            "volumes": [_volume_json(status) for status in self.volumes],
             "findings": printing.as_json(self.findings),
         }
 
@@ -63,87 +63,85 @@ class VerificationReport:
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
             texts.append(printing.as_text(self.findings, width, colour=colour))
-        explained = [line for verdict in self.plugins for line in _cause_lines(verdict, width)]
+        explained = [line for status in self.plugins for line in _cause_lines(status, width)]
         if explained:
             texts.append("\n".join(explained))
         return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
 
     def _plugins(self) -> list[table.Row]:
-        rows = [_plugin_row(verdict) for verdict in self.plugins]
-        return [("plugin", "verdict", "controllers", "nodes", "proven by", "answers as"), *rows] if rows else []
+        rows = [_plugin_row(status) for status in self.plugins]
+        return [("plugin", "status", "controllers", "nodes", "evidence", "answers as"), *rows] if rows else []
 
     def _instances(self, *, only_wrong: bool) -> list[table.Row]:
-        told = [row for verdict in self.plugins for row in verdict.instances]
+        told = [row for status in self.plugins for row in status.instances]
         were_asked = any(row.socket != "-" for row in told)
         shown = (row for row in told if not only_wrong or row.code or row.socket == found.NO_ANSWER)
         rows = [_instance_row(row, with_socket=were_asked) for row in shown]
         both = ("nomad", "socket") if were_asked else ()
-        return (
-            [("instance of", "role", "client", "zone", "verdict", *both, "proven by", "detail"), *rows] if rows else []
-        )
+        return [("instance of", "role", "client", "zone", "status", *both, "evidence", "detail"), *rows] if rows else []
 
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
-        shown = (verdict for verdict in self.volumes if not only_wrong or verdict.verdict != "ok")
-        rows = [_volume_row(verdict) for verdict in shown]
-        heads = ("volume", "verdict", "plugin", "external id", "proven by", "detail")
+        shown = (status for status in self.volumes if not only_wrong or status.status != "ok")
+        rows = [_volume_row(status) for status in shown]
+        heads = ("volume", "status", "plugin", "external id", "evidence", "detail")
         size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
         return [heads[:size], *(row[:size] for row in rows)] if rows else []
 
 
-def _plugin_row(verdict: plugins.PluginVerdict) -> table.Row:
-    controllers = f"{verdict.healthy_controllers}/{verdict.expected_controllers}"
+def _plugin_row(status: plugins.PluginStatus) -> table.Row:
+    controllers = f"{status.healthy_controllers}/{status.expected_controllers}"
     return (
-        verdict.plugin_id,
-        verdict.verdict,
-        controllers if verdict.expected_controllers or verdict.healthy_controllers else "-",
-        f"{verdict.healthy_nodes}/{verdict.expected_nodes}",
-        verdict.proven_by,
-        foreign.clean(f"{verdict.provider} {verdict.version}".strip()) or "-",
+        status.plugin_id,
+        status.status,
+        controllers if status.expected_controllers or status.healthy_controllers else "-",
+        f"{status.healthy_nodes}/{status.expected_nodes}",
+        status.evidence,
+        foreign.clean(f"{status.provider} {status.version}".strip()) or "-",
     )
 
 
 def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
-    verdict = f"{row.verdict}, extra" if row.is_extra else row.verdict
+    status = f"{row.status}, extra" if row.is_extra else row.status
     both = (row.nomad, row.socket) if with_socket else ()
     detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == found.NO_ANSWER else "")
-    return (row.plugin_id, row.role, row.node_name, row.zone or "-", verdict, *both, row.proven_by, detail)
+    return (row.plugin_id, row.role, row.node_name, row.zone or "-", status, *both, row.evidence, detail)
 
 
-def _volume_row(verdict: volumes.VolumeVerdict) -> table.Row:
-    external_id = verdict.external_id or "not known yet"
-    return (verdict.key, verdict.verdict, verdict.plugin_id, external_id, verdict.proven_by, verdict.detail)
+def _volume_row(status: volumes.VolumeStatus) -> table.Row:
+    external_id = status.external_id or "not known yet"
+    return (status.key, status.status, status.plugin_id, external_id, status.evidence, status.detail)
 
 
-def _cause_lines(verdict: plugins.PluginVerdict, width: int) -> Iterator[str]:
-    """Yield what explains a verdict, beneath a line that says which."""
-    if verdict.causes:
-        yield f"what explains plugin {verdict.plugin_id}"
-    for cause in verdict.causes:
+def _cause_lines(status: plugins.PluginStatus, width: int) -> Iterator[str]:
+    """Yield what explains a status, beneath a line that says which."""
+    if status.causes:
+        yield f"what explains plugin {status.plugin_id}"
+    for cause in status.causes:
         yield from table.wrapped(f"  {cause.kind:<4}  ", f"{cause.where} {cause.text}", width)
 
 
-def _plugin_json(verdict: plugins.PluginVerdict) -> dict[str, Any]:
+def _plugin_json(status: plugins.PluginStatus) -> dict[str, Any]:
     return {
-        "plugin_id": verdict.plugin_id,
-        "verdict": verdict.verdict,
-        "ok": verdict.ok,
-        "policy": verdict.policy,
-        "proven_by": verdict.proven_by,
-        "provider": verdict.provider,
-        "version": verdict.version,
-        "controllers": {"healthy": verdict.healthy_controllers, "expected": verdict.expected_controllers},
-        "nodes": {"healthy": verdict.healthy_nodes, "expected": verdict.expected_nodes},
-        "causes": [causes.as_json(cause) for cause in verdict.causes],
-        "instances": [_instance_json(row) for row in verdict.instances],
+        "plugin_id": status.plugin_id,
+        "status": status.status,
+        "ok": status.ok,
+        "policy": status.policy,
+        "evidence": status.evidence,
+        "provider": status.provider,
+        "version": status.version,
+        "controllers": {"healthy": status.healthy_controllers, "expected": status.expected_controllers},
+        "nodes": {"healthy": status.healthy_nodes, "expected": status.expected_nodes},
+        "causes": [causes.as_json(cause) for cause in status.causes],
+        "instances": [_instance_json(row) for row in status.instances],
     }
 
 
 def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
-    names = ("role", "node_id", "node_name", "zone", "alloc_id", "verdict", "proven_by", "detail", "nomad", "socket")
-    said = foreign.clean(row.csi.detail) if row.csi.verdict else ""
+    names = ("role", "node_id", "node_name", "zone", "alloc_id", "status", "evidence", "detail", "nomad", "socket")
+    said = foreign.clean(row.csi.detail) if row.csi.status else ""
     return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": said}
 
 
-def _volume_json(verdict: volumes.VolumeVerdict) -> dict[str, Any]:
-    names = ("namespace", "volume_id", "plugin_id", "external_id", "verdict", "proven_by", "detail")
-    return {name: getattr(verdict, name) for name in names}
+def _volume_json(status: volumes.VolumeStatus) -> dict[str, Any]:
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "status", "evidence", "detail")
+    return {name: getattr(status, name) for name in names}

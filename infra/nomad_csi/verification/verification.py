@@ -16,7 +16,7 @@ from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import probe_job_plugins, probe_job_volumes
 from nomad_csi.verification import looking, report, watching
-from nomad_csi.verification import volumes as volume_verdicts
+from nomad_csi.verification import volumes as volume_status
 
 _NONE: Mapping[str, str] = {}
 
@@ -39,7 +39,7 @@ def verify(
         plan: what is expected.
         external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``. Those that are in
             neither are not compared.
-        watch_s: seconds between a first and a second look at the plugins, to see restarts; 0: one look.
+        watch_s: seconds between a first and a second check of the plugins, to see restarts; 0: one look.
         probe_timeout_s: deadline of the questions to one plugin instance.
         cancelled: ends the verification with `errors.CancelledError`.
         on_nodes: how instances are asked on their own clients, by a job; ``None``: only those whose sockets are here.
@@ -95,15 +95,15 @@ class Verifier:
                 raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
         there = self._there()
         looks = self._looker.look(before, needs=self._needs(there))
-        verdicts = tuple(_explained(self._client, seen) for seen in looks)
-        served_by = {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(verdicts, looks, strict=True)}
+        statuses = tuple(_explained(self._client, seen) for seen in looks)
+        served_by = {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(statuses, looks, strict=True)}
         deep = [item for seen in looks for item in seen.deep]
         known = dict(served_by) | self._others(there, served_by)
-        verdicts_on_volumes = self._volumes(there, known, deep)
-        own = {f"volume {item.key}" for item in verdicts_on_volumes}
+        statuses_on_volumes = self._volumes(there, known, deep)
+        own = {f"volume {item.key}" for item in statuses_on_volumes}
         found = report.VerificationReport(
-            plugins=verdicts,
-            volumes=verdicts_on_volumes,
+            plugins=statuses,
+            volumes=statuses_on_volumes,
             extra=(
                 *(item for item in deep if item.subject not in own),
                 *self._drains(there, known, looks),
@@ -140,14 +140,14 @@ class Verifier:
         there: Sequence[volumes.Volume | None],
         known: Mapping[str, "_Serving"],
         deep: Iterable[findings.Finding],
-    ) -> tuple[volume_verdicts.VolumeVerdict, ...]:
+    ) -> tuple[volume_status.VolumeStatus, ...]:
         wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
         heard: dict[str, tuple[findings.Finding, ...]] = {}
         for item in deep:
             heard[item.subject] = (*heard.get(item.subject, ()), item)
         for guest in guests.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
             subject = f"volume {guest.key}"
-            heard[subject] = (*heard.get(subject, ()), volume_verdicts.guest(guest))
+            heard[subject] = (*heard.get(subject, ()), volume_status.guest(guest))
         return tuple(
             _volume(item, document, volume, known, heard)
             for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
@@ -156,7 +156,7 @@ class Verifier:
     def _drains(
         self, there: Iterable[volumes.Volume | None], known: Mapping[str, "_Serving"], looks: Sequence[looking.Look]
     ) -> Iterator[findings.Finding]:
-        """Yield what drains do to claims on the plan's volumes; clients are listed where no plugin was looked at."""
+        """Yield what drains do to claims on the plan's volumes; clients are listed where no plugin was checked."""
         claimed = [volume for volume in there if volume is not None and volume.claims]
         if claimed:
             records = {plugin_id: item.record for plugin_id, item in known.items()}
@@ -177,28 +177,28 @@ class _Serving:
     """The plugin of a volume."""
 
     record: plugin_records.Plugin | None
-    verdict: plugins.PluginVerdict | None
+    status: plugins.PluginStatus | None
     controllers: int
-    """Healthy ones, by the verdict where there is one."""
+    """Healthy ones, by the status where there is one."""
 
     @classmethod
-    def of(cls, verdict: plugins.PluginVerdict, seen: looking.Look) -> Self:
-        rows = [row for row in verdict.instances if row.role == "controller" and row.verdict == plugins.HEALTHY]
-        return cls(record=seen.seen.plugin, verdict=verdict, controllers=len(rows))
+    def of(cls, status: plugins.PluginStatus, seen: looking.Look) -> Self:
+        rows = [row for row in status.instances if row.role == "controller" and row.status == plugins.HEALTHY]
+        return cls(record=seen.seen.plugin, status=status, controllers=len(rows))
 
     @classmethod
     def told(cls, record: plugin_records.Plugin | None) -> Self:
         healthy = sum(item.healthy for item in record.controllers) if record else 0
-        return cls(record=record, verdict=None, controllers=healthy)
+        return cls(record=record, status=None, controllers=healthy)
 
 
-def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginVerdict:
-    """Return the verdict with what explains it, where not everything is well."""
-    if seen.verdict.verdict == plugins.HEALTHY:
-        return seen.verdict
+def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
+    """Return the status with what explains it, where not everything is well."""
+    if seen.status.status == plugins.HEALTHY:
+        return seen.status
     wanted = seen.wanted
-    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.verdict)
-    return dataclasses.replace(seen.verdict, causes=(*explaining.recorded(seen.verdict), *fetched))
+    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
+    return dataclasses.replace(seen.status, causes=(*explaining.recorded(seen.status), *fetched))
 
 
 def _volume(
@@ -207,20 +207,20 @@ def _volume(
     there: volumes.Volume | None,
     known: Mapping[str, _Serving],
     heard: Mapping[str, tuple[findings.Finding, ...]],
-) -> volume_verdicts.VolumeVerdict:
+) -> volume_status.VolumeStatus:
     serving = known.get(wanted.plugin_id)
-    verdict = volume_verdicts.judge_volume(
+    status = volume_status.judge_volume(
         wanted,
         there,
-        serving.verdict if serving else None,
+        serving.status if serving else None,
         made_by_plugin=item.made_by_plugin,
     )
-    said = heard.get(f"volume {verdict.key}", ())
+    said = heard.get(f"volume {status.key}", ())
     holding = known.get(there.plugin_id) if there else None
     alarm: tuple[findings.Finding, ...] = ()
     if there is not None and holding is not None:
         alarm = tuple(claim_findings.without_controller(there, holding.record, healthy=holding.controllers))
-    return dataclasses.replace(verdict, findings=(*verdict.findings, *said, *alarm))
+    return dataclasses.replace(status, findings=(*status.findings, *said, *alarm))
 
 
 def _made(

@@ -1,4 +1,4 @@
-"""The verdict on a volume: whether Nomad holds it as planned, and whether an allocation can get it."""
+"""The status of a volume: whether Nomad holds it as planned, and whether an allocation can get it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,44 +11,44 @@ from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import guests, named_volume, registration
 from nomad_csi.text import foreign
 
-Verdict = Literal["ok", "missing", "differs", "unschedulable"]
+Status = Literal["ok", "missing", "differs", "unschedulable"]
 
 CREATE = "run `pulumi up`, or `nomad-csi create` with the spec"
 REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
 """What is to be done about a volume that is not there, by its kind."""
 
 NOT_COMPARED = "external id not compared (--stack-output)"
-"""What a verdict does not say of storage whose id only a stack's outputs tell."""
+"""What a status does not say of storage whose id only a stack's outputs tell."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class VolumeVerdict(named_volume.NamedVolume):
+class VolumeStatus(named_volume.NamedVolume):
     """Whether one volume is registered as planned."""
 
     plugin_id: str
     external_id: str
     """As Nomad holds it, or as planned where it holds none; empty where neither is known."""
 
-    verdict: Verdict
+    status: Status
     findings: tuple[findings.Finding, ...]
     detail: str = ""
     """What was not compared; empty where everything was that can be."""
 
     @property
-    def proven_by(self) -> Literal["nomad", "-"]:
+    def evidence(self) -> Literal["nomad", "-"]:
         """Who says so: Nomad, which holds the volume; ``-``: nobody, it is missing. No CSI call lists what is there."""
-        return "-" if self.verdict == "missing" else "nomad"
+        return "-" if self.status == "missing" else "nomad"
 
 
 def judge_volume(
     desired: registration.VolumeRegistration,
     actual: volumes.Volume | None,
-    served_by: plugins.PluginVerdict | None = None,
+    served_by: plugins.PluginStatus | None = None,
     *,
     made_by_plugin: bool = False,
-) -> VolumeVerdict:
+) -> VolumeStatus:
     """
-    Return the verdict on a volume: *desired* against what Nomad holds, ``None`` where it holds none.
+    Return the status of a volume: *desired* against what Nomad holds, ``None`` where it holds none.
 
     An external id that is not known yet (empty in *desired*) is not compared, and the detail says so. Secrets and the
     text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
@@ -64,12 +64,12 @@ def judge_volume(
             *_unschedulable(subject, actual),
             *_out_of_reach(subject, actual.topologies, served_by),
         )
-    return VolumeVerdict(
+    return VolumeStatus(
         namespace=desired.namespace,
         volume_id=desired.volume_id,
         plugin_id=actual.plugin_id if actual else desired.plugin_id,
         external_id=actual.external_id if actual else desired.external_id,
-        verdict=_verdict(seen),
+        status=_status(seen),
         findings=seen,
         detail=NOT_COMPARED if actual and not desired.external_id else "",
     )
@@ -86,7 +86,7 @@ def guest(found: guests.Guest) -> findings.Finding:
     )
 
 
-def _verdict(seen: tuple[findings.Finding, ...]) -> Verdict:
+def _status(seen: tuple[findings.Finding, ...]) -> Status:
     codes = {finding.code for finding in findings.errors_of(seen)}
     if "volume-missing" in codes:
         return "missing"
@@ -175,13 +175,13 @@ def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Fi
 
 
 def _out_of_reach(
-    subject: str, topologies: Iterable[Mapping[str, str]], served_by: plugins.PluginVerdict | None
+    subject: str, topologies: Iterable[Mapping[str, str]], served_by: plugins.PluginStatus | None
 ) -> Iterator[findings.Finding]:
     """Yield a warning where no healthy node instance is in a place of the volume; ``Schedulable`` does not say so."""
     places = [place for place in topologies if place]
     if served_by is None or not places:
         return
-    healthy = [row for row in served_by.instances if row.role == "node" and row.verdict == "healthy"]
+    healthy = [row for row in served_by.instances if row.role == "node" and row.status == "healthy"]
     if healthy and not any(place.items() <= row.segments.items() for place in places for row in healthy):
         yield findings.finding(
             "volume-out-of-reach",

@@ -1,4 +1,4 @@
-"""What a person reads at the end of `up`: what was made, where the files are, what was proven and by what."""
+"""What a person reads at the end of `up`: what was made, where the files are, what was verified and by what."""
 
 from collections import Counter
 from typing import Any
@@ -19,7 +19,7 @@ What to type next:
 
 
 def show(session: Session) -> int:
-    """Print the report. Return 0, or 1 when something is not proven."""
+    """Print the report. Return 0, or 1 when something is not verified."""
     record = session.record()
     found = session.resources()
     variables = session.environment()

@@ -103,15 +103,15 @@ def task(agent, command):
 
 @pytest.fixture(scope="module")
 def stack(agent, until, document, task):
-    """Both jobs of each plugin run and proven over their sockets, and removed at the end."""
+    """Both jobs of each plugin run and verified over their sockets, and removed at the end."""
     context = resource.Context(connect=lambda: agent.client)
-    verify = {"proof": "csi", "timeout_s": 120, "stable_s": 1}
+    verify = {"evidence": "csi", "timeout_s": 120, "stable_s": 1}
     for plugin in document["plugins"]:
         plugin |= {"task_driver": task, "verify": verify}
     plan = storage.plan_document(document)
     with contextlib.ExitStack() as after:
         made = {plugin.plugin_id: _run(context, plugin, after) for plugin in plan.plugins}
-        health = {plugin.plugin_id: _prove(context, plugin, made[plugin.plugin_id]) for plugin in plan.plugins}
+        health = {plugin.plugin_id: _verify(context, plugin, made[plugin.plugin_id]) for plugin in plan.plugins}
         yield Stack(agent=agent, context=context, until=until, document=document, health=health)
     assert [plugins.get(agent.client, plugin.plugin_id) for plugin in plan.plugins] == [None] * len(plan.plugins)
 
@@ -127,7 +127,7 @@ def _run(context, plugin, after):
     return indexes
 
 
-def _prove(context, plugin, indexes):
+def _verify(context, plugin, indexes):
     expected = plugin.expectation
     given = {
         "pluginId": expected.plugin_id,
@@ -136,7 +136,7 @@ def _prove(context, plugin, indexes):
         "monolith": expected.monolith,
         "taskDriver": expected.task_driver,
         "clientDataDir": expected.client_data_dir,
-        "proof": expected.proof,
+        "evidence": expected.evidence,
         "timeoutS": expected.timeout_s,
         "stableS": expected.stable_s,
         "jobs": indexes,

@@ -1,7 +1,7 @@
 """
 The real democratic-csi under a real agent, both jobs of it run by us as processes, with folders of this machine as storage.
 
-Proven here is what the catalogue says of it, with its drivers local-hostpath and node-manual. Not proven: ZFS, TrueNAS,
+Verified here is what the catalogue says of it, with its drivers local-hostpath and node-manual. Not verified: ZFS, TrueNAS,
 NFS and iSCSI, its image under Docker.
 """
 
@@ -51,13 +51,13 @@ def document(folder):
 
 
 @pytest.mark.parametrize("plugin_id", ["local", "manual"])
-def test_both_roles_prove_themselves_over_their_sockets(stack, plugin_id):
+def test_both_roles_verify_themselves_over_their_sockets(stack, plugin_id):
     """The name holds the plugin's id, as the catalogue has it; the version is not that of the release."""
     health = stack.health[plugin_id]
 
     found = stack.plugin(plugin_id)
 
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (1, 1, 1)
     assert (found.provider, found.version) == (f"org.democratic-csi.{plugin_id}", DRIVER.vendor_version)
 

@@ -1,7 +1,7 @@
 """
 The real hostpath driver under a real agent, run by our job as a process.
 
-Proven here is what the catalogue says of it; its job in a container is in docker/.
+Verified here is what the catalogue says of it; its job in a container is in docker/.
 """
 
 import os
@@ -66,13 +66,13 @@ def existing(volume_id, external_id):
     return {"id": volume_id, "plugin_id": "hostpath0", "existing": {"external_id": external_id}}
 
 
-def test_monolith_proves_itself_over_its_socket(stack):
+def test_monolith_verifies_itself_over_its_socket(stack):
     """One instance is controller and node; name and topology key are those of the catalogue."""
     health = stack.health["hostpath0"]
 
     found = stack.plugin("hostpath0")
 
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (1, 1, 1)
     assert (found.provider, found.version) == (DRIVER.provider, DRIVER.version)
     assert found.nodes[0].segments == dict.fromkeys(DRIVER.topology_keys, NODE)
@@ -175,16 +175,16 @@ def loop_device(file):
     return pytest.fail(f"no loop device has {file}")
 
 
-def test_volume_is_proven_by_the_smoke_test(stack, create, folder):
+def test_volume_is_evidence_the_smoke_test(stack, create, folder):
     """What the first job wrote, the second reads after the volume was unmounted; the file is removed, the volume free."""
     made = create(wanted("tried"))
 
     outcome = smoke.try_out(stack.agent.client, ("default", "tried"), timeout_s=60)
 
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
-    assert (outcome.verdict, outcome.left_behind, outcome.task_driver) == ("proven", (), "exec")
+    assert (outcome.status, outcome.left_behind, outcome.task_driver) == ("verified", (), "exec")
     node = outcome.rounds[0].node_name
-    assert outcome.proven == (
+    assert outcome.verified == (
         f"{node}: claimed, mounted, 1 MiB written and read, freed",
         f"{node}: claimed again, the same data read back after unmounting, the file removed, freed",
     )
@@ -207,7 +207,7 @@ def test_smoke_test_finds_data_that_did_not_stay(stack, create, folder, monkeypa
 
     outcome = smoke.try_out(stack.agent.client, ("default", "forgetful"), timeout_s=60)
 
-    assert outcome.verdict == "failed"
+    assert outcome.status == "failed"
     assert [done.reason for done in outcome.rounds] == [
         "",
         "the file that was written is not there: what is mounted is not what was written to",

@@ -1,7 +1,7 @@
 """
 The real NFS driver under a real agent, both jobs of it run by us as processes. No NFS server is needed: none is asked.
 
-Proven here is what the catalogue says of it. Not proven: a mount, a folder made on a server, its image under Docker.
+Verified here is what the catalogue says of it. Not verified: a mount, a folder made on a server, its image under Docker.
 """
 
 import os
@@ -44,13 +44,13 @@ def document(folder):
     return {"plugins": [{"id": "nfs0", "driver": "csi-driver-nfs", "extra_arguments": extra}]}
 
 
-def test_both_roles_prove_themselves_over_their_sockets(stack):
+def test_both_roles_verify_themselves_over_their_sockets(stack):
     """Controller and node are the same program with the same arguments; the name is that of the catalogue."""
     health = stack.health["nfs0"]
 
     found = stack.plugin("nfs0")
 
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (1, 1, 1)
     assert found.provider == DRIVER.provider
     assert (found.nodes[0].segments, DRIVER.topology_keys) == ({}, ())

@@ -51,7 +51,7 @@ def take_over(storage):
 
 
 def test_all_problems_of_the_spec_are_told_at_once(asked, noise):
-    """Before anything is asked of AWS or Nomad, and without a word of Python."""
+    """Before anything is asked of AWS or Nomad, and without warnings of Python."""
     done = asked(break_two, "preview")
 
     assert (done.code, noise(done.text)) == (1, []), done.text
@@ -91,7 +91,7 @@ def test_nomad_out_of_reach_is_named_with_its_address(asked, noise):
     errors = {line for line in done.diagnostics() if line.startswith("error: ")}
     [told] = {line for line in errors if "127.0.0.1" in line}
     assert told.startswith(
-        "error: GET /v1/var/nomad-csi/cluster: http://127.0.0.1:1: no connection: Connection refused; look at NOMAD_ADDR"
+        "error: GET /v1/var/nomad-csi/cluster: http://127.0.0.1:1: no connection: Connection refused; check NOMAD_ADDR"
     ), errors
     assert "warning: http://127.0.0.1:1 is not reachable: volume default/mysql was not compared" in done.diagnostics()
 

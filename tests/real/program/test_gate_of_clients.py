@@ -83,7 +83,7 @@ def spec(cluster, timeout_s):
     """Return the spec: a real driver, which is a controller too, and a stand-in with a volume."""
     on_nodes = {"command": str(OWN_PROGRAMS / "nomad-csi"), "timeout_s": 30}
     own = {"name": "raw_exec", "client_data_dir": str(cluster.folder / "c1")}
-    verify = {"proof": "csi", "on_nodes": on_nodes, "timeout_s": timeout_s, "stable_s": 3}
+    verify = {"evidence": "csi", "on_nodes": on_nodes, "timeout_s": timeout_s, "stable_s": 3}
     hostpath = {
         "id": "hostpath0",
         "driver": "csi-hostpath",
@@ -165,9 +165,9 @@ def test_a_hung_plugin_stops_the_up(cluster, begin):
 
     assert process.returncode != 0, text
     assert re.search(ASKED, text), text
-    assert "plugin efs0 is not proven healthy after 50 s" in text
+    assert "plugin efs0 is not verified healthy after 50 s" in text
     assert "asked over CSI by a job: node on c1: ready, node on c2: silent" in text
-    assert "plugin hostpath0: proved by CSI probes on 2 clients" in text
+    assert "plugin hostpath0: verified by CSI probes on 2 clients" in text
     assert volumes.get(cluster.client, "default", "shared") is None
     assert probe_jobs(cluster) == []
 
@@ -195,7 +195,7 @@ def test_what_ends_an_up_that_asks_leaves_nothing_behind_after_the_next(cluster,
 
     assert again.returncode == 0, text
     assert len(set(re.findall(ASKED, text))) == 1, text
-    told = re.findall("plugin ([a-z0-9]+): proved by CSI probes on 2 clients", text)
+    told = re.findall("plugin ([a-z0-9]+): verified by CSI probes on 2 clients", text)
     assert sorted(set(told)) == ["efs0", "hostpath0"]
     assert (f"removing job {left}, which an earlier probe left behind" in text) == (end is kill)
     assert volumes.get(cluster.client, "default", "shared").external_id == "fs-0123456789abcdef0"

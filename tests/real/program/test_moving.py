@@ -170,7 +170,7 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
         "mysql": external_ids[0],
     }
     assert f"stays in AWS  aws:ebs/volume:Volume  {external_ids[1]}  tags: " in shown
-    assert "refused: nobody is at a terminal to be asked" in refused
+    assert "refused: no terminal to confirm on" in refused
     assert kept.keys() > {urn for urn in kept if urn.endswith("pulumi:pulumi:Stack::nomad-csi-dev")}
     assert [urn.split("::")[2] for urn in ready_stack.resources()] == ["pulumi:pulumi:Stack"]
     assert "4 of 4 files written below nomad" in ejected

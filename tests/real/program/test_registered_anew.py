@@ -164,7 +164,7 @@ def test_a_successor_that_nomad_refuses_is_undone_and_the_next_run_succeeds(clie
 
 
 def test_drift_of_a_protected_volume_is_recorded_and_not_undone(client, disks, program):
-    """The engine asks for the difference in a refresh, too: a refusal there would leave no way to look at it."""
+    """The engine asks for the difference in a refresh, too: a refusal there would leave no way to check it."""
     one, other = disks
     program.declare(one, protect=True)
     program.run(*UP)

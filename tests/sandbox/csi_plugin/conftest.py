@@ -118,7 +118,7 @@ def ebs_controller(request, folder, environment):
 
 def _wait_for(path, process):
     end = time.monotonic() + 60
-    while probe.probe(str(path)).verdict == "missing":
+    while probe.probe(str(path)).status == "missing":
         assert process.poll() is None
         assert time.monotonic() < end
         time.sleep(0.05)

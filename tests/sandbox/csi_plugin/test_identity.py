@@ -15,7 +15,7 @@ def test_controller_answers_as_the_ebs_driver(ebs_controller):
     """Name, version and capabilities are those of the driver, and Probe has asked EC2."""
     report = ask(ebs_controller, role="controller", expect_name="ebs.csi.aws.com", expect_version="v1.64.0")
 
-    assert report.verdict == "ready"
+    assert report.status == "ready"
     assert report.plugin_capabilities == ("CONTROLLER_SERVICE", "VOLUME_ACCESSIBILITY_CONSTRAINTS")
     assert report.controller_capabilities == (
         "CLONE_VOLUME",
@@ -30,7 +30,7 @@ def test_controller_answers_as_the_ebs_driver(ebs_controller):
 
 def test_controller_is_no_node(ebs_controller):
     """Its capabilities do not say so; UNIMPLEMENTED does."""
-    assert ask(ebs_controller, role="node").verdict == "wrong-role"
+    assert ask(ebs_controller, role="node").status == "wrong-role"
 
 
 def test_probe_leaves_ready_out(ebs_controller):
@@ -44,7 +44,7 @@ def test_controller_without_ec2_is_unhealthy(start):
 
     report = ask(connection)
 
-    assert report.verdict == "error"
+    assert report.status == "error"
     assert report.detail.startswith(
         "FAILED_PRECONDITION: Failed health check (verify network connection and IAM credentials): "
         "dry-run EC2 API call failed: operation error EC2: DescribeAvailabilityZones, "
@@ -70,7 +70,7 @@ def test_efs_answers_as_the_efs_driver(start):
     """Its one process serves all, whatever the job calls it."""
     report = ask(start("aws-efs"), role="node", expect_name="efs.csi.aws.com", expect_version="v3.4.1")
 
-    assert (report.verdict, report.node_capabilities, report.max_volumes) == ("ready", (), None)
+    assert (report.status, report.node_capabilities, report.max_volumes) == ("ready", (), None)
 
 
 def test_rejects_an_ec2_that_is_not_on_this_machine(start):
@@ -100,7 +100,7 @@ def test_ec2_endpoint_of_its_own_wins(start, aws):
 
 
 @pytest.mark.parametrize(
-    ("fault", "verdict"),
+    ("fault", "status"),
     [
         ({"probe": "error"}, "error"),
         ({"probe": "not-ready"}, "not-ready"),
@@ -108,15 +108,15 @@ def test_ec2_endpoint_of_its_own_wins(start, aws):
         ({}, "ready"),
     ],
 )
-def test_faults_on_order_change_the_verdict(start, tmp_path, fault, verdict):
+def test_faults_on_order_change_the_status(start, tmp_path, fault, status):
     """Each fault is seen by the probe, from one call to the next."""
     file = tmp_path / "faults.json"
     connection = start("aws-efs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
-    assert ask(connection, expect_name="efs.csi.aws.com").verdict == "ready"
+    assert ask(connection, expect_name="efs.csi.aws.com").status == "ready"
 
     file.write_text(json.dumps(fault))
 
-    assert ask(connection, expect_name="efs.csi.aws.com").verdict == verdict
+    assert ask(connection, expect_name="efs.csi.aws.com").status == status
 
 
 def test_hang_on_order_is_silence(start, tmp_path):
@@ -125,7 +125,7 @@ def test_hang_on_order_is_silence(start, tmp_path):
     file.write_text('{"probe": "hang"}')
     connection = start("aws-efs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
 
-    assert probe.probe(connection.endpoint.text, timeout_s=0.3).verdict == "silent"
+    assert probe.probe(connection.endpoint.text, timeout_s=0.3).status == "silent"
     file.write_text("{}")
     assert ask(connection).ready
 

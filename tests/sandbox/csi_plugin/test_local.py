@@ -63,7 +63,7 @@ def test_driver_says_who_it_is(start, words, name, version, stated, segments, mo
 
     report = probe.probe(connection.endpoint.text, timeout_s=30, expect_name=name, expect_version=version)
 
-    assert (report.verdict, report.max_volumes) == ("ready", most)
+    assert (report.status, report.max_volumes) == ("ready", most)
     assert list(report.segments) == ([segments] if segments else [])
     assert identity.probe(connection, timeout_s=30).stated is stated
 
@@ -79,7 +79,7 @@ def test_portworx_listens_where_its_environment_says(folder):
         made = make(connection)
         found = probe.probe(str(path), timeout_s=30, role="monolith")
 
-    assert (found.verdict, found.name) == ("ready", "pxd.portworx.com")
+    assert (found.status, found.name) == ("ready", "pxd.portworx.com")
     assert (made.capacity_bytes, made.volume_id.isdigit()) == (GIB, True)
 
 

@@ -35,7 +35,7 @@ def run(environment):
 
 def wait_for(path, process):
     end = time.monotonic() + 60
-    while probe.probe(str(path), timeout_s=0.5).verdict == "missing":
+    while probe.probe(str(path), timeout_s=0.5).status == "missing":
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)

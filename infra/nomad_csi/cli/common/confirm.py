@@ -18,7 +18,7 @@ def agreed(question: str, *, is_agreed: bool) -> bool:
     if is_agreed:
         return True
     if not sys.stdin.isatty():
-        raise errors.RefusedError("nobody is at a terminal to be asked; answer beforehand with --yes")
+        raise errors.RefusedError("no terminal to confirm on; pass --yes")
     print("go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 

@@ -6,7 +6,7 @@ from nomad_csi.cli.common import command, usage
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.spec import names
 
-AS_OWN = "act for this stack, and mark what is registered as its own (default: for nobody, without a mark)"
+AS_OWN = "act for this stack, and mark what is registered as its own (default: no owner record)"
 
 
 @command.Typed

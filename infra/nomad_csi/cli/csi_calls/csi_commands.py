@@ -2,7 +2,7 @@
 The commands of ``nomad-csi csi``: which RPC each calls, what it takes, and how that becomes a request.
 
 Not here, on purpose: staging and publishing on a node. They mount, and what Nomad did not mount it does not unmount;
-undoing them takes the file system from under a task. What mounts really do, a job that claims the volume proves.
+undoing them takes the file system from under a task. What mounts really do, a job that claims the volume verifies.
 Deleting volumes and snapshots has guards that a bare RPC has not: the commands of that name say which to use.
 """
 
@@ -22,13 +22,13 @@ _CREATE = (
 )
 _UNPUBLISH = (
     "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
-    "Look first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
+    "Check first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
 )
 _DELETE_VOLUME = (
     "a bare DeleteVolume would not see who uses the storage; `nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT` has "
-    "the plugin do it, after a look at claims and registrations, with a last snapshot and on your word"
+    "the plugin do it, after a check of claims and registrations, with a last snapshot and your confirmation"
 )
-_DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for your word"
+_DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for confirmation"
 
 
 def _as_it_is(reply: wire.Document) -> wire.Document:

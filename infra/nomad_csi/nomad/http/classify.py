@@ -15,7 +15,7 @@ from nomad_csi.nomad import permissions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Classification:
     """What may be done about an answer."""
 
     kind: errors.ReplyKind
@@ -48,10 +48,10 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("node is not the leader", "retry", ""),
     ("leadership transfer in progress", "retry", ""),
     ("timed out enqueuing operation", "retry", ""),
-    ("no healthy controllers for CSI plugin", "retry", "look at the plugin's job: its controller is not healthy"),
-    ("failed to find instances of controller plugin", "retry", "look at the plugin's job: no controller runs"),
-    ("failed to find clients running controller plugin", "retry", "look at the plugin's job: no controller runs"),
-    ("timeout while connecting to gRPC socket", "retry", "look at the plugin's job: its controller hangs"),
+    ("no healthy controllers for CSI plugin", "retry", "check the plugin's job: its controller is not healthy"),
+    ("failed to find instances of controller plugin", "retry", "check the plugin's job: no controller runs"),
+    ("failed to find clients running controller plugin", "retry", "check the plugin's job: no controller runs"),
+    ("timeout while connecting to gRPC socket", "retry", "check the plugin's job: its controller hangs"),
     ("CSI client error (retryable)", "retry", ""),
     # Delivered, and the answer lost on the way.
     ("rpc error: EOF", "ambiguous", ""),
@@ -62,10 +62,10 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("session shutdown", "ambiguous", ""),
     ("stream closed", "ambiguous", ""),
     ("leadership lost while committing log", "ambiguous", ""),
-    ("code = Unavailable", "ambiguous", "look at the plugin's job: its process may have ended during the call"),
+    ("code = Unavailable", "ambiguous", "check the plugin's job: its process may have ended during the call"),
     ("code = Aborted", "retry", "the plugin is still busy with an earlier call for the same volume"),
     # Understood and refused.
-    ("ACL token", "refused", "look at NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+    ("ACL token", "refused", "check NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
     ("nonexistent namespace", "refused", "make it first with `nomad namespace apply`, or name another"),
     ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
@@ -88,7 +88,7 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     (
         "volume identity cannot be updated",
         "refused",
-        "somebody else registered other storage under this id meanwhile; look at it, then run again",
+        "other storage was registered under this id meanwhile; check it, then run again",
     ),
     ("cannot be updated", "refused", "deregister the volume and register it again; its data is not touched"),
     (
@@ -110,8 +110,8 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("expand is not implemented by this controller plugin", "refused", "the driver cannot grow volumes"),
     ("unknown volume access mode", "refused", "use one of Nomad's five access modes"),
     ("unknown volume attachment mode", "refused", "use file-system or block-device"),
-    ("InvalidVolume.NotFound", "refused", "look whether the EBS volume exists in the region of the plugin"),
-    ("Enforcing job modify index", "refused", "somebody else changed the job meanwhile; look at it, then run again"),
+    ("InvalidVolume.NotFound", "refused", "check whether the EBS volume exists in the region of the plugin"),
+    ("Enforcing job modify index", "refused", "the job was changed meanwhile; check it, then run again"),
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
 """Part of the sentence -> kind and advice. The first that fits counts: ``failed to get conn: ... i/o timeout``."""
@@ -132,12 +132,14 @@ _STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
 _READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|validate/job|job/[^/]+/plan)")
 
 
-def answered(call: Call, status: int, text: str) -> Verdict:
+def answered(call: Call, status: int, text: str) -> Classification:
     """Return what *status*, which is not a success, and its *text* mean for *call*."""
     if status_of(status, text) == HTTPStatus.FORBIDDEN and _DENIED in text:
-        return Verdict(kind="refused", advice=_missing_permission(call))
+        return Classification(kind="refused", advice=_missing_permission(call))
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        return Verdict(kind="refused", advice="redirects are not followed: look at NOMAD_ADDR, and whether it is https")
+        return Classification(
+            kind="refused", advice="redirects are not followed: check NOMAD_ADDR, and whether it is https"
+        )
     if status in _STATUSES:
         kind, advice = _STATUSES[status]
         return _for(call, kind, advice)
@@ -150,7 +152,7 @@ def status_of(status: int, text: str) -> int:
     return HTTPStatus.FORBIDDEN if text.strip() == _DENIED else status
 
 
-def unanswered(call: Call) -> Verdict:
+def unanswered(call: Call) -> Classification:
     """Return what it means that *call* went out and no answer came back."""
     return _for(call, "ambiguous", "")
 
@@ -168,11 +170,11 @@ def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
     return "refused", ""
 
 
-def _for(call: Call, kind: errors.ReplyKind, advice: str) -> Verdict:
-    """Return the verdict; where only a read was lost there is nothing ambiguous."""
+def _for(call: Call, kind: errors.ReplyKind, advice: str) -> Classification:
+    """Return the classified; where only a read was lost there is nothing ambiguous."""
     if kind == "ambiguous" and changes_nothing(call):
-        return Verdict(kind="retry", advice=advice)
-    return Verdict(kind=kind, advice=advice)
+        return Classification(kind="retry", advice=advice)
+    return Classification(kind=kind, advice=advice)
 
 
 def _missing_permission(call: Call) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from nomad_csi import errors
 from nomad_csi.nomad.http import classify, request
 
-_ADVICE = "look whether NOMAD_ADDR is Nomad's HTTP address, and whether something in front of it changes its replies"
+_ADVICE = "check whether NOMAD_ADDR is Nomad's HTTP address, and whether something in front of it changes its replies"
 
 _NUMBERS = range(-(2**63), 2**64)
 """Go's ``int64`` and ``uint64``."""

@@ -177,26 +177,26 @@ class Nomad:
         self._note_time(answer)
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
-            verdict = classify.answered(call, answer.status, text)
-            raise _error(call, classify.status_of(answer.status, text), _sentence(text), verdict, secrets)
+            classified = classify.answered(call, answer.status, text)
+            raise _error(call, classify.status_of(answer.status, text), _sentence(text), classified, secrets)
         try:
             data = json_text.decode(text) if text.strip() and not plain else None
         except ValueError as error:
-            verdict = classify.Verdict(
+            classified = classify.Classification(
                 kind="refused" if classify.changes_nothing(call) else "ambiguous",
-                advice=f"look whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
+                advice=f"check whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
             )
-            raise _error(call, answer.status, "the answer is not JSON", verdict) from error
+            raise _error(call, answer.status, "the answer is not JSON", classified) from error
         index = answer.headers.get("X-Nomad-Index", "")
         is_index = index.isdecimal() and len(index) <= _INDEX_DIGITS
         return Reply(call=call, status=answer.status, index=int(index) if is_index else 0, data=data, text=text)
 
 
 def _error(
-    call: classify.Call, status: int, message: str, verdict: classify.Verdict, secrets: Iterable[str] = ()
+    call: classify.Call, status: int, message: str, classified: classify.Classification, secrets: Iterable[str] = ()
 ) -> errors.NomadApiError:
     return errors.NomadApiError(
-        call.method, call.path, message, status=status, kind=verdict.kind, advice=verdict.advice, secrets=secrets
+        call.method, call.path, message, status=status, kind=classified.kind, advice=classified.advice, secrets=secrets
     )
 
 

@@ -114,7 +114,7 @@ def _part(response: urllib3.BaseHTTPResponse, timeout_s: float) -> bytes:
 
 
 def _first(response: urllib3.BaseHTTPResponse) -> bytes:
-    """Return the first bytes. Nomad 2.0.6-dev begins its answer before it looks at the token, and then says nothing."""
+    """Return the first bytes. Nomad 2.0.6-dev begins its answer before it checks the token, and then says nothing."""
     with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
         if part := _part(response, FIRST_S):
             return part

@@ -112,11 +112,11 @@ class Transport:
     def _error(
         self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
     ) -> errors.NomadApiError:
-        look = f"look at NOMAD_ADDR ({self._address}) and whether an agent listens there"
+        look = f"check NOMAD_ADDR ({self._address}) and whether an agent listens there"
         match error:
             case urllib3.exceptions.ProxyError():
                 return self._unsent(
-                    call, "the proxy does not let it through: " + _cause(error), "look at HTTP_PROXY and HTTPS_PROXY"
+                    call, "the proxy does not let it through: " + _cause(error), "check HTTP_PROXY and HTTPS_PROXY"
                 )
             case urllib3.exceptions.NameResolutionError():
                 return self._unsent(call, "the host name is not known", look)
@@ -142,15 +142,19 @@ class Transport:
         )
 
     def _lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
-        verdict = classify.unanswered(call)
+        classified = classify.unanswered(call)
         return errors.NomadApiError(
-            call.method, call.path, f"{self._address}: {message}", kind=verdict.kind, advice=advice or verdict.advice
+            call.method,
+            call.path,
+            f"{self._address}: {message}",
+            kind=classified.kind,
+            advice=advice or classified.advice,
         )
 
     def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
         if isinstance(error.args[0], ssl.SSLCertVerificationError):
-            return "look at NOMAD_CACERT, and at NOMAD_TLS_SERVER_NAME where the certificate has another name"
-        return f"look at NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
+            return "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
+        return f"check NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
 
 
 def _headers(settings: connection.Connection) -> dict[str, str]:

@@ -15,7 +15,7 @@ LIMIT_BYTES = 107
 """Longest path. Source: ``unix(7)``: 108 bytes with the end mark."""
 
 HOST = "localhost"
-"""What the header ``Host`` says; nobody looks at it."""
+"""What the header ``Host`` says; nobody checks it."""
 
 
 def path_of(address: str) -> str:

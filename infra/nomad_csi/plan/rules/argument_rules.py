@@ -64,7 +64,7 @@ def _argument(
         got = f"--{flag} and a value that is not shown" if argument.startswith("-") else "[not shown]"
         yield Problem(path=path, got=got, allowed=allowed, fix="use credentials")
     elif not argument.startswith("-") or not flag:
-        allowed = "a flag such as --name=value; a bare word makes the driver ignore or misread what follows"
+        allowed = "a flag such as --name=value; a bare value makes the driver ignore or misread what follows"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif flag in rendered:
         yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: it is set already")
@@ -98,7 +98,7 @@ def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> It
 def _log(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     if plugin.log_level is not None and plugin.log_level not in driver.log_levels:
         levels = ", ".join(driver.log_levels)
-        allowed = f"one of {levels}" if levels else f"none: {driver.name} takes no word as log level"
+        allowed = f"one of {levels}" if levels else f"none: {driver.name} takes no name as log level"
         fix = "" if levels else "use log_verbosity" if _has_klog(driver) else "remove it"
         yield Problem(path=f"{path}.log_level", got=repr(plugin.log_level), allowed=allowed, fix=fix)
     if "log_verbosity" in plugin.model_fields_set and not _has_klog(driver):

@@ -121,11 +121,11 @@ def _region(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
     if driver.uses_aws and plugin.aws_region is None:
         yield Problem(path=where, got="nothing", allowed="a value", fix="add aws_region")
     if not driver.uses_aws and plugin.aws_region is not None:
-        allowed = f"none: {driver.name} is not told an AWS region"
+        allowed = f"none: {driver.name} has no AWS region"
         yield Problem(path=where, got=repr(plugin.aws_region), allowed=allowed, fix="remove it")
     zone = plugin.availability_zone
     if zone and not driver.uses_aws:
-        allowed = f"none: {driver.name} is not of AWS, whose zones Nomad's clients tell"
+        allowed = f"none: {driver.name} is not of AWS, whose zones Nomad's clients report"
         fix = "use constraints, and availability_zone or topologies of the volumes"
         yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed, fix=fix)
     if zone and plugin.aws_region and not zone.startswith(plugin.aws_region):
@@ -154,7 +154,7 @@ def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) 
             fix = "name the driver's binary on the clients"
             yield Problem(path=f"{path}.command", got="nothing", allowed=f"a command for {task.name}", fix=fix)
         if task.client_data_dir is None and task.name == "raw_exec":
-            fix = "it is data_dir in the agent's configuration; no API tells it"
+            fix = "it is data_dir in the agent's configuration; no API reports it"
             allowed = "the clients' data directory for raw_exec"
             yield Problem(path=f"{path}.client_data_dir", got="nothing", allowed=allowed, fix=fix)
         if plugin.image and task is plugin.task_driver:
@@ -207,10 +207,10 @@ def _on_nodes(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
         return
     for field in ("command", "image", "state_dir"):
         yield from job_text(getattr(asked, field) or "", f"{path}.on_nodes.{field}")
-    if verify.proof != "csi":
+    if verify.evidence != "csi":
         allowed = "csi where on_nodes says how instances are asked"
         fix = "set it to csi, or remove on_nodes"
-        yield Problem(path=f"{path}.proof", got=repr(verify.proof), allowed=allowed, fix=fix)
+        yield Problem(path=f"{path}.evidence", got=repr(verify.evidence), allowed=allowed, fix=fix)
     if asked.image and not asked.state_dir:
         allowed = "the clients' state_dir with image: a container cannot find it"
         yield Problem(path=f"{path}.on_nodes.state_dir", got="nothing", allowed=allowed, fix="add it")

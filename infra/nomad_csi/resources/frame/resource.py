@@ -157,7 +157,7 @@ class Resource(Protocol):
 
 @runtime_checkable
 class Preflight(Protocol):
-    """A custom resource that looks at the cluster and the cloud in a preview, too. `Resource.preview` asks nobody."""
+    """A custom resource that checks the cluster and the cloud in a preview, too. `Resource.preview` asks nobody."""
 
     def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """

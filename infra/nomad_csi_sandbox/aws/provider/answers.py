@@ -35,7 +35,7 @@ def failures(reasons: Iterable[str]) -> list[Any]:
 
 
 def changes(different: bool) -> Any:
-    """Return the verdict of a diff."""
+    """Return the status of a diff."""
     return provider_pb2.DiffResponse.DIFF_SOME if different else provider_pb2.DiffResponse.DIFF_NONE
 
 

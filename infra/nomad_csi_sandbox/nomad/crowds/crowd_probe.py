@@ -70,7 +70,7 @@ class _Over:
 def _report(role: str, info: Json, *, is_silent: bool) -> Json:
     """Return what ``nomad-csi probe --folder --json`` prints of one instance."""
     place = info.get("NodeInfo", {}).get("AccessibleTopology", {}).get("Segments", {crowd.ZONE_KEY: ""})
-    words = {"verdict": "silent", "detail": "Probe: no answer within 5 s"} if is_silent else {"verdict": "ready"}
+    words = {"status": "silent", "detail": "Probe: no answer within 5 s"} if is_silent else {"status": "ready"}
     empty = {
         "endpoint": os.path.join("/plugins", info["AllocID"], "csi.sock"),  # noqa: PTH118  # a client's path, not ours
         "ready": not is_silent,

@@ -13,7 +13,7 @@ from nomad_csi_sandbox.nomad import clock
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Status:
     """What to do with an ended task."""
 
     action: Literal["restart", "fail", "complete"]
@@ -30,18 +30,18 @@ class RestartTracker:
         self._interval_start_ns = now_ns
         self._count = 0
 
-    def ended(self, *, successful: bool, now_ns: int, recoverable: bool = True) -> Verdict:
+    def ended(self, *, successful: bool, now_ns: int, recoverable: bool = True) -> Status:
         """Return what follows an end; *recoverable* is false where another start cannot help."""
         attempts = self._policy["Attempts"]
         if successful and not self._on_success:
-            return Verdict(action="complete")
+            return Status(action="complete")
         if attempts == 0:
-            return Verdict(action="fail", reason="Policy allows no restarts")
+            return Status(action="fail", reason="Policy allows no restarts")
         self._count_attempt(now_ns)
         if not recoverable:
-            return Verdict(action="fail", reason="Error was unrecoverable")
+            return Status(action="fail", reason="Error was unrecoverable")
         if self._count <= attempts:
-            return Verdict(action="restart", delay_ns=self._policy["Delay"], reason="Restart within policy")
+            return Status(action="restart", delay_ns=self._policy["Delay"], reason="Restart within policy")
         return self._exceeded(now_ns)
 
     def _count_attempt(self, now_ns: int) -> None:
@@ -49,10 +49,10 @@ class RestartTracker:
             self._interval_start_ns, self._count = now_ns, 0
         self._count += 1
 
-    def _exceeded(self, now_ns: int) -> Verdict:
+    def _exceeded(self, now_ns: int) -> Status:
         interval_ns = self._policy["Interval"]
         if self._policy["Mode"] == "fail":
             allowed = f"Exceeded allowed attempts {self._policy['Attempts']} in interval"
-            return Verdict(action="fail", reason=f'{allowed} {clock.go_duration(interval_ns)} and mode is "fail"')
+            return Status(action="fail", reason=f'{allowed} {clock.go_duration(interval_ns)} and mode is "fail"')
         rest_ns = max(0, self._interval_start_ns + interval_ns - now_ns)
-        return Verdict(action="restart", delay_ns=rest_ns, reason="Exceeded allowed attempts, applying a delay")
+        return Status(action="restart", delay_ns=rest_ns, reason="Exceeded allowed attempts, applying a delay")

@@ -102,8 +102,8 @@ class TaskRunner:
         except PrepareError as error:
             self.record(error.event)
             if error.event["Type"] == "Failed Validation":
-                verdict = self._verdict(successful=False, event=error.event)
-                self.record(events.not_restarting(verdict.reason))
+                status = self._status(successful=False, event=error.event)
+                self.record(events.not_restarting(status.reason))
         finally:
             self._clean_up()
             with self._known.lock:
@@ -130,26 +130,26 @@ class TaskRunner:
                 self.record(event)
             if self._stopping.is_set():
                 break
-            verdict = self._verdict(successful=successful, event=event)
-            if verdict.action == "complete":
+            status = self._status(successful=successful, event=event)
+            if status.action == "complete":
                 return True
-            if verdict.action == "fail":
-                self.record(events.not_restarting(verdict.reason))
+            if status.action == "fail":
+                self.record(events.not_restarting(status.reason))
                 return False
-            self._announce_restart(verdict)
-            self._stopping.wait(verdict.delay_ns / 1e9)
+            self._announce_restart(status)
+            self._stopping.wait(status.delay_ns / 1e9)
         self.record(events.killed())
         return True
 
-    def _verdict(self, *, successful: bool, event: Json | None) -> restarts.Verdict:
+    def _status(self, *, successful: bool, event: Json | None) -> restarts.Status:
         recoverable = event is None or event["Type"] not in {"Driver Failure", "Failed Validation"}
         well = successful and not self._unhealthy
         return self._tracker.ended(successful=well, now_ns=clock.now_ns(), recoverable=recoverable)
 
-    def _announce_restart(self, verdict: restarts.Verdict) -> None:
+    def _announce_restart(self, status: restarts.Status) -> None:
         self._unhealthy = False
         restarted = {"restarts": self._state.restarts + 1, "last_restart_ns": clock.now_ns(), "state": "pending"}
-        self.record(events.restarting(verdict.delay_ns, verdict.reason), **restarted)
+        self.record(events.restarting(status.delay_ns, status.reason), **restarted)
 
     def _prepare(self) -> None:
         self.record(events.setup("Building Task Directory"))

@@ -2,7 +2,7 @@
 Our jobs as they are rendered by default: in containers, on a real agent with a real Docker engine.
 
 The images are made of programs of this machine and have the names that the catalogue has. What an image from its
-publisher brings besides the driver is not proven by them.
+publisher brings besides the driver is not verified by them.
 """
 
 import contextlib

@@ -64,7 +64,7 @@ def document(agent, image, images, cloud):
     return {"plugins": [plugin]}
 
 
-def test_both_roles_prove_themselves_over_their_sockets(stack):
+def test_both_roles_verify_themselves_over_their_sockets(stack):
     """The controller has its keys through the template and reaches EC2; the node knows its zone."""
     health = stack.health["aws-ebs0"]
     counted = {name: health[name] for name in ("healthyControllers", "healthyNodes", "expectedNodes")}
@@ -72,7 +72,7 @@ def test_both_roles_prove_themselves_over_their_sockets(stack):
     [node] = stack.plugin("aws-ebs0").nodes
 
     assert counted == {"healthyControllers": 1, "healthyNodes": 1, "expectedNodes": 1}
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert node.segments[DRIVER.topology_key] == ebs_world.ZONE
 
 

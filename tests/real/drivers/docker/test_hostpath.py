@@ -59,12 +59,12 @@ def wanted(volume_id):
     return {"id": volume_id, "plugin_id": "hostpath0", "create": {"capacity_min_gib": 1}, "capabilities": capabilities}
 
 
-def test_container_proves_itself_over_its_socket(stack):
+def test_container_verifies_itself_over_its_socket(stack):
     """Arguments, privileges and mounts of the rendered job are enough, under the name that the catalogue has."""
     health = stack.health["hostpath0"]
     found = stack.plugin("hostpath0")
 
-    assert (health["provenBy"], health["verdict"]) == ("csi", "healthy")
+    assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (1, 1, 1)
     assert (found.provider, found.version) == (DRIVER.provider, DRIVER.version)
 
@@ -92,7 +92,7 @@ def test_mounts_of_the_container_reach_their_users(stack, create, task_driver):
     outcome = smoke.try_out(stack.agent.client, ("default", f"by-{task_driver}"), wish=wish, timeout_s=60)
 
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
-    assert (outcome.verdict, outcome.left_behind, outcome.task_driver) == ("proven", (), task_driver)
+    assert (outcome.status, outcome.left_behind, outcome.task_driver) == ("verified", (), task_driver)
 
 
 def test_doctor_has_nothing_to_say(stack):
@@ -113,8 +113,8 @@ class Attempt:
 
     def explained(self):
         """Return what `nomad-csi verify` gives for its causes."""
-        [verdict] = verification.verify(self.client, self.plan, {}).plugins
-        return "\n".join(str(cause) for cause in verdict.causes)
+        [status] = verification.verify(self.client, self.plan, {}).plugins
+        return "\n".join(str(cause) for cause in status.causes)
 
     def advised(self):
         """Return the errors of `nomad-csi doctor`."""
@@ -192,7 +192,7 @@ def test_container_without_privileges_reads_healthy_and_mounts_nothing(docker_ag
         outcome = smoke.try_out(agent.client, ("default", "v"), timeout_s=60)
 
         assert tried.advised() == {"privilege-missing"}
-        assert outcome.verdict == "failed"
+        assert outcome.status == "failed"
         assert "permission denied" in outcome.rounds[0].reason
         until(lambda: not volumes.get(agent.client, "default", "v").claims, USE_S, "the volume is free")
         agent.client.request("DELETE", "/v1/volume/csi/v")

@@ -48,7 +48,7 @@ def test_probe_in_a_container_reaches_the_sockets(stack, own):
 
     found = asking.ask(stack.agent.client, "hostpath0", job, wait_s=RUN_S)
 
-    assert [(row.role, row.verdict) for row in found.rows] == [("controller", "ready"), ("node", "ready")], found
+    assert [(row.role, row.status) for row in found.rows] == [("controller", "ready"), ("node", "ready")], found
     assert {row.report.name for row in found.rows} == {DRIVER.provider}
     assert jobs.get(stack.agent.client, "default", probe_job.PREFIX) is None
 
@@ -60,7 +60,7 @@ def test_state_dir_that_is_not_the_clients_is_told(stack, own, tmp_path):
 
     found = asking.ask(stack.agent.client, "hostpath0", job, wait_s=RUN_S)
 
-    assert {row.verdict for row in found.rows} == {"no-answer"}
+    assert {row.status for row in found.rows} == {"no-answer"}
     assert f"bind source path does not exist: {elsewhere}/csi/plugins" in found.rows[0].detail
     assert not elsewhere.exists()
 
@@ -100,7 +100,7 @@ def test_periodic_job_verifies_from_a_container(stack, own, run_once, tmp_path, 
     plugin = {"id": case.split()[0], "driver": "csi-hostpath"}
     if case == UNSEEN:
         task = {"name": "docker", "client_data_dir": str(stack.agent.folder)}
-        plugin |= {"task_driver": task, "verify": {"proof": "csi"}}
+        plugin |= {"task_driver": task, "verify": {"evidence": "csi"}}
     job_id, spec, metrics = f"verify-{status}-{plugin['id']}", tmp_path / "storage.yaml", tmp_path / "nomad_csi.prom"
     spec.write_text(yaml.safe_dump({"plugins": [plugin]}), encoding="utf-8")
     words = ("--image", own, "--address", stack.agent.address, "--prometheus", str(metrics), "--job-id", job_id)
@@ -109,8 +109,8 @@ def test_periodic_job_verifies_from_a_container(stack, own, run_once, tmp_path, 
     found, log = run_once(capsys.readouterr().out, job_id)
 
     assert found["ClientStatus"] == status, log
-    verdict = {HEALTHY: "healthy", ABSENT: "missing", UNSEEN: "unproven"}[case]
-    assert re.search(rf"^{plugin['id']} +{verdict} ", log, re.MULTILINE), log
+    expected = {HEALTHY: "healthy", ABSENT: "missing", UNSEEN: "unverified"}[case]
+    assert re.search(rf"^{plugin['id']} +{expected} ", log, re.MULTILINE), log
     assert "nomad_csi_verify_answered 1\n" in metrics.read_text(encoding="utf-8")
 
 

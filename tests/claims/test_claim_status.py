@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_model, claim_verdicts, claims_report
+from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -87,7 +87,7 @@ def judge(node):
             ec2=seen,
             now_ns=NOW_NS,
         )
-        [judged] = claim_verdicts.judge(found)
+        [judged] = claim_status.judge(found)
         return judged
 
     return run
@@ -110,8 +110,8 @@ def test_running_allocation_on_a_ready_client_is_live(judge):
     judged = judge(CLAIM, ebs=in_use(ON_I1), instances={"i-1": "running"})
 
     assert judged.claims == (
-        claim_model.ClaimVerdict(
-            claim=CLAIM, verdict="live", node_status="ready", instance_id="i-1", instance_state="running"
+        claim_model.ClaimStatus(
+            claim=CLAIM, status="live", node_status="ready", instance_id="i-1", instance_state="running"
         ),
     )
     assert (judged.findings, judged.is_held) == ((), True)
@@ -122,7 +122,7 @@ def test_ended_allocation_is_stuck_after_ten_minutes(judge, status):
     """Nomad has looked for it at least once by then."""
     judged = judge(ended(status, ago_s=600.1))
 
-    assert (judged.claims[0].verdict, judged.is_held) == ("ended", False)
+    assert (judged.claims[0].status, judged.is_held) == ("ended", False)
     assert lines(judged) == [
         (
             "claim-ended",
@@ -152,7 +152,7 @@ def test_unknown_allocation_is_stuck_at_once(judge):
     """Nobody is left to let go."""
     judged = judge(GHOST)
 
-    assert (judged.claims[0].verdict, judged.is_held) == ("vanished", False)
+    assert (judged.claims[0].status, judged.is_held) == ("vanished", False)
     assert lines(judged) == [
         (
             "claim-vanished",
@@ -168,7 +168,7 @@ def test_client_that_is_away_holds_what_may_still_be_written_to(judge, status, t
     """Nomad cannot know; whoever looks has to."""
     judged = judge(CLAIM, status=status)
 
-    assert (judged.claims[0].verdict, judged.is_held) == ("node-down", True)
+    assert (judged.claims[0].status, judged.is_held) == ("node-down", True)
     assert lines(judged) == [
         (
             "claim-node-down",
@@ -196,7 +196,7 @@ def test_instance_says_whether_a_client_that_is_down_can_write(judge, state, adv
     """That is what EC2 is asked for."""
     judged = judge(ended("lost"), status="down", instances={"i-1": state})
 
-    assert (judged.claims[0].verdict, judged.is_held) == ("node-down", False)
+    assert (judged.claims[0].status, judged.is_held) == ("node-down", False)
     assert judged.findings[0].found.endswith(f"the client is down, its instance i-1 is {state}")
     assert judged.findings[0].advice == f"{advice}, then {REPAIR}"
 
@@ -306,7 +306,7 @@ def test_report_as_data(judge):
                     "client_status": "complete",
                     "desired_status": "stop",
                     "since": "2026-11-21T12:52:41Z",
-                    "verdict": "ended",
+                    "status": "ended",
                     "node_status": "ready",
                     "instance_id": "i-1",
                     "instance_state": "running",
@@ -327,7 +327,7 @@ def test_report_as_text(judge):
     report = claims_report.ClaimsReport(volumes=(judge(GHOST),), asked_ec2=False)
 
     assert report.as_table().splitlines() == [
-        "volume     verdict   client  state  mode   since  allocation                            job",
+        "volume     status    client  state  mode   since  allocation                            job",
         "prod/data  vanished  -       -      write  -      62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1  -",
         "",
         "error  claim-vanished  volume prod/data",

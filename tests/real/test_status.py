@@ -27,8 +27,8 @@ def test_killed_in_place_is_restarted_while_nomad_calls_it_healthy(cluster):
     seen = plugin.look()
 
     assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
-    assert [row.verdict for row in seen.verdict.instances] == ["restarted", "healthy"]
-    assert seen.verdict.verdict == "partial"
+    assert [row.status for row in seen.status.instances] == ["restarted", "healthy"]
+    assert seen.status.status == "partial"
     plugin.until("healthy")  # a minute later its word counts again
 
 
@@ -42,8 +42,8 @@ def test_stopped_process_is_hung_and_one_of_two_is_enough(cluster):
     finally:
         plugin.signal("c2", signal.SIGCONT)
 
-    assert seen.verdict.ok
-    assert [(item.severity, item.code) for item in seen.verdict.findings] == [("warning", "instance-hung")]
+    assert seen.status.ok
+    assert [(item.severity, item.code) for item in seen.status.findings] == [("warning", "instance-hung")]
 
 
 def test_not_ready_is_unhealthy_and_its_log_is_read(cluster):
@@ -70,4 +70,4 @@ def test_positional_word_is_named_as_the_trap(cluster):
 
 
 def _with_trouble(seen):
-    return seen if {row.verdict for row in seen.verdict.instances} & {"unhealthy", "flapping"} else None
+    return seen if {row.status for row in seen.status.instances} & {"unhealthy", "flapping"} else None

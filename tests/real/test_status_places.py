@@ -33,7 +33,7 @@ def cluster():
 
 def told(seen):
     """Return severity and text of each finding."""
-    return [(item.severity, str(item)) for item in seen.verdict.findings]
+    return [(item.severity, str(item)) for item in seen.status.findings]
 
 
 def test_wrong_zone_against_the_clients_own(cluster):
@@ -48,7 +48,7 @@ def test_wrong_zone_against_the_clients_own(cluster):
             "or an argument",
         )
     ]
-    assert [(row.zone, row.proven_by) for row in seen.verdict.instances] == [("us-east-1b", "nomad")] * 2
+    assert [(row.zone, row.evidence) for row in seen.status.instances] == [("us-east-1b", "nomad")] * 2
 
 
 def test_missing_where_the_scheduler_placed_none(cluster):
@@ -59,7 +59,7 @@ def test_missing_where_the_scheduler_placed_none(cluster):
         (
             "error",
             "node-missing: node instance of plugin half on c2: expected a healthy one, found none (no allocation "
-            "there); look at the allocation on that client with `nomad alloc status`",
+            "there); check the allocation on that client with `nomad alloc status`",
         )
     ]
 
@@ -83,10 +83,10 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
     )
     [outcome] = batch_register.register(cluster.client, [wanted])
 
-    [verdict] = verification.verify(cluster.client, _plan(plugin, wanted)).volumes
+    [status] = verification.verify(cluster.client, _plan(plugin, wanted)).volumes
 
-    assert (outcome.status, verdict.verdict) == ("registered", "ok")
-    assert [(item.severity, str(item)) for item in verdict.findings] == [
+    assert (outcome.status, status.status) == ("registered", "ok")
+    assert [(item.severity, str(item)) for item in status.findings] == [
         (
             "warning",
             "volume-out-of-reach: volume default/afar: expected a healthy node instance in "
@@ -137,7 +137,7 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     assert explained == [
         "job (job plugin-again, plugin-twice): job plugin-again beside job plugin-twice of job plugin-twice"
     ]
-    assert by_the_other.verdict.verdict == "healthy"
+    assert by_the_other.status.status == "healthy"
     assert told(by_the_other) == [
         (
             "warning",

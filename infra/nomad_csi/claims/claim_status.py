@@ -1,5 +1,5 @@
 """
-The verdict on claims: is the allocation that holds a volume there, and is the volume where its claims say. Pure.
+The status of claims: is the allocation that holds a volume there, and is the volume where its claims say. Pure.
 
 Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and ``nomad/config.go``, 2026-08-21; tried
 on Nomad 2.0.6-dev, 2026-08.
@@ -12,7 +12,7 @@ _AWAY = frozenset({"down", "disconnected"})
 
 
 def judge(found: claim_model.ObservedClaims) -> tuple[claim_model.VolumeClaims, ...]:
-    """Return the verdict on each volume of *found*, in their order."""
+    """Return the status of each volume of *found*, in their order."""
     return tuple(_volume(found, volume) for volume in found.volumes)
 
 
@@ -32,21 +32,21 @@ def _volume(found: claim_model.ObservedClaims, volume: volumes.Volume) -> claim_
     return claim_model.VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)
 
 
-def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_model.ClaimVerdict:
+def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_model.ClaimStatus:
     if not claim.node_id:
-        return claim_model.ClaimVerdict(claim=claim, verdict="vanished")
+        return claim_model.ClaimStatus(claim=claim, status="vanished")
     node = found.nodes.get(claim.node_id)
     instance_id = instance_of(node)
-    status = node.status if node else "unknown"
-    verdict: claim_model.Verdict = "live"
-    if node is None or status in _AWAY:
-        verdict = "node-down"
+    node_status = node.status if node else "unknown"
+    status: claim_model.Status = "live"
+    if node is None or node_status in _AWAY:
+        status = "node-down"
     elif claim.client_status in claim_holders.ENDED:
-        verdict = "ended"
-    return claim_model.ClaimVerdict(
+        status = "ended"
+    return claim_model.ClaimStatus(
         claim=claim,
-        verdict=verdict,
-        node_status=status,
+        status=status,
+        node_status=node_status,
         instance_id=instance_id,
         instance_state=found.ec2.instances.get(instance_id, "") if found.ec2 else "",
     )

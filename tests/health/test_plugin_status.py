@@ -1,4 +1,4 @@
-"""Each verdict is reached by bringing a plugin there, on a stand-in for Nomad that runs stand-ins for CSI drivers."""
+"""Each status is reached by bringing a plugin there, on a stand-in for Nomad that runs stand-ins for CSI drivers."""
 
 import json
 import signal
@@ -47,18 +47,18 @@ def own():
 
 
 def states(seen):
-    """Return client, verdict and proof of each row."""
-    return [(row.node_name, row.verdict, row.proven_by) for row in seen.verdict.instances]
+    """Return client, status and proof of each row."""
+    return [(row.node_name, row.status, row.evidence) for row in seen.status.instances]
 
 
 def test_healthy_by_its_own_word(shared):
     """Both instances answered over their sockets, in the zones of their clients."""
     plugin = shared.run("well")
 
-    seen = plugin.until("healthy", client_data_dir=str(shared.data_dir), proof="csi")
+    seen = plugin.until("healthy", client_data_dir=str(shared.data_dir), evidence="csi")
 
     assert states(seen) == [("one", "healthy", "csi"), ("two", "healthy", "csi")]
-    assert [row.zone for row in seen.verdict.instances] == ["us-east-1a", "us-east-1b"]
+    assert [row.zone for row in seen.status.instances] == ["us-east-1a", "us-east-1b"]
 
 
 def test_missing_where_the_scheduler_placed_none(shared):
@@ -69,7 +69,7 @@ def test_missing_where_the_scheduler_placed_none(shared):
     seen = plugin.until("partial", "healthy", "missing")
 
     assert states(seen) == [("one", "healthy", "nomad"), ("two", "missing", "-")]
-    assert [finding.code for finding in seen.verdict.findings] == ["node-missing"]
+    assert [finding.code for finding in seen.status.findings] == ["node-missing"]
 
 
 def test_missing_without_a_job(shared):
@@ -78,7 +78,7 @@ def test_missing_without_a_job(shared):
 
     [seen] = plugin.looker().look()
 
-    assert (seen.verdict.verdict, seen.verdict.counts) == ("missing", "0/2 nodes")
+    assert (seen.status.status, seen.status.counts) == ("missing", "0/2 nodes")
 
 
 def test_starting_while_nothing_went_wrong(shared):
@@ -87,7 +87,7 @@ def test_starting_while_nothing_went_wrong(shared):
 
     seen = plugin.until("starting")
 
-    assert {row.verdict for row in seen.verdict.instances} == {"starting"}
+    assert {row.status for row in seen.status.instances} == {"starting"}
 
 
 def test_unhealthy_after_its_health_timeout(shared):
@@ -97,7 +97,7 @@ def test_unhealthy_after_its_health_timeout(shared):
     plugin.until("unhealthy")
     seen = plugin.until("flapping", "flapping")
 
-    assert "was never well: Plugin became unhealthy: Error: CSI plugin failed probe" in seen.verdict.instances[0].detail
+    assert "was never well: Plugin became unhealthy: Error: CSI plugin failed probe" in seen.status.instances[0].detail
 
 
 def test_partial_with_one_that_is_not_ready(shared):
@@ -121,8 +121,8 @@ def test_one_sick_instance_is_allowed_for_and_shown(shared):
 
     seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_percent=50)
 
-    assert (seen.verdict.ok, seen.verdict.counts, seen.verdict.policy) == (True, "1/2 nodes", "at least 50 %")
-    assert [(item.severity, item.code) for item in seen.verdict.findings] == [("warning", "instance-unhealthy")]
+    assert (seen.status.ok, seen.status.counts, seen.status.policy) == (True, "1/2 nodes", "at least 50 %")
+    assert [(item.severity, item.code) for item in seen.status.findings] == [("warning", "instance-unhealthy")]
 
 
 def test_one_in_each_zone_is_not_reached_by_one_zone(shared):
@@ -133,8 +133,8 @@ def test_one_in_each_zone_is_not_reached_by_one_zone(shared):
 
     seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_per_zone=1)
 
-    assert not seen.verdict.ok
-    [short] = [item for item in seen.verdict.findings if item.code == "too-few-healthy-in-zone"]
+    assert not seen.status.ok
+    [short] = [item for item in seen.status.findings if item.code == "too-few-healthy-in-zone"]
     assert (short.expected, short.found) == (
         "at least 1 in us-east-1b node instances healthy",
         "0, of 1 client there",
@@ -177,7 +177,7 @@ def test_flapping_after_three_falls(shared):
     [seen] = plugin.looker().look()
 
     assert states(seen)[0] == ("one", "flapping", "nomad")
-    assert "it was well and fell 3 times" in seen.verdict.instances[0].detail
+    assert "it was well and fell 3 times" in seen.status.instances[0].detail
 
 
 def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
@@ -191,7 +191,7 @@ def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
     assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
     assert states(seen)[0] == ("one", "restarted", "nomad")
     monkeypatch.setattr(history, "SETTLES_S", 0.0)
-    assert plugin.until("healthy").verdict.instances[0].detail == "restarted once so far"
+    assert plugin.until("healthy").status.instances[0].detail == "restarted once so far"
 
 
 def test_restarted_between_two_looks(patient, monkeypatch):
@@ -205,7 +205,7 @@ def test_restarted_between_two_looks(patient, monkeypatch):
 
     [seen] = looker.look(before)
 
-    assert [row.verdict for row in seen.verdict.instances] == ["healthy", "restarted"]
+    assert [row.status for row in seen.status.instances] == ["healthy", "restarted"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_wrong_identity_by_name_and_version(shared, fault, code):
 
     seen = plugin.until("wrong-identity", "wrong-identity", "wrong-identity")
 
-    assert code in {item.code for item in seen.verdict.findings}
+    assert code in {item.code for item in seen.status.findings}
 
 
 def test_version_that_changed_is_asked_of_the_instance(shared):
@@ -240,7 +240,7 @@ def test_wrong_zone_against_the_clients_own(shared):
     seen = plugin.until("partial", "wrong-zone", "healthy")
 
     assert states(seen) == [("one", "wrong-zone", "nomad"), ("two", "healthy", "nomad")]
-    assert seen.verdict.instances[0].detail == "it reports zone us-east-1b, its client is in us-east-1a"
+    assert seen.status.instances[0].detail == "it reports zone us-east-1b, its client is in us-east-1a"
 
 
 def test_wrong_capability_against_what_the_plan_needs(shared):
@@ -249,7 +249,7 @@ def test_wrong_capability_against_what_the_plan_needs(shared):
 
     seen = plugin.until("wrong-capability", *["wrong-capability"] * 2, node_supports=("StageVolume",))
 
-    assert "it does not say StageVolume" in seen.verdict.instances[0].detail
+    assert "it does not say StageVolume" in seen.status.instances[0].detail
 
 
 def test_wrong_capability_of_the_one_that_lacks_it(shared):
@@ -264,7 +264,7 @@ def test_wrong_capability_of_the_one_that_lacks_it(shared):
     seen = plugin.until("partial", "healthy", "wrong-capability", node_supports=("StageVolume",), **wanted)
 
     assert states(seen) == [("one", "healthy", "nomad"), ("two", "wrong-capability", "nomad")]
-    assert "it does not say StageVolume" in seen.verdict.instances[1].detail
+    assert "it does not say StageVolume" in seen.status.instances[1].detail
 
 
 def test_duplicate_on_one_client(shared):
@@ -275,7 +275,7 @@ def test_duplicate_on_one_client(shared):
 
     seen = plugin.until("duplicate", "duplicate")
 
-    assert "runs another one there" in seen.verdict.instances[0].detail
+    assert "runs another one there" in seen.status.instances[0].detail
 
 
 def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
@@ -284,11 +284,11 @@ def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
     before.until("healthy", "healthy", "healthy")
     plugin = shared.run("again")
     deadline = time.monotonic() + 120
-    while not (seen := plugin.until("healthy", "healthy", "healthy")).verdict.findings:
+    while not (seen := plugin.until("healthy", "healthy", "healthy")).status.findings:
         assert time.monotonic() < deadline  # at first Nomad lists the instances that were there before
         time.sleep(0.1)
 
-    assert [str(item) for item in seen.verdict.findings] == [
+    assert [str(item) for item in seen.status.findings] == [
         "job-duplicate: plugin again: expected job plugin-again-before not beside those of the plan, found it runs the "
         "plugin on one, two too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one "
         "that came last"
@@ -306,8 +306,8 @@ def test_drained_and_lost_clients_need_no_instance(own):
     own.cluster.lose(own.node_id("two"))
 
     seen = plugin.until("no-eligible-node")
-    assert seen.verdict.counts == "0/0 nodes"
-    assert not seen.verdict.ok
+    assert seen.status.counts == "0/0 nodes"
+    assert not seen.status.ok
 
 
 def test_positional_word_is_named_as_the_trap(shared):
@@ -315,7 +315,7 @@ def test_positional_word_is_named_as_the_trap(shared):
     plugin = shared.run("efs-docs", words=("node",))
     seen = plugin.until("flapping")
 
-    told = explaining.explain(shared.client, plugin.expectation(), (plugin.job_id,), seen.seen, seen.verdict)
+    told = explaining.explain(shared.client, plugin.expectation(), (plugin.job_id,), seen.seen, seen.status)
 
     [trap] = [cause for cause in told if cause.kind == "trap"]
     assert trap.text.startswith("a word without dashes in front makes the driver ignore every flag behind it")
@@ -336,9 +336,9 @@ def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
     assert cli.main(words) == 1
     table = " ".join(capsys.readouterr().out.split())
     assert cli.main([*words, "--json"]) == 1
-    [verdict] = json.loads(capsys.readouterr().out)["plugins"]
+    [status] = json.loads(capsys.readouterr().out)["plugins"]
 
-    [trap] = [cause for cause in verdict["causes"] if cause["kind"] == "trap"]
+    [trap] = [cause for cause in status["causes"] if cause["kind"] == "trap"]
     assert trap["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
     assert "'node'" in trap["text"]
     assert f"trap {trap['where']} {trap['text']}" in table

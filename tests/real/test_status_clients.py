@@ -28,7 +28,7 @@ def plugin(cluster):
 
 def places(seen):
     """Return role and client of each instance."""
-    return [(row.role, row.node_name) for row in seen.verdict.instances]
+    return [(row.role, row.node_name) for row in seen.status.instances]
 
 
 def test_drained_client_needs_no_instance(cluster, plugin):
@@ -36,12 +36,12 @@ def test_drained_client_needs_no_instance(cluster, plugin):
     cluster.drain("c2")
     try:
         seen = two_clients.until(lambda: _without_c2(plugin))
-        assert (seen.verdict.verdict, seen.verdict.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
+        assert (seen.status.status, seen.status.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
     finally:
         cluster.drain("c2", over=True)
 
     seen = plugin.until(*WHOLE, **two_clients.HOSTPATH)
-    assert seen.verdict.counts == "2/2 nodes, 2/2 controllers"
+    assert seen.status.counts == "2/2 nodes, 2/2 controllers"
 
 
 def _without_c2(plugin):
@@ -60,9 +60,9 @@ def test_killed_client_is_missed_and_takes_its_instances_along(cluster, plugin):
     finally:
         cluster.launch("c2")
 
-    assert at_once.verdict.counts == "2/2 nodes, 2/2 controllers"
-    assert (gone.verdict.verdict, gone.verdict.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
-    assert gone.verdict.findings == ()
+    assert at_once.status.counts == "2/2 nodes, 2/2 controllers"
+    assert (gone.status.status, gone.status.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
+    assert gone.status.findings == ()
     plugin.until(*WHOLE, **two_clients.HOSTPATH)
     assert plugin.allocation("c2").alloc_id != before
 
@@ -79,11 +79,11 @@ def test_last_client_that_is_killed_leaves_no_zero_of_zero(cluster, plugin):
         for name in two_clients.ZONES:
             cluster.launch(name)
 
-    assert (seen.verdict.verdict, seen.verdict.ok, seen.verdict.counts) == ("no-eligible-node", False, "0/0 nodes")
-    assert [str(item) for item in seen.verdict.findings] == [
+    assert (seen.status.status, seen.status.ok, seen.status.counts) == ("no-eligible-node", False, "0/0 nodes")
+    assert [str(item) for item in seen.status.findings] == [
         "no-eligible-node: plugin local: expected at least 1 client that may run the plugin, found none of 2 clients "
         "(status down: c1, c2); add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",
         "plugin-missing: plugin local: expected a plugin known to Nomad, found none of that id; run the plugin's "
-        "jobs and look at their tasks, or deregister its volumes; ids are case-sensitive",
+        "jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
     ]
     plugin.until(*WHOLE, **two_clients.HOSTPATH)

@@ -62,15 +62,15 @@ def test_hung_is_found_before_nomad_sees_it(cluster):
     finally:
         hostpath.signal("c2", signal.SIGCONT)
 
-    assert [(row.role, row.node_name, row.nomad, row.socket) for row in monolith.verdict.instances] == [
+    assert [(row.role, row.node_name, row.nomad, row.socket) for row in monolith.status.instances] == [
         ("controller", "c1", "healthy", "ready"),
         ("controller", "c2", "healthy", "silent"),
         ("node", "c1", "healthy", "ready"),
         ("node", "c2", "healthy", "silent"),
     ]
-    assert [row.verdict for row in monolith.verdict.instances] == ["healthy", "hung"] * 2
-    assert [item.code for item in monolith.verdict.findings if item.severity == "warning"] == ["nomad-disagrees"] * 2
-    assert (nodes.verdict.verdict, nodes.verdict.proven_by, nodes.verdict.findings) == ("healthy", "csi", ())
+    assert [row.status for row in monolith.status.instances] == ["healthy", "hung"] * 2
+    assert [item.code for item in monolith.status.findings if item.severity == "warning"] == ["nomad-disagrees"] * 2
+    assert (nodes.status.status, nodes.status.evidence, nodes.status.findings) == ("healthy", "csi", ())
     left = [job["ID"] for job in cluster.client.request("GET", "/v1/jobs").data]
     assert [job_id for job_id in left if job_id.startswith(probe_job.PREFIX)] == []
 
@@ -101,12 +101,12 @@ def test_a_client_without_room_is_named_with_nomads_reason(cluster):
     finally:
         jobs.stop(cluster.client, "default", "filler", purge=True)
 
-    assert [(row.node_name, row.nomad, row.socket) for row in seen.verdict.instances] == [
+    assert [(row.node_name, row.nomad, row.socket) for row in seen.status.instances] == [
         ("c1", "healthy", "ready"),
         ("c2", "healthy", "no-answer"),
     ]
-    [finding] = seen.verdict.findings
-    assert (finding.severity, finding.code, seen.verdict.verdict) == ("error", "socket-not-asked", "unproven")
+    [finding] = seen.status.findings
+    assert (finding.severity, finding.code, seen.status.status) == ("error", "socket-not-asked", "unverified")
     assert (
         "on c2: the probe was not placed there within 30 s (Nomad's reason: memory exhausted (1 node))" in finding.found
     )

@@ -27,7 +27,7 @@ def cluster():
 
 def told(seen):
     """Return severity and text of each finding."""
-    return [(item.severity, str(item)) for item in seen.verdict.findings]
+    return [(item.severity, str(item)) for item in seen.status.findings]
 
 
 def test_other_drivers_name_under_the_plugins_id(cluster):
@@ -52,13 +52,13 @@ def test_other_drivers_name_under_the_plugins_id(cluster):
             for row in ROWS
         ),
     ]
-    assert (seen.verdict.provider, seen.verdict.counts) == ("other.csi.example.com", "0/2 nodes, 0/2 controllers")
+    assert (seen.status.provider, seen.status.counts) == ("other.csi.example.com", "0/2 nodes, 0/2 controllers")
 
 
 def test_other_version_than_planned(cluster):
     """The version that the driver answers itself, against one that a plan wants."""
     plugin = cluster.plugins["older"]
-    version = plugin.until("healthy", **two_clients.HOSTPATH).verdict.version
+    version = plugin.until("healthy", **two_clients.HOSTPATH).status.version
 
     seen = plugin.look(**two_clients.HOSTPATH | {"version": "v0.0.1"})
 
@@ -71,7 +71,7 @@ def test_other_version_than_planned(cluster):
         )
         for row in ROWS
     ]
-    assert (seen.verdict.verdict, seen.verdict.ok) == ("wrong-identity", False)
+    assert (seen.status.status, seen.status.ok) == ("wrong-identity", False)
 
 
 def test_job_that_changes_is_outdated_until_each_client_has_it(cluster):
@@ -84,15 +84,15 @@ def test_job_that_changes_is_outdated_until_each_client_has_it(cluster):
     seen = two_clients.until(lambda: _with_outdated(plugin.look(**two_clients.HOSTPATH)))
     after = plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
 
-    outdated = [item for item in seen.verdict.findings if item.code == "instance-outdated"]
+    outdated = [item for item in seen.status.findings if item.code == "instance-outdated"]
     assert {item.found for item in outdated} == {"it runs version 0 of its job, which is at version 1"}
-    assert {item.advice for item in outdated} == {"wait for the rolling update, or look at the job's deployment"}
-    assert not seen.verdict.ok
-    assert not {row.alloc_id for row in after.verdict.instances} & set(before.values())
+    assert {item.advice for item in outdated} == {"wait for the rolling update, or check the job's deployment"}
+    assert not seen.status.ok
+    assert not {row.alloc_id for row in after.status.instances} & set(before.values())
 
 
 def _with_outdated(seen):
-    return seen if "outdated" in {row.verdict for row in seen.verdict.instances} else None
+    return seen if "outdated" in {row.status for row in seen.status.instances} else None
 
 
 def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
@@ -112,6 +112,6 @@ def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
             "restarted once so far; correct the image, or wait for a rolling update to end",
         )
     ]
-    assert [row.proven_by for row in own.verdict.instances] == ["nomad", "csi"]
+    assert [row.evidence for row in own.status.instances] == ["nomad", "csi"]
     assert [item.provider_version for item in later.seen.plugin.nodes] == ["v3.4.1", "v3.4.1"]
-    assert later.verdict.instances[1].detail == "restarted once so far"
+    assert later.status.instances[1].detail == "restarted once so far"
