@@ -115,10 +115,8 @@ def test_a_cluster_becomes_a_spec_that_registers_nothing_again(client, capsys, t
     assert spec["volumes"] == [
         {
             "id": "shared",
-            "namespace": "default",
             "plugin_id": "efs",
             "existing": {"external_id": EFS},
-            "capabilities": [{"access_mode": MODE.access_mode, "attachment_mode": MODE.attachment_mode}],
             "context": {"encryptInTransit": "true"},
         }
     ]

@@ -106,7 +106,7 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
                 "job_ids": {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-nodes"},
                 "image": "amazon/aws-ebs-csi-driver:v0.10.1",
                 "log_verbosity": 5,
-                "resources": {"cpu_mhz": 500, "memory_mib": 256},
+                "resources": {"cpu_mhz": 500},
                 "aws_region": "us-east-1",
             }
         ]

@@ -343,7 +343,7 @@ def test_a_version_whose_arguments_are_not_known_is_described_by_its_own(adopted
         "image": "mirror.example/aws-ebs-csi-driver:v9.0.0",
         "topology_key": "topology.ebs.csi.aws.com/zone",
     }
-    assert driver["capabilities"][0] == {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+    assert driver["capabilities"][0] == {"access_mode": "single-node-writer"}
     assert job.arguments == ("node", "--endpoint=${CSI_ENDPOINT}", "--of-tomorrow", "--v=4")
     assert (job.image, job.privileged) == ("mirror.example/aws-ebs-csi-driver:v9.0.0", True)
     assert ("note", UNKNOWN_VERSION) in said(adoption)

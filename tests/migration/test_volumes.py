@@ -7,7 +7,6 @@ from nomad_csi import errors
 HEAD = 'id = "v"\nplugin_id = "aws-ebs0"\n'
 EXISTING = HEAD + 'external_id = "vol-0123456789abcdef0"\n'
 CAPABILITY = 'capability {\n  access_mode = "single-node-writer"\n  attachment_mode = "file-system"\n}\n'
-CAPABILITIES = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 PLACE = "topology_request {{\n {kind} {{\n{topologies} }}\n}}\n"
 TOPOLOGY = '  topology {{\n   segments {{\n    "{key}" = "{zone}"\n   }}\n  }}\n'
 ZONE = "topology.ebs.csi.aws.com/zone"
@@ -25,7 +24,7 @@ def place(*zones, key=ZONE, kind="required"):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (EXISTING + CAPABILITY + place("us-east-1a"), {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"}, "capabilities": CAPABILITIES}),
+        (EXISTING + CAPABILITY + place("us-east-1a"), {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"}}),
         (EXISTING + place("a", "b"), {"existing": {"external_id": "vol-0123456789abcdef0"}, "topologies": [{ZONE: "a"}, {ZONE: "b"}]}),
         (EXISTING + place("a", key="topology.kubernetes.io/zone"), {"existing": {"external_id": "vol-0123456789abcdef0"}, "topologies": [{"topology.kubernetes.io/zone": "a"}]}),
         (HEAD + 'capacity_min = "10GiB"\ncapacity_max = "20GiB"\nsnapshot_id = "snap-1"\n' + place("a"), {"create": {"capacity_min_gib": 10, "capacity_max_gib": 20, "snapshot_id": "snap-1", "availability_zone": "a"}}),
@@ -33,8 +32,8 @@ def place(*zones, key=ZONE, kind="required"):
         ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "RequestedCapacityMin": 104857601, "RequestedCapacityMax": 2147483648, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"create": {"capacity_min_bytes": 104_857_601, "capacity_max_gib": 2, "availability_zone": "a"}}),
         (EXISTING + 'name = "n"\nnamespace = "prod"\n' + place("a"), {"name": "n", "namespace": "prod", "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
         (EXISTING + 'mount_options {\n fs_type = "xfs"\n mount_flags = ["noatime"]\n}\nparameters {\n  type = "gp3"\n  iops = 3000\n}\n' + place("a"), {"mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]}, "parameters": {"type": "gp3", "iops": "3000"}, "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
-        ('{"id": "v", "plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0", "access_mode": "single-node-writer", "attachment_mode": "file-system"}', {"existing": {"external_id": "vol-0123456789abcdef0"}, "capabilities": CAPABILITIES}),
-        ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "ExternalID": "vol-0123456789abcdef0", "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}], "MountOptions": {"FSType": "ext4", "MountFlags": ["ro"]}, "Context": {"a": "b"}, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}, "capabilities": CAPABILITIES, "mount_options": {"fs_type": "ext4", "mount_flags": ["ro"]}, "context": {"a": "b"}}),
+        ('{"id": "v", "plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0", "access_mode": "single-node-writer", "attachment_mode": "file-system"}', {"existing": {"external_id": "vol-0123456789abcdef0"}}),
+        ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "ExternalID": "vol-0123456789abcdef0", "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}], "MountOptions": {"FSType": "ext4", "MountFlags": ["ro"]}, "Context": {"a": "b"}, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}, "mount_options": {"fs_type": "ext4", "mount_flags": ["ro"]}, "context": {"a": "b"}}),
     ],
 )  # fmt: skip
 def test_what_a_file_says_is_carried_over(adopted, text, expected):

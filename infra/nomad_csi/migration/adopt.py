@@ -9,7 +9,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, differences, left_over, model, plugins, volumes
+from nomad_csi.migration import aws_storage, differences, left_over, model, plugins, short_form, volumes
 from nomad_csi.plan import shared_storage, storage
 
 
@@ -48,7 +48,7 @@ def adopt(
     aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
     _fill_provider(documents, providers or {}, remarks)
     parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
-    document: dict[str, Any] = {name: items for name, items in parts_of_spec if items}
+    document = short_form.shortened({name: items for name, items in parts_of_spec if items})
     differences.report(document, parts, remarks)
     if files and all(remark.kind != "missing" for remark in remarks.found):
         _report_refusals(document, files[0].name, remarks)

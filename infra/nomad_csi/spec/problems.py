@@ -118,7 +118,7 @@ def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
     """Return where a key stands that is *given* one level too high: ``existing.external_id``; empty: nowhere."""
     written, found = _with_underscores(given), []
     for name, field in kind.model_fields.items():
-        inner = _model(field.annotation)
+        inner = model_in(field.annotation)
         if inner and written in inner.model_fields:
             found.append(f"{name}[].{written}" if "tuple[" in str(field.annotation) else f"{name}.{written}")
     return " or ".join(found)
@@ -129,18 +129,18 @@ def _kind_at(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> type[
     for step in location:
         if isinstance(step, int):
             continue
-        inner = _model(kind.model_fields[step].annotation) if step in kind.model_fields else None
+        inner = model_in(kind.model_fields[step].annotation) if step in kind.model_fields else None
         if inner is None:
             break
         kind = inner
     return kind
 
 
-def _model(annotation: Any) -> type[pydantic.BaseModel] | None:
+def model_in(annotation: Any) -> type[pydantic.BaseModel] | None:
     """Return the model inside *annotation*, through unions, tuples and Annotated."""
     if typing.get_origin(annotation) is None and isinstance(annotation, type):
         return annotation if issubclass(annotation, pydantic.BaseModel) else None
-    return next((found for part in typing.get_args(annotation) if (found := _model(part))), None)
+    return next((found for part in typing.get_args(annotation) if (found := model_in(part))), None)
 
 
 def path_of(path: str, location: tuple[Any, ...]) -> str:

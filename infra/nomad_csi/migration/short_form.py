@@ -1,0 +1,118 @@
+"""An imported spec as an operator would write it: no defaults, and volumes of one ``per_alloc`` job as a set. Pure."""
+
+import re
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pydantic
+
+from nomad_csi.drivers import catalogue
+from nomad_csi.spec import expand, model, problems
+
+_INDEXED = re.compile(r"(.+)\[(\d+)\]")
+_LEAST = 2
+"""Volumes of a set: one alone is written as it is."""
+
+
+def shortened(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *document* in a short form, of which the same plan is made."""
+    plugins = [_without_defaults(model.PluginSpec, item) for item in document.get("plugins", ())]
+    drivers = {item["id"]: item["driver"] for item in plugins if isinstance(item.get("driver"), str)}
+    volumes = [_without_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
+    volumes = [_without_defaults(model.VolumeSpec, item) for item in volumes]
+    return {**document} | {name: items for name, items in (("plugins", plugins), ("volumes", _sets(volumes))) if items}
+
+
+def _without_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *item*, which is to be a *kind*, without the keys that only say what holds anyway."""
+    kept = {}
+    for name, value in item.items():
+        field = kind.model_fields.get(name)
+        short = _shortened(field.annotation, value) if field else value
+        if field is None or field.is_required() or not _is_default(field, short):
+            kept[name] = value if short == {} else short
+    return kept
+
+
+def _shortened(annotation: Any, value: Any) -> Any:
+    inner = problems.model_in(annotation)
+    if inner is None:
+        return value
+    if isinstance(value, list):
+        return [_without_defaults(inner, each) if isinstance(each, Mapping) else each for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    if typing.get_origin(annotation) is dict:
+        return {name: _without_defaults(inner, each) for name, each in value.items()}
+    return _without_defaults(inner, value)
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    default = field.get_default(call_default_factory=True)
+    if isinstance(default, pydantic.BaseModel):
+        return bool(value == {})
+    meant = list(default) if isinstance(default, tuple) else default
+    return type(meant) is type(value) and bool(meant == value)
+
+
+def _without_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
+    """Return *volume* without its only capability, where that is the usual one of its driver."""
+    driver = catalogue.find(driver_name) if driver_name else None
+    modes = [(mode.get("access_mode"), mode.get("attachment_mode")) for mode in volume.get("capabilities", ())]
+    if driver is None or modes != [driver.default_mode]:
+        return volume
+    return {name: value for name, value in volume.items() if name != "capabilities"}
+
+
+def _sets(volumes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return *volumes*, those of the ids ``web[0]``, ``web[1]`` and so on as one set in the place of the first."""
+    groups: dict[tuple[str, str], dict[int, Mapping[str, Any]]] = {}
+    for volume in volumes:
+        if found := _INDEXED.fullmatch(str(volume.get("id", ""))):
+            groups.setdefault((volume.get("namespace", ""), found[1]), {})[int(found[2])] = volume
+    whole = {
+        key: [members[index] for index in range(len(members))]
+        for key, members in groups.items()
+        if _LEAST <= len(members) <= expand.COUNT_LIMIT and members.keys() == set(range(len(members)))
+    }
+    first = {members[0]["id"]: _as_set(name, members) for (_, name), members in whole.items()}
+    inside = {id(volume): members[0]["id"] for members in whole.values() for volume in members}
+    kept: list[Mapping[str, Any]] = []
+    for volume in volumes:
+        head = inside.get(id(volume))
+        if head is None:
+            kept.append(volume)
+        elif head in first:
+            kept.append(first.pop(head))
+    return kept
+
+
+def _as_set(name: str, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    rest = [{key: value for key, value in member.items() if key != "id"} for member in members]
+    common = _common(rest)
+    own = [_beyond(item, common) for item in rest]
+    return {"id": name, **common} | ({"each": own} if any(own) else {"count": len(members)})
+
+
+def _common(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all *items* say, mappings key by key."""
+    found = {}
+    for key, value in items[0].items():
+        values = [item.get(key) for item in items]
+        if all(each == value for each in values):
+            found[key] = value
+        elif all(isinstance(each, Mapping) for each in values) and (inner := _common(values)):  # type: ignore[arg-type]
+            found[key] = inner
+    return found
+
+
+def _beyond(item: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what *item* says beyond what is *common*."""
+    found = {}
+    for key, value in item.items():
+        if key not in common:
+            found[key] = value
+        elif value != common[key]:
+            found[key] = _beyond(value, common[key])
+    return found
