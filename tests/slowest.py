@@ -46,8 +46,10 @@ class Slowest:
         total[1] += report.cpu_s
         total[2] += report.when == "call"
 
-    def pytest_terminal_summary(self, terminalreporter):
-        """Print the slowest, slowest first."""
+    def pytest_terminal_summary(self, terminalreporter, config):
+        """Print the slowest, slowest first. A worker knows its own files only, and prints nothing."""
+        if hasattr(config, "workerinput"):
+            return
         rows = sorted(((wall, cpu, tests, file) for file, (wall, cpu, tests) in self._files.items()), reverse=True)
         if len(rows) > SHOWN:
             terminalreporter.section(f"slowest {SHOWN} files of {len(rows)}")

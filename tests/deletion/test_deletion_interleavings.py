@@ -30,7 +30,7 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import claims, volume_store
 from tests.deletion import interleaving
 
-ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "100"))
+ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
 FIRST = int(os.environ.get("SOAK_FIRST_INTERLEAVING", "0"))
 REGION = "us-east-1"
 ZONE = "us-east-1a"
@@ -284,10 +284,9 @@ def test_a_deletion_that_does_not_look_is_caught(world, monkeypatch):
     monkeypatch.setattr(deletion._Deletion, "_deregister", lambda _self: None)
     monkeypatch.setattr(deletion._Deletion, "_last_look", lambda _self: None)
 
-    lost = []
-    for seed in range(24):
+    def loses(seed):
         _run(world, seed)
-        lost += world.lost
         world.forget()
+        return world.lost
 
-    assert lost
+    assert any(map(loses, range(24)))
