@@ -127,6 +127,25 @@ def test_spec_is_registered_once(register, spec, held):
     assert held("b").external_id == f"{FILE_SYSTEM}:/b"
 
 
+def test_dry_run_sends_nothing_and_leaves_no_record(register, spec, held):
+    """What would be new, changed and refused as another's is shown; one that is as wanted is in the sum."""
+    register(spec({"id": "a"}, {"id": "b"}), "--owner", "shop/prod")
+    before = held("b")
+    wanted = spec({"id": "a"}, {"id": "b", "mount_options": {"mount_flags": ["noatime"]}}, {"id": "c"})
+
+    ours = register(wanted, "--dry-run", "--owner", "shop/prod", "--json")
+    others = register(wanted, "--dry-run", "--owner", "bank/prod")
+    unowned = register(path := spec({"id": "a"}), "--dry-run"), register(path)
+    afterwards = register(spec({"id": "c"}), "--owner", "shop/prod", "--json")
+
+    shown = json.loads(ours[1])
+    assert (ours[0], shown["dry_run"], others[0]) == (0, True, 1)
+    assert [item["status"] for item in shown["volumes"]] == ["unchanged", "changes", "new"]
+    assert "2 refused, 1 new; dry run" in others[1]
+    assert unowned[0][1] == unowned[1][1].replace("\n", "; dry run\n") == "1 volume: 1 unchanged; dry run\n"
+    assert (held("b"), json.loads(afterwards[1])["volumes"][0]["status"]) == (before, "registered")
+
+
 def test_outcomes_are_data(register, spec):
     """Every field is there, empty or not."""
     code, out, _ = register(spec({"id": "a"}), "--json")
@@ -148,6 +167,7 @@ def test_outcomes_are_data(register, spec):
         ],
         "made_by_plugin": [],
         "absent": [],
+        "dry_run": False,
     }
 
 

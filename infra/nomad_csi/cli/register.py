@@ -21,6 +21,7 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @owners.owner(owners.AS_OWN)
 @owners.adopt("take over volumes that belong to another stack")
 @waits.seconds("timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
+@command.option("--dry-run", "show what would be registered and changed, and end")
 @command.option(
     "--accept-erased-secrets",
     "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again",
@@ -48,6 +49,7 @@ def run(arguments: command.Arguments) -> int:
             filled,
             claimant=owners.claimant(arguments),
             deadline_s=arguments.timeout_s,
+            is_dry_run=arguments.dry_run,
             tell=lambda line: print(line, file=sys.stderr),
         )
     if arguments.json:
@@ -55,9 +57,14 @@ def run(arguments: command.Arguments) -> int:
             "volumes": [item.as_json() for item in outcomes],
             "made_by_plugin": wanted.made_by_plugin,
             "absent": absent,
+            "dry_run": arguments.dry_run,
         }
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
         rest = [(key, "absent", ABSENT) for key in absent]
-        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=rest))
+        print(
+            outcome.as_text(
+                outcomes, batch_outcome.RegistrationOutcome, rest=rest, note="; dry run" * arguments.dry_run
+            )
+        )
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)

@@ -1,5 +1,6 @@
 """What became of a volume that was to be registered, as data."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -9,18 +10,22 @@ from nomad_csi.compare import difference, outcome
 from nomad_csi.nomad import volume_lookup
 from nomad_csi.registration import reply_status
 
-Status = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
+Status = Literal["new", "changes", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
 ``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
-``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came.
+``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came. ``new`` and ``changes``:
+what a dry run says of those that would be ``registered`` and ``updated``.
 """
+
+
+_PLANNED: dict[Status, Status] = {"registered": "new", "updated": "changes"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrationOutcome(outcome.VolumeOutcome):
     """What became of one volume."""
 
-    DONE = frozenset({"registered", "updated", "unchanged"})
+    DONE = frozenset({"new", "changes", "registered", "updated", "unchanged"})
 
     status: Status
 
@@ -49,7 +54,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
         """The reason, what was changed, and what was not."""
         is_sent = self.status != "unchanged"
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable and is_sent else ""
-        changes = self.changes if self.status == "updated" else ()
+        changes = self.changes if self.status in {"changes", "updated"} else ()
         reason = f"{self.reason}: --adopt takes it over" if self.owner else self.reason
         return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
@@ -59,6 +64,12 @@ def of_another(key: volume_lookup.Key, owner: str) -> RegistrationOutcome:
     namespace, volume_id = key
     reason = f"belongs to stack {owner}; nothing was sent"
     return RegistrationOutcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
+
+
+def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
+    """Return what a dry run says in place of the outcome of what it did not send."""
+    status = _PLANNED.get(outcome_of.status, outcome_of.status)
+    return dataclasses.replace(outcome_of, status=status)
 
 
 def of(

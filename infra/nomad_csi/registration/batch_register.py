@@ -36,6 +36,7 @@ def register(
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
+    is_dry_run: bool = False,
 ) -> tuple[batch_outcome.RegistrationOutcome, ...]:
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
@@ -50,6 +51,7 @@ def register(
         deadline_s: for all of it; what was not sent by then has ``failed``.
         tell: told of every attempt after the first, and of Nomad's warnings.
         cancelled: set it, and nothing more is sent.
+        is_dry_run: send nothing and record no owner; the outcomes are ``new`` and ``changes`` where something would be.
 
     Raises:
         errors.SpecError: two documents have the same namespace and id, or Nomad lacks a namespace; nothing was sent.
@@ -72,8 +74,11 @@ def register(
     }
     if users.unlisted:
         tell(users.unlisted)
-    taken = _taken(client, seen, claimant, patience)
+    taken = _taken(client, seen, claimant, patience, is_dry_run=is_dry_run)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
+    if is_dry_run:
+        sent = {volume_lookup.key_of(document): None for document in to_send}
+        return tuple(batch_outcome.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
         volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
@@ -83,12 +88,7 @@ def register(
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, patience)
-    outcomes = {
-        key: batch_outcome.of_another(key, str(taken.refused[key]))
-        if key in taken.refused
-        else batch_outcome.of(key, seen[key][1], answers)
-        for key in wanted
-    }
+    outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
             batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
@@ -97,6 +97,17 @@ def register(
         told = f"now of {claimant.owner or 'nobody'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
     return tuple(outcomes.values())
+
+
+def _outcome(
+    key: volume_lookup.Key,
+    found: difference.Comparison,
+    taken: registration_ownership.AcquiredVolumes,
+    answers: Mapping[volume_lookup.Key, errors.NomadApiError | None],
+) -> batch_outcome.RegistrationOutcome:
+    if key in taken.refused:
+        return batch_outcome.of_another(key, str(taken.refused[key]))
+    return batch_outcome.of(key, found, answers)
 
 
 def _by_key(
@@ -136,9 +147,11 @@ def _taken(
     seen: Mapping[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     claimant: registration_ownership.Claimant,
     patience: batch_send.BatchTimeouts,
+    *,
+    is_dry_run: bool,
 ) -> registration_ownership.AcquiredVolumes:
     """
-    Mark what Nomad would take as *claimant*'s, and find out what is another's.
+    Mark what Nomad would take as *claimant*'s, but in a dry run, and find out what is another's.
 
     Whose a volume is does not matter to one who leaves no mark on it and sends nothing.
     """
@@ -146,8 +159,10 @@ def _taken(
     by_kind = {key: found for key, (_, found) in seen.items()}
     leaves_marks = bool(claimant.owner) or claimant.adopts
     keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
-    taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
+    if is_dry_run:
+        keys, others = [], [*keys, *others]
+    taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
     looked = _patiently(lambda: marks.look(others, patience.tell), patience)
     refused = {key: owner for key, owner in looked.owners.items() if not claimant.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
