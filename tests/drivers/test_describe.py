@@ -1,11 +1,14 @@
 """The catalogue as people and programs read it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi.drivers import catalogue, describe, facts, model
+from nomad_csi.plan import storage
 
 DRIVERS = tuple(catalogue.DRIVERS.values())
 UNUSABLE = tuple(catalogue.UNUSABLE.values())
@@ -17,6 +20,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "drivers.md"
 def test_page_of_the_documentation_is_that_of_the_catalogue():
     """Whoever changes a row writes the page again: nomad-csi drivers --docs > docs/drivers.md."""
     assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS, UNUSABLE)
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+def test_page_has_a_whole_spec_of_each_driver(driver):
+    """It is planned as it stands there: a plugin with its configuration, and a volume."""
+    [text] = re.findall(r"^```yaml\n(.*?)^```$", describe.page([driver]), re.MULTILINE | re.DOTALL)
+
+    plan = storage.plan_document(yaml.safe_load(text))
+
+    assert [plugin.driver for plugin in plan.plugins] == [driver.name]
+    assert len(plan.volumes) == 1
 
 
 def test_page_says_first_that_it_is_generated():

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import yaml
+
 from nomad_csi.drivers import facts, model
 
 WIDTH = 100
@@ -41,7 +43,8 @@ def as_text(driver: model.Driver | model.Unusable) -> str:
         head = f"{driver.name}: {driver.title} cannot run on Nomad"
         return "\n".join([head, "", *(line for fact in facts.unusable(driver) for line in _labelled(fact))]) + "\n"
     head = f"{driver.name}: the {driver.title} CSI driver"
-    return "\n\n".join([head, *map(_section, facts.sections(driver))]) + "\n"
+    spec = "\n".join(["In a spec", textwrap.indent(_example(driver), "  "), *_labelled(_replaced(driver))])
+    return "\n\n".join([head, *map(_section, facts.sections(driver)), spec]) + "\n"
 
 
 def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
@@ -70,6 +73,17 @@ def _chapter(driver: model.Driver) -> Iterator[str]:
     for section in facts.sections(driver):
         yield f"### {driver.title}: {section.title[0].lower()}{section.title[1:]}"
         yield "\n".join(line for fact in section.facts for line in _bullets(fact))
+    yield f"### {driver.title}: in a spec"
+    yield f"```yaml\n{_example(driver)}```"
+    yield f"Replace {driver.example.replace}."
+
+
+def _example(driver: model.Driver) -> str:
+    return yaml.safe_dump(facts.example(driver), sort_keys=False, width=WIDTH)
+
+
+def _replaced(driver: model.Driver) -> facts.Fact:
+    return facts.Fact(label="replace", lines=(driver.example.replace,))
 
 
 def _short_chapter(other: model.Unusable) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nomad_csi.drivers import model
 from nomad_csi.spec import model as spec
@@ -67,6 +68,13 @@ def tier(driver: model.Driver) -> str:
 def evidence_as_of(driver: model.Driver) -> str:
     """Return the day of the oldest evidence among the roles of *driver*; ``-`` where there is none."""
     return min((role.evidence.as_of for role in driver.roles.values() if role.evidence.as_of), default="-")
+
+
+def example(driver: model.Driver) -> dict[str, list[dict[str, Any]]]:
+    """Return a whole spec with a plugin and a volume of *driver*."""
+    plugin = {"id": f"{driver.name}0", "driver": driver.name, **driver.example.plugin}
+    volume = {"id": driver.example.volume["id"], "plugin_id": plugin["id"], **driver.example.volume}
+    return {"plugins": [plugin], "volumes": [volume]}
 
 
 def _general(driver: model.Driver) -> Iterator[Fact]:

@@ -134,8 +134,8 @@ class Driver(driver.DriverSpec):
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""
 
-    example: DriverExample | None = None
-    """What `nomad-csi init` writes; ``None`` where it asks for what the storage needs."""
+    example: DriverExample
+    """On the driver's page; also what `nomad-csi init` writes where Pulumi makes no storage for the driver."""
 
 
 class Unusable(base.Model):

@@ -16,7 +16,7 @@ import jinja2
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import catalogue, facts
 from nomad_csi.plan import iam
 from nomad_csi.render import environment
 from nomad_csi.spec import schema
@@ -24,7 +24,7 @@ from nomad_csi.spec import schema
 FORMS = ("python", "yaml", "hcl")
 """Languages of a Pulumi program, and files without one."""
 
-EXAMPLES = {name: driver.example for name, driver in catalogue.DRIVERS.items() if driver.example}
+EXAMPLES = {name: driver.example for name, driver in catalogue.DRIVERS.items() if not driver.storage}
 STORAGES = ("ebs", "efs", *EXAMPLES)
 """Storage that can be asked for: the keys of a spec under which Pulumi makes storage, and other drivers."""
 
@@ -308,8 +308,7 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
 
 def _of_catalogue(name: str) -> tuple[_Item, _Item]:
     driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
-    plugin = {"id": f"{name}0", "driver": name, **example.plugin}
-    volume = {"id": example.volume["id"], "plugin_id": plugin["id"], **example.volume}
+    [plugin], [volume] = facts.example(driver).values()
     about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers show {name}`."
     return (
         _Item(comment=about, value=plugin),
