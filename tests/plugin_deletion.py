@@ -127,7 +127,7 @@ class World:
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
         orders = [created_deletion.order(outputs)]
-        [outcome] = deletion.delete(self.client, orders, created_deletion.manner(self.context, outputs))
+        [outcome] = deletion.delete(self.client, orders, created_deletion.options(self.context, outputs))
         return outcome
 
     def held(self, volume_id="scratch"):

@@ -44,10 +44,10 @@ def asked(monkeypatch):
     class Library:
         status = "deleted"
         orders = ()
-        manner = None
+        options = None
 
-        def delete(self, _client, orders, manner):
-            self.orders, self.manner = tuple(orders), manner
+        def delete(self, _client, orders, options):
+            self.orders, self.options = tuple(orders), options
             return tuple(
                 deletion_outcome.DeletionOutcome(
                     namespace=order.namespace,
@@ -77,7 +77,7 @@ def test_word_is_handed_on_as_it_was_given(asked, capsys):
 
     assert code == 0
     assert [(order.key, order.word) for order in asked.orders] == [("default/a", "default/a"), ("default/b", "")]
-    assert (asked.manner.aws_region, asked.manner.with_snapshot) == ("us-east-1", True)
+    assert (asked.options.aws_region, asked.options.with_snapshot) == ("us-east-1", True)
     assert capsys.readouterr().out == (
         "volume     outcome  storage  last snapshot  remarks\n"
         "default/a  deleted  vol-1    snap-1         -\n"
@@ -159,11 +159,11 @@ def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
 
     cli.main(["delete", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"])
 
-    assert asked.manner.made == {"default/scratch": "ext-1"}
-    assert asked.manner.clusters == {"default/scratch": "cluster-1"}
-    assert asked.manner.secrets == {"default/scratch": {"key": "s3"}}
-    assert (asked.manner.endpoint, asked.manner.with_snapshot) == ("/run/csi.sock", False)
-    assert "s3" not in repr(asked.manner)
+    assert asked.options.made == {"default/scratch": "ext-1"}
+    assert asked.options.clusters == {"default/scratch": "cluster-1"}
+    assert asked.options.secrets == {"default/scratch": {"key": "s3"}}
+    assert (asked.options.endpoint, asked.options.with_snapshot) == ("/run/csi.sock", False)
+    assert "s3" not in repr(asked.options)
 
 
 @pytest.mark.usefixtures("no_terminal", "asked")
@@ -187,10 +187,10 @@ def test_made_volumes_are_those_of_the_resource():
 def test_storage_is_named_and_accepted(asked):
     """Two words, for what nothing shows to be of this cluster."""
     cli.main(["delete", "default/a"])
-    assert (asked.orders[0].external_id, asked.manner.accepts_unregistered) == ("", False)
+    assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("", False)
 
     cli.main(["delete", "default/a", "--external-id", "vol-1", "--accept-unregistered"])
-    assert (asked.orders[0].external_id, asked.manner.accepts_unregistered) == ("vol-1", True)
+    assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("vol-1", True)
 
 
 @pytest.mark.parametrize("command", ["delete", "register"])

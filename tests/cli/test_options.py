@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import command, inputs, strict, waits
 
-TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|patience")
+TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|timeouts")
 
 
 def commands(name, command):

@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
+class Options:
     """How a side goes about something."""
 
     what: str
@@ -301,20 +301,20 @@ ANSWERS = (
 )
 
 MANNERS = (
-    Manner(
+    Options(
         what="the event stream",
         real="tells each object that changed, whole, for the keys that a topic was asked for",
         stand_in="tells that something of the topic changed",
         why="an event only has us look again, and not before a second has gone by",
     ),
-    Manner(
+    Options(
         what="a plugin that is stopped before its first probe",
         real="by chance also reads Plugin became unhealthy and Restarting: the end of the task ends the wait for its "
         "health too, and Go takes either (client/allocrunner/taskrunner/plugin_supervisor_hook.go)",
         stand_in="only ends",
         why="both end the same way; nothing of ours checks the events of a job that it stopped",
     ),
-    Manner(
+    Options(
         what="a plugin that ends before its first probe was answered, and is not restarted",
         real="reads Plugin became unhealthy after its end, and on a busy machine by chance does not: what ends the wait for "
         "its health ends its supervisor too, which goes on with either (the same file, the same from 1.9.7 on; "
@@ -322,32 +322,32 @@ MANNERS = (
         stand_in="always reads it",
         why="its exit code, and that it is not restarted, stand before it on both sides",
     ),
-    Manner(
+    Options(
         what="how soon a plugin reads healthy after its job's registration",
         real="after about 12 s: asked every 5 s until it is ready, then told to the server with the client's next update",
         stand_in="after 1 to 2 s: asked every 0.5 s",
         why="we wait for health and for no length of time; the timeout is 300 s by default",
     ),
-    Manner(
+    Options(
         what="how soon a plugin that hangs reads unhealthy",
         real="after up to 46 s: asked every 30 s",
         stand_in="after some 3 s: asked every 2 s",
         why="the gate asks the plugin itself where it can reach its socket, and believes no old news",
     ),
-    Manner(
+    Options(
         what="clients",
         real="one in the sandbox, named as the machine, in the first zone",
         stand_in="two, client-1 and client-2, each in a zone of its own",
         why="an agent in dev mode has one client; the sandbox then asks for no more controllers than it has clients, "
         "and says so",
     ),
-    Manner(
+    Options(
         what="volumes in use",
         real="staged and published by the plugin, mounted into the task",
         stand_in="staged and published by the plugin, mounted nowhere",
         why="it takes root to mount; claims, attachments and refusals are those of Nomad",
     ),
-    Manner(
+    Options(
         what="deployments",
         real="judged 10 s after the start of a task, by default",
         stand_in="none",

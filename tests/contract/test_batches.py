@@ -140,9 +140,9 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
     calls = []
     wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
     connection = nomad.Connection(address=agent.url)
-    patience = batch_send.BatchTimeouts(deadline=time.monotonic() + 60)
+    timeouts = batch_send.BatchTimeouts(deadline=time.monotonic() + 60)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
-        answers = [error for _, error in batch_send.send(client, wanted, patience)]
+        answers = [error for _, error in batch_send.send(client, wanted, timeouts)]
 
     assert [error.kind for error in answers] == ["refused"] * COUNT
     assert all("nonexistent namespace nobody" in str(error) for error in answers)

@@ -114,9 +114,9 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
     taken = {}
 
     def race(owner):
-        claimant = registration_ownership.Claimant(owner=owner)
+        requester = registration_ownership.Requester(owner=owner)
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-            taken[owner] = [registration_ownership.of(mine).take([key], claimant) for key in keys]
+            taken[owner] = [registration_ownership.of(mine).take([key], requester) for key in keys]
 
     threads = [threading.Thread(target=race, args=(owner,)) for owner in ("shop/one", "shop/two")]
     for thread in threads:
@@ -136,10 +136,10 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
 def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token_of, who):
     """With the rights that it lacks, and what that costs."""
     told = []
-    claimant = registration_ownership.Claimant(owner="shop/prod")
+    requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
         marks = registration_ownership.of(client)
-        taken = [marks.take([("default", name)], claimant, told.append) for name in ("a", "b")]
+        taken = [marks.take([("default", name)], requester, told.append) for name in ("a", "b")]
 
     assert [(item.refused, item.unmarked) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
     assert told == [
@@ -151,13 +151,13 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
 
 def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of):
     """A right over variables holds in the namespaces that it is given for."""
-    claimant = registration_ownership.Claimant(owner="shop/prod")
+    requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
         marks = registration_ownership.of(client)
-        marks.take([("default", "seen")], claimant)
+        marks.take([("default", "seen")], requester)
 
         seen = marks.look([("secret", "hidden"), ("default", "seen")])
-        marks.give_up([("default", "seen")], claimant)
+        marks.give_up([("default", "seen")], requester)
 
     owned = registration_ownership.OwnerRecord(label="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
@@ -165,11 +165,11 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
 
 def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent, token_of):
     """The page stays, with nothing on it."""
-    key, claimant = ("default", "only"), registration_ownership.Claimant(owner="shop/prod")
+    key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
         marks = registration_ownership.of(client)
-        assert marks.take([key], claimant).fresh == {key}
-        marks.give_up([key], claimant)
+        assert marks.take([key], requester).fresh == {key}
+        marks.give_up([key], requester)
 
         assert marks.labels([key]) == {}
 

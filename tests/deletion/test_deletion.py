@@ -147,7 +147,7 @@ def made(ec2, here):
 def run(running):
     """Delete one volume for its stack: ``run(external_id="...")``; return status and reason."""
 
-    def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **manner):
+    def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **options):
         key = f"default/{volume_id}"
         order = deletion_order.DeletionRequest(
             namespace="default",
@@ -156,8 +156,8 @@ def run(running):
             external_id=external_id,
             plugin_id=plugin_id,
         )
-        manner = {"aws_region": REGION, "owner": OWNER} | manner
-        [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(**manner))
+        options = {"aws_region": REGION, "owner": OWNER} | options
+        [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(**options))
         delete.last = found
         return found.status, found.reason
 
@@ -338,7 +338,7 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
     marks = registration_ownership.of(running.client)
-    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+    marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
     if not is_registered:
         volumes.deregister(running.client, "default", "mysql")
     proof = {"made": {KEY: external_id}, "with_snapshot": False}
@@ -358,7 +358,7 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
     """Nobody can act for both."""
     external_id = made()
     running.register("mysql", external_id)
-    adopting = registration_ownership.Claimant(owner="bank/prod")
+    adopting = registration_ownership.Requester(owner="bank/prod")
     registration_ownership.of(running.client).take([("default", "mysql")], adopting)
 
     status, reason = run(owner="bank/prod")
@@ -452,7 +452,7 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
         running.register("mysql", external_id)
     if held == "mark":
         marks = registration_ownership.of(running.client)
-        marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+        marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
 
     status, reason = run(with_snapshot=False)
 
@@ -467,7 +467,7 @@ def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, 
     """Both are tagged as the volume; ours was deregistered by hand."""
     theirs, ours = made(of=cluster_identity.of(elsewhere.client)), made()
     marks = registration_ownership.of(running.client)
-    marks.take([("default", "mysql")], registration_ownership.Claimant(owner=OWNER))
+    marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
 
     assert run(with_snapshot=False) == ("deleted", "")
     assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
@@ -506,9 +506,9 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     given, clock = [], [1000.0]
     waited = {"a": 20.0, "b": 30.0, "c": 0.0}
 
-    def deregister(_client, keys, manner, **_):
+    def deregister(_client, keys, options, **_):
         [(_, volume_id)] = keys
-        given.append((volume_id, manner.wait_s))
+        given.append((volume_id, options.wait_s))
         clock[0] += waited[volume_id]
         return [types.SimpleNamespace(is_done=False, status="claimed", reason="in use", storage="")]
 
@@ -606,7 +606,7 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
 
     def then_taken(*arguments, **options):
         done = deregister(*arguments, **options)
-        adopting = registration_ownership.Claimant(owner="bank/prod", adopts=True)
+        adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
         registration_ownership.of(running.client).take([("default", "mysql")], adopting)
         return done
 
@@ -769,18 +769,18 @@ def test_storage_that_is_not_in_the_region_is_refused(run, running):
 
 
 @pytest.mark.parametrize(
-    ("external_id", "manner", "words"),
+    ("external_id", "options", "words"),
     [
         ("fs-0123456789abcdef0", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
         ("whatever", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
         ("vol-0123456789abcdef0", {"aws_region": ""}, "is in some region of AWS; name it: --aws-region"),
     ],
 )
-def test_rejects_what_cannot_be_deleted_here(run, running, external_id, manner, words):
+def test_rejects_what_cannot_be_deleted_here(run, running, external_id, options, words):
     """A file system of EFS is among it."""
     running.register("mysql", external_id)
 
-    status, reason = run(**manner)
+    status, reason = run(**options)
 
     assert (status, words in reason) == ("refused", True)
     assert volumes.get(running.client, "default", "mysql") is not None

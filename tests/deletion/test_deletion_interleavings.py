@@ -234,9 +234,9 @@ def _run(world, seed):
     comes_back = bool(seed % 2)
     world.begin(seed)
     order = deletion_order.DeletionRequest(namespace="default", volume_id="v", word="default/v")
-    manner = deletion_order.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
+    options = deletion_order.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
-    world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], manner)))
+    world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], options)))
     world.schedule.add("job", lambda: world.job("job", "v"))
     if comes_back:
         world.schedule.add("return", lambda: world.come_back("again" if seed % 4 == 1 else "v", seed // 4 % 16))

@@ -55,7 +55,7 @@ def looked():
     """Look, and find nothing against it."""
 
 
-def patience(wait_s=5.0):
+def timeouts(wait_s=5.0):
     """Wait so long for a snapshot."""
     return deletion_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
 
@@ -85,7 +85,7 @@ def test_last_look_comes_before_the_order(way, made):
 
 def test_last_snapshot_is_the_plugins(way, made, connection):
     """Ready, of the volume; each has a name of its own."""
-    one, other = (way().snapshot(made, {}, patience()) for _ in range(2))
+    one, other = (way().snapshot(made, {}, timeouts()) for _ in range(2))
 
     found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60).snapshots
     assert sorted(item.snapshot_id for item in found) == sorted([one.snapshot_id, other.snapshot_id])

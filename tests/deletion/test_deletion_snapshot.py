@@ -51,10 +51,10 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
     source = deletion_snapshot.Source(
         external_id=VOLUME, provider=provider, known=catalogue.deletion(provider), rpcs=rpcs, timeout_s=2.0
     )
-    patience = deletion_snapshot.SnapshotTimeouts(
+    timeouts = deletion_snapshot.SnapshotTimeouts(
         wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
     )
-    return deletion_snapshot.take(CONNECTION, source, patience)
+    return deletion_snapshot.take(CONNECTION, source, timeouts)
 
 
 @pytest.mark.parametrize("external_id", IDS)

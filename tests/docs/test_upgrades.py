@@ -42,7 +42,7 @@ def client(tmp_path, monkeypatch):
     with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
-        items, _ = old_rules.take({}, ["shared"], old_rules.Claimant(owner="shop/prod"))
+        items, _ = old_rules.take({}, ["shared"], old_rules.Requester(owner="shop/prod"))
         found.request("PUT", f"/v1/var/{old_rules.page_of('shared')}", body={"Items": items})
         yield found
 

@@ -5,15 +5,15 @@ import re
 import pytest
 
 from nomad_csi.ownership import registration_marks
-from nomad_csi.ownership.registration_marks import Claimant, Hold, OwnerRecord
+from nomad_csi.ownership.registration_marks import Hold, OwnerRecord, Requester
 from nomad_csi.spec import names
 
-SHOP, BANK = Claimant(owner="shop/prod"), Claimant(owner="bank/prod")
+SHOP, BANK = Requester(owner="shop/prod"), Requester(owner="bank/prod")
 OF_SHOP, OF_BANK = OwnerRecord(label="shop/prod"), OwnerRecord(label="bank/prod")
 HELD = {"mysql": OF_SHOP, "cache": OF_SHOP, "data[0]": OF_BANK}
 ID, OTHER_ID = "9f86d081884c7d65", "60303ae22b998861"
 KNOWN = OwnerRecord(label="shop/prod", stack_id=ID, nonce="5e884898da28")
-STACK = Claimant(owner="shop/prod", stack_id=ID)
+STACK = Requester(owner="shop/prod", stack_id=ID)
 
 
 def read_by_releases_without_ids(items):
@@ -82,18 +82,18 @@ def test_identity_of_a_volume_that_such_a_release_gave_to_another_stack_is_stale
 
 
 @pytest.mark.parametrize(
-    ("claimant", "hold", "allowed"),
+    ("requester", "hold", "allowed"),
     [
         (STACK, Hold(), True),
-        (Claimant(owner="shop/live", stack_id=ID), Hold(), True),
-        (Claimant(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), Hold(), False),
-        (Claimant(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28"), True),
-        (Claimant(owner="shop/prod", stack_id=OTHER_ID), Hold(), False),
-        (Claimant(owner="shop/prod", stack_id=OTHER_ID), Hold(recorded="2bb80d537b1d"), False),
-        (Claimant(owner="shop/prod", stack_id=OTHER_ID, adopts=True), Hold(), True),
+        (Requester(owner="shop/live", stack_id=ID), Hold(), True),
+        (Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), Hold(), False),
+        (Requester(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28"), True),
+        (Requester(owner="shop/prod", stack_id=OTHER_ID), Hold(), False),
+        (Requester(owner="shop/prod", stack_id=OTHER_ID), Hold(recorded="2bb80d537b1d"), False),
+        (Requester(owner="shop/prod", stack_id=OTHER_ID, adopts=True), Hold(), True),
         (SHOP, Hold(), True),
         (BANK, Hold(), False),
-        (Claimant(), Hold(), False),
+        (Requester(), Hold(), False),
     ],
     ids=[
         "same stack",
@@ -108,14 +108,14 @@ def test_identity_of_a_volume_that_such_a_release_gave_to_another_stack_is_stale
         "no name",
     ],
 )
-def test_who_may_have_an_identified_volume(claimant, hold, allowed):
+def test_who_may_have_an_identified_volume(requester, hold, allowed):
     """The nonce verifies it, then the stack's id; a label counts where there is no id."""
-    assert claimant.may_have(KNOWN, hold) is allowed
+    assert requester.may_have(KNOWN, hold) is allowed
 
 
 def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more():
     """The state that stays behind under the old name has the old one."""
-    renamed = Claimant(owner="shop/live", stack_id=OTHER_ID, former="shop/prod")
+    renamed = Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod")
     holds = {"mysql": Hold(recorded="5e884898da28", nonce="2bb80d537b1d")}
 
     after = registration_marks.taken({"mysql": KNOWN}, ["mysql"], renamed, holds).owners
@@ -175,15 +175,15 @@ def test_rejects_volumes_of_others_and_takes_the_rest():
 
 def test_rejects_volumes_of_others_also_for_one_without_a_name():
     """Who leaves no mark takes nothing either."""
-    taken = registration_marks.taken(HELD, ["mysql", "new"], registration_marks.ANYBODY)
+    taken = registration_marks.taken(HELD, ["mysql", "new"], registration_marks.NO_OWNER)
 
     assert (taken.refused, taken.owners) == ({"mysql": OF_SHOP}, HELD)
 
 
 def test_adopted_volume_changes_its_owner():
     """And loses it to one without a name."""
-    named = registration_marks.taken(HELD, ["mysql"], Claimant(owner="bank/prod", adopts=True))
-    nameless = registration_marks.taken(HELD, ["mysql"], Claimant(adopts=True))
+    named = registration_marks.taken(HELD, ["mysql"], Requester(owner="bank/prod", adopts=True))
+    nameless = registration_marks.taken(HELD, ["mysql"], Requester(adopts=True))
 
     assert named.owners == HELD | {"mysql": OF_BANK}
     assert nameless.owners == {"cache": OF_SHOP, "data[0]": OF_BANK}
@@ -191,7 +191,7 @@ def test_adopted_volume_changes_its_owner():
 
 def test_stack_that_was_renamed_keeps_its_volumes():
     """Under its new name."""
-    taken = registration_marks.taken(HELD, ["mysql"], Claimant(owner="shop/live", former="shop/prod"))
+    taken = registration_marks.taken(HELD, ["mysql"], Requester(owner="shop/live", former="shop/prod"))
 
     assert (taken.refused, str(taken.owners["mysql"]), taken.fresh) == ({}, "shop/live", frozenset())
 
@@ -202,7 +202,7 @@ def test_marks_of_others_are_not_released():
         "cache": OF_SHOP,
         "data[0]": OF_BANK,
     }
-    assert registration_marks.released(HELD, ["mysql"], registration_marks.ANYBODY) == HELD
+    assert registration_marks.released(HELD, ["mysql"], registration_marks.NO_OWNER) == HELD
 
 
 @pytest.mark.parametrize("owner", ["shop/prod", "My.Shop_1/a-b"])
@@ -245,22 +245,22 @@ def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
 
 
 @pytest.mark.parametrize(
-    ("claimant", "adopted"),
+    ("requester", "adopted"),
     [
-        (Claimant(owner="bank/prod", adopts=True), {"mysql": KNOWN}),
-        (Claimant(adopts=True), {"mysql": KNOWN}),
+        (Requester(owner="bank/prod", adopts=True), {"mysql": KNOWN}),
+        (Requester(adopts=True), {"mysql": KNOWN}),
         (STACK, {}),
     ],
 )
-def test_what_another_stack_had_is_named_with_its_record(claimant, adopted):
+def test_what_another_stack_had_is_named_with_its_record(requester, adopted):
     """It is put back where what follows fails."""
-    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], claimant).adopted == adopted
+    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], requester).adopted == adopted
 
 
 def test_origin_stays_until_another_is_written():
     """It says which storage was made for the volume, whoever has that now."""
     page = {"mysql": OwnerRecord(label="shop/prod", stack_id=ID, nonce="2bb80d537b1d", origin="a3c024f01cac")}
-    bank = Claimant(owner="bank/prod", stack_id=OTHER_ID, adopts=True)
+    bank = Requester(owner="bank/prod", stack_id=OTHER_ID, adopts=True)
 
     for origin, expected in (("", "a3c024f01cac"), ("5e884898da28", "5e884898da28")):
         hold = {"mysql": Hold(nonce="5e884898da28", origin=origin)}
@@ -268,14 +268,14 @@ def test_origin_stays_until_another_is_written():
 
 
 @pytest.mark.parametrize(
-    ("record", "claimant", "hold"),
+    ("record", "requester", "hold"),
     [
-        (KNOWN, Claimant(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28")),
+        (KNOWN, Requester(owner="shop/live", stack_id=OTHER_ID), Hold(recorded="5e884898da28")),
         (OF_SHOP, SHOP, Hold(recorded="5e884898da28")),
         (KNOWN, SHOP, Hold()),
     ],
     ids=["verified by the nonce", "a record without one", "a hand without one"],
 )
-def test_record_is_released_by_who_holds_the_object(record, claimant, hold):
+def test_record_is_released_by_who_holds_the_object(record, requester, hold):
     """A nonce verifies it; where one side has none the label does."""
-    assert registration_marks.released({"mysql": record}, ["mysql"], claimant, {"mysql": hold}) == {}
+    assert registration_marks.released({"mysql": record}, ["mysql"], requester, {"mysql": hold}) == {}

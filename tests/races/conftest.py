@@ -131,14 +131,14 @@ class Stack:
 
     def _create_batch(self):
         document = volume_document.from_inputs(self._inputs)
-        claimant = registration_ownership.Claimant(owner=self.owner)
-        [outcome] = batch_register.register(self.client, [document], claimant=claimant)
+        requester = registration_ownership.Requester(owner=self.owner)
+        [outcome] = batch_register.register(self.client, [document], requester=requester)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 
     def _delete_batch(self):
-        manner = deregistration.DeregistrationOptions(claimant=registration_ownership.Claimant(owner=self.owner))
-        [outcome] = deregistration.deregister(self.client, [KEY], manner)
+        options = deregistration.DeregistrationOptions(requester=registration_ownership.Requester(owner=self.owner))
+        [outcome] = deregistration.deregister(self.client, [KEY], options)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 

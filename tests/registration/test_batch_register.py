@@ -317,7 +317,7 @@ def test_request_that_was_not_taken_is_tried_again_and_told(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
-def test_patience_ends(run, scripted):
+def test_retries_end(run, scripted):
     """It may work another time."""
     scripted.reply("PUT", path(0), 500, "No cluster leader")
 
@@ -328,7 +328,7 @@ def test_patience_ends(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
-def test_deadline_ends_patience(run, scripted, monkeypatch):
+def test_deadline_ends_retries(run, scripted, monkeypatch):
     """No wait goes beyond it."""
     monkeypatch.setattr(batch_register, "WAIT_S", 60)
     scripted.reply("PUT", path(0), 500, "No cluster leader")
@@ -444,10 +444,10 @@ def test_error_in_one_batch_stops_the_others(context, scripted, monkeypatch):
         raise RuntimeError("broken")
 
     monkeypatch.setattr(batch_send.volumes, "register", broken)
-    patience = batch_send.BatchTimeouts(deadline=1e9)
+    timeouts = batch_send.BatchTimeouts(deadline=1e9)
 
     with pytest.raises(RuntimeError, match="broken"):
-        list(batch_send.send(context.connect(), [volume(number) for number in range(30)], patience))
+        list(batch_send.send(context.connect(), [volume(number) for number in range(30)], timeouts))
 
 
 def test_id_twice_is_refused_before_anything_is_asked(run, scripted):

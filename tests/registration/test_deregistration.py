@@ -74,10 +74,10 @@ def run(scripted):
     """Deregister volumes: ``run(KEY, wait_s=1)``; return outcomes as status, reason and storage, and what was told."""
     told = []
 
-    def deregister(*keys, cancelled=None, **manner):
+    def deregister(*keys, cancelled=None, **options):
         with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
             found = deregistration.deregister(
-                client, keys, deregistration.DeregistrationOptions(**manner), tell=told.append, cancelled=cancelled
+                client, keys, deregistration.DeregistrationOptions(**options), tell=told.append, cancelled=cancelled
             )
         return [(item.status, item.reason, item.storage) for item in found]
 

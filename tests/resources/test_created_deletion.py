@@ -132,18 +132,18 @@ def test_only_what_was_made_for_it_is_deleted(recorded, words):
 
 
 def test_deletion_gets_what_is_recorded():
-    """Word, proof, secrets and manner; the operator's timeout is for the last snapshot."""
+    """Word, proof, secrets and options; the operator's timeout is for the last snapshot."""
     cancelled = threading.Event()
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, manner = created_deletion.order(recorded), created_deletion.manner(context, recorded)
+    order, options = created_deletion.order(recorded), created_deletion.options(context, recorded)
 
     assert (order.key, order.word, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
-    assert (manner.made, manner.secrets) == ({IDENTITY: "h-1"}, {IDENTITY: {"key": "canary"}})
-    assert (manner.endpoint, manner.aws_region, manner.owner) == (ENDPOINT, "", "shop/prod")
-    assert (manner.accepts_unguarded, manner.with_snapshot, manner.snapshot_wait_s) == (True, True, 60)
-    assert manner.cancelled is cancelled
+    assert (options.made, options.secrets) == ({IDENTITY: "h-1"}, {IDENTITY: {"key": "canary"}})
+    assert (options.endpoint, options.aws_region, options.owner) == (ENDPOINT, "", "shop/prod")
+    assert (options.accepts_unguarded, options.with_snapshot, options.snapshot_wait_s) == (True, True, 60)
+    assert options.cancelled is cancelled
 
 
 def test_without_the_word_nothing_can_be_ordered():

@@ -47,9 +47,9 @@ JOB = """job "plugin" {
   }
 }
 """
-CLAIMANT = registration_ownership.Claimant(owner=OWNED)
-NOBODY = registration_ownership.ANYBODY
-TO_OTHER = registration_ownership.Claimant(owner=OTHER)
+CLAIMANT = registration_ownership.Requester(owner=OWNED)
+NOBODY = registration_ownership.NO_OWNER
+TO_OTHER = registration_ownership.Requester(owner=OTHER)
 
 
 @dataclasses.dataclass
@@ -310,7 +310,7 @@ def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
     """However many there are."""
     serving = clusters("a")
     every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
-    batch_register.register(side(serving).client, map(volume_document.from_inputs, every), claimant=CLAIMANT)
+    batch_register.register(side(serving).client, map(volume_document.from_inputs, every), requester=CLAIMANT)
     ours = side(serving)
 
     for news in every:
@@ -522,7 +522,7 @@ def document(name, **fields):
 @pytest.mark.usefixtures("held")
 def test_command_refuses_others_volumes_and_registers_the_rest(ours):
     """With the owner as data."""
-    outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], claimant=TO_OTHER)
+    outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], requester=TO_OTHER)
 
     assert [(item.status, item.reason, item.owner) for item in outcomes] == [
         ("refused", "belongs to stack shop/prod; nothing was sent", OWNED),
@@ -545,7 +545,7 @@ def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
     """Nothing would be sent, so that nobody minds whose it is; one with a name would have it."""
     documents = [document("mysql")]
 
-    outcomes = [batch_register.register(ours.client, documents, claimant=who)[0] for who in (NOBODY, TO_OTHER)]
+    outcomes = [batch_register.register(ours.client, documents, requester=who)[0] for who in (NOBODY, TO_OTHER)]
 
     assert [item.status for item in outcomes] == ["unchanged", "refused"]
 
@@ -553,9 +553,9 @@ def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
 @pytest.mark.usefixtures("held")
 def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
     """Nobody's from then on."""
-    claimant = registration_ownership.Claimant(adopts=True)
+    requester = registration_ownership.Requester(adopts=True)
 
-    [outcome] = batch_register.register(ours.client, [document("mysql", context={"a": "b"})], claimant=claimant)
+    [outcome] = batch_register.register(ours.client, [document("mysql", context={"a": "b"})], requester=requester)
 
     assert (outcome.status, ours.owner()) == ("updated", None)
 
@@ -564,7 +564,7 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
     """The others have theirs."""
     wanted = [document("good"), document("bad", pluginId="ghost")]
 
-    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+    outcomes = batch_register.register(ours.client, wanted, requester=CLAIMANT)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
@@ -573,10 +573,10 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
 def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
     """A hundred volumes, sixteen pages."""
     wanted = [document(f"v{number}") for number in range(100)]
-    batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+    batch_register.register(ours.client, wanted, requester=CLAIMANT)
     ours.sent.clear()
 
-    outcomes = batch_register.register(ours.client, wanted, claimant=CLAIMANT)
+    outcomes = batch_register.register(ours.client, wanted, requester=CLAIMANT)
 
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
@@ -585,7 +585,7 @@ def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
 
 def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
     """Not with one for each volume."""
-    batch_register.register(ours.client, [document(f"v{number}") for number in range(100)], claimant=CLAIMANT)
+    batch_register.register(ours.client, [document(f"v{number}") for number in range(100)], requester=CLAIMANT)
 
     marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/")]
     assert len(marked) == len(set(marked)) == 16
@@ -593,20 +593,20 @@ def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
 
 @pytest.mark.usefixtures("held")
 @pytest.mark.parametrize(
-    ("claimant", "status", "owner"),
+    ("requester", "status", "owner"),
     [
         (NOBODY, "refused", OWNED),
         (TO_OTHER, "refused", OWNED),
         (CLAIMANT, "deregistered", None),
-        (registration_ownership.Claimant(adopts=True), "deregistered", None),
+        (registration_ownership.Requester(adopts=True), "deregistered", None),
     ],
     ids=["nobody", "other", "owner", "adopts"],
 )
-def test_volume_is_deregistered_by_its_stack_alone(ours, claimant, status, owner):
+def test_volume_is_deregistered_by_its_stack_alone(ours, requester, status, owner):
     """Or by one who says that it is his now."""
-    manner = deregistration.DeregistrationOptions(claimant=claimant)
+    options = deregistration.DeregistrationOptions(requester=requester)
 
-    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], manner)
+    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], options)
 
     assert (outcome.status, ours.owner()) == (status, owner)
     assert outcome.reason == (
@@ -633,7 +633,7 @@ def half_blind(clusters, side):
     serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
     first = side(serving, token="right")
     first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
-    batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], claimant=CLAIMANT)
+    batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], requester=CLAIMANT)
     return side(serving, token="half")
 
 
@@ -677,7 +677,7 @@ def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
     told = []
     others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
 
-    outcomes = batch_register.register(half_blind.client, others, claimant=TO_OTHER, tell=told.append)
+    outcomes = batch_register.register(half_blind.client, others, requester=TO_OTHER, tell=told.append)
 
     assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
     assert told == [UNREAD]
@@ -692,12 +692,12 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     def send_second(client, *arguments, **options):
         if client is first.client:
             outcomes.extend(
-                batch_register.register(second.client, [document("v", externalId="fs-2")], claimant=CLAIMANT)
+                batch_register.register(second.client, [document("v", externalId="fs-2")], requester=CLAIMANT)
             )
         return send(client, *arguments, **options)
 
     monkeypatch.setattr(batch_send, "send", send_second)
-    outcomes += batch_register.register(first.client, [document("v")], claimant=CLAIMANT, tell=told.append)
+    outcomes += batch_register.register(first.client, [document("v")], requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner marks stay"])
@@ -728,7 +728,7 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
 
     monkeypatch.setattr(batch_send, "send", remove_first)
 
-    [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+    [outcome] = batch_register.register(ours.client, [document("v")], requester=CLAIMANT)
 
     assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
 
@@ -739,14 +739,14 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
-            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+            [("default", "v")], registration_ownership.Requester(owner=OTHER, adopts=True)
         )
         return send(*arguments, **options)
 
     monkeypatch.setattr(batch_send, "send", steal)
 
     [outcome] = batch_register.register(
-        ours.client, [document("v")], claimant=dataclasses.replace(CLAIMANT, adopts=True)
+        ours.client, [document("v")], requester=dataclasses.replace(CLAIMANT, adopts=True)
     )
 
     assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
@@ -759,7 +759,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
-            [("default", "v")], registration_ownership.Claimant(owner=OTHER, adopts=True)
+            [("default", "v")], registration_ownership.Requester(owner=OTHER, adopts=True)
         )
         return send(*arguments, **options)
 
@@ -767,7 +767,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
     reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
     if way == "batch":
-        [outcome] = batch_register.register(ours.client, [document("v")], claimant=CLAIMANT)
+        [outcome] = batch_register.register(ours.client, [document("v")], requester=CLAIMANT)
         assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
     else:
         with pytest.raises(errors.RefusedError, match=reason):

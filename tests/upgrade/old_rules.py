@@ -2,7 +2,7 @@
 How e27e896 reads and writes owner records: a copy of its rule, for a fleet in which some stacks still run it.
 
 Source: ``infra/nomad_csi/ownership/registration_marks.py`` at e27e896: ``page_of``, ``read``, ``written``, ``taken``,
-``released``, ``Claimant.may_have``; of ``registration_pages.py`` there, that an empty page is deleted. Kept as it was,
+``released``, ``Requester.may_have``; of ``registration_pages.py`` there, that an empty page is deleted. Kept as it was,
 to be compared with: it takes no part in the product, and changes no more.
 """
 
@@ -14,7 +14,7 @@ NOBODY = "/"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claimant:
+class Requester:
     """A stack, by its label, as that release knows it."""
 
     owner: str
@@ -46,15 +46,15 @@ def written(owners):
     return {owner: " ".join(volume_ids) for owner, volume_ids in sorted(found.items())}
 
 
-def take(items, volume_ids, claimant):
-    """Return the items of a page after *claimant* took what it may have of *volume_ids*, and what it was refused."""
+def take(items, volume_ids, requester):
+    """Return the items of a page after *requester* took what it may have of *volume_ids*, and what it was refused."""
     owners = read(items)
-    refused = {item: owners[item] for item in volume_ids if not claimant.may_have(owners.get(item, ""))}
-    return written(owners | {item: claimant.owner for item in volume_ids if item not in refused}), refused
+    refused = {item: owners[item] for item in volume_ids if not requester.may_have(owners.get(item, ""))}
+    return written(owners | {item: requester.owner for item in volume_ids if item not in refused}), refused
 
 
-def release(items, volume_ids, claimant):
-    """Return the items of a page after *claimant* gave up *volume_ids*; those of others stay."""
+def release(items, volume_ids, requester):
+    """Return the items of a page after *requester* gave up *volume_ids*; those of others stay."""
     owners = read(items)
-    gone = {item for item in volume_ids if claimant.may_have(owners.get(item, ""))}
+    gone = {item for item in volume_ids if requester.may_have(owners.get(item, ""))}
     return written({item: owner for item, owner in owners.items() if item not in gone})

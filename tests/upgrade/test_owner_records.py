@@ -51,27 +51,27 @@ class Fleet:
         self.written = 0
 
     def old_takes(self, label, volume_id):
-        self.items, refused = old_rules.take(self.items, [volume_id], old_rules.Claimant(owner=label))
+        self.items, refused = old_rules.take(self.items, [volume_id], old_rules.Requester(owner=label))
         before, nonce = self.owners.get(volume_id, (label, ""))
         assert bool(refused) == (before != label)
         self.owners[volume_id] = (before, nonce)
 
     def old_adopts(self, label, volume_id):
-        self.items, _ = old_rules.take(self.items, [volume_id], old_rules.Claimant(owner=label, adopts=True))
+        self.items, _ = old_rules.take(self.items, [volume_id], old_rules.Requester(owner=label, adopts=True))
         before, nonce = self.owners.get(volume_id, ("", ""))
         self.owners[volume_id] = (label, nonce if before == label else "")
 
     def old_gives_up(self, label, volume_id):
-        self.items = old_rules.release(self.items, [volume_id], old_rules.Claimant(owner=label))
+        self.items = old_rules.release(self.items, [volume_id], old_rules.Requester(owner=label))
         if self.owners.get(volume_id, ("", ""))[0] == label:
             del self.owners[volume_id]
 
     def new_takes(self, label, volume_id, *, adopts=False):
         self.written += 1
         nonce = f"{self.written:012x}"
-        claimant = registration_marks.Claimant(owner=label, stack_id=STACKS[label], adopts=adopts)
+        requester = registration_marks.Requester(owner=label, stack_id=STACKS[label], adopts=adopts)
         holds = {volume_id: registration_marks.Hold(nonce=nonce)}
-        taken = registration_marks.taken(registration_marks.read(self.items), [volume_id], claimant, holds)
+        taken = registration_marks.taken(registration_marks.read(self.items), [volume_id], requester, holds)
         self.items = registration_marks.written(taken.owners)
         before = self.owners.get(volume_id, (label, ""))
         assert bool(taken.refused) == (before[0] != label and not adopts)
@@ -83,9 +83,9 @@ class Fleet:
         self.new_takes(label, volume_id, adopts=True)
 
     def new_gives_up(self, label, volume_id):
-        claimant = registration_marks.Claimant(owner=label, stack_id=STACKS[label])
+        requester = registration_marks.Requester(owner=label, stack_id=STACKS[label])
         holds = {volume_id: registration_marks.Hold(recorded=self.states[label].get(volume_id, ""))}
-        after = registration_marks.released(registration_marks.read(self.items), [volume_id], claimant, holds)
+        after = registration_marks.released(registration_marks.read(self.items), [volume_id], requester, holds)
         self.items = registration_marks.written(after)
         if self.owners.get(volume_id, ("", ""))[0] == label:
             del self.owners[volume_id]

@@ -54,7 +54,7 @@ def run(arguments: command.Arguments) -> int:
             print(unseen, file=sys.stderr)
         erasing.warn(nomad)
         options = creation.CreationOptions(
-            claimant=owners.claimant(arguments),
+            requester=owners.requester(arguments),
             grows=arguments.grow,
             is_dry_run=arguments.dry_run,
             step_timeout_s=arguments.step_timeout_s or 0,

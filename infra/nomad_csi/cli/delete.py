@@ -59,7 +59,7 @@ QUESTION = (
 def run(arguments: command.Arguments) -> int:
     """Ask for the word, delete, and print what became of each volume."""
     _check(arguments)
-    manner = _manner(arguments)
+    options = _options(arguments)
     orders = [
         deletion_order.DeletionRequest(
             namespace=namespace,
@@ -71,7 +71,7 @@ def run(arguments: command.Arguments) -> int:
         for namespace, volume_id in dict.fromkeys(arguments.volumes)
     ]
     with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
-        outcomes = deletion.delete(nomad, orders, manner)
+        outcomes = deletion.delete(nomad, orders, options)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes]}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -93,7 +93,7 @@ def _check(arguments: command.Arguments) -> None:
     usage.refuse(problems)
 
 
-def _manner(arguments: command.Arguments) -> deletion_order.DeletionOptions:
+def _options(arguments: command.Arguments) -> deletion_order.DeletionOptions:
     made: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for path in arguments.state:

@@ -29,15 +29,15 @@ def run(arguments: command.Arguments) -> int:
     """Deregister, and print what became of each volume."""
     if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
-    manner = deregistration.DeregistrationOptions(
+    options = deregistration.DeregistrationOptions(
         wait_s=arguments.timeout_s,
         is_forced=arguments.force,
         aws_region=arguments.aws_region,
-        claimant=owners.claimant(arguments),
+        requester=owners.requester(arguments),
     )
     with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
         outcomes = deregistration.deregister(
-            nomad, arguments.volumes, manner, tell=lambda line: print(line, file=sys.stderr)
+            nomad, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
         )
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}

@@ -47,7 +47,7 @@ def run(arguments: command.Arguments) -> int:
         outcomes = batch_register.register(
             nomad,
             filled,
-            claimant=owners.claimant(arguments),
+            requester=owners.requester(arguments),
             deadline_s=arguments.timeout_s,
             is_dry_run=arguments.dry_run,
             tell=lambda line: print(line, file=sys.stderr),

@@ -30,7 +30,7 @@ from nomad_csi.registration import deregistration
 
 
 def delete(
-    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], manner: deletion_order.DeletionOptions
+    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], options: deletion_order.DeletionOptions
 ) -> tuple[deletion_outcome.DeletionOutcome, ...]:
     """
     Delete the volumes of *orders* and their data, one after the other, and return an outcome for each.
@@ -40,42 +40,42 @@ def delete(
     wanted = tuple(orders)
     for order in wanted:
         deletion_guards.refuse_without_word(order.key, (order.word,))
-    return tuple(_outcomes(client, wanted, manner))
+    return tuple(_outcomes(client, wanted, options))
 
 
 def _outcomes(
-    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], manner: deletion_order.DeletionOptions
+    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], options: deletion_order.DeletionOptions
 ) -> Iterator[deletion_outcome.DeletionOutcome]:
     """Yield an outcome for each; what one has waited for its claims is not left for the next."""
-    left_s = manner.wait_s
+    left_s = options.wait_s
     for order in orders:
-        deletion = _Deletion(client, order, dataclasses.replace(manner, wait_s=left_s))
+        deletion = _Deletion(client, order, dataclasses.replace(options, wait_s=left_s))
         yield deletion.run()
         left_s = max(left_s - deletion.waited_s, 0.0)
 
 
 def observe(
-    client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions
+    client: nomad.Nomad, order: deletion_order.DeletionRequest, options: deletion_order.DeletionOptions
 ) -> presence.Presence:
     """
     Return whether the storage of *order* exists, as far as those can observe it that would delete it. Changes nothing.
 
     Raises `errors.NomadCsiError` where that could not be determined.
     """
-    return _Deletion(client, order, manner).observe()
+    return _Deletion(client, order, options).observe()
 
 
 class _Deletion:
     """One volume on its way."""
 
     def __init__(
-        self, client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions
+        self, client: nomad.Nomad, order: deletion_order.DeletionRequest, options: deletion_order.DeletionOptions
     ) -> None:
         self._client = client
         self._order = order
         self._key = (order.namespace, order.volume_id)
-        self._manner = manner
-        self._claimant = registration_ownership.Claimant(owner=manner.owner)
+        self._options = options
+        self._requester = registration_ownership.Requester(owner=options.owner)
         self._external_id = ""
         self._tags: dict[str, str] = {}
         self._snapshot = deletion_snapshot.LastSnapshot()
@@ -100,15 +100,15 @@ class _Deletion:
 
     def observe(self) -> presence.Presence:
         """Find the storage, and ask whoever would delete it."""
-        way = deletion_target.way(self._client, self._find(), self._manner)
+        way = deletion_target.way(self._client, self._find(), self._options)
         way.check(with_snapshot=False)
         return way.observe(self._external_id)
 
     def _go(self) -> str:
         """Delete; return what to know of what was deleted."""
         target = self._find()
-        way = deletion_target.way(self._client, target, self._manner)
-        self._tags = deletion_target.tags(self._client, target, self._manner)
+        way = deletion_target.way(self._client, target, self._options)
+        self._tags = deletion_target.tags(self._client, target, self._options)
         way.check(with_snapshot=self._with_snapshot)
         self._see_that_it_is_there(way, target)
         self._verify(is_registered=target.is_registered)
@@ -119,39 +119,39 @@ class _Deletion:
         self._is_forgotten = True
         self._hold()
         if self._with_snapshot:
-            patience = deletion_snapshot.SnapshotTimeouts(
-                wait_s=self._manner.snapshot_wait_s, cancelled=self._manner.cancelled, tell=self._manner.tell
+            timeouts = deletion_snapshot.SnapshotTimeouts(
+                wait_s=self._options.snapshot_wait_s, cancelled=self._options.cancelled, tell=self._options.tell
             )
-            self._snapshot = way.snapshot(self._external_id, self._tags, patience)
+            self._snapshot = way.snapshot(self._external_id, self._tags, timeouts)
         return self._end(way)
 
     @property
     def _with_snapshot(self) -> bool:
-        return self._manner.with_snapshot and aws_deletion.kind_of(self._external_id) != "access-point"
+        return self._options.with_snapshot and aws_deletion.kind_of(self._external_id) != "access-point"
 
     def _find(self) -> deletion_target.Target:
         """Find out which storage is meant, and keep its id for the outcome."""
-        target = deletion_target.find(self._client, self._order, self._manner)
+        target = deletion_target.find(self._client, self._order, self._options)
         self._external_id = target.external_id
         return target
 
     def _verify(self, *, is_registered: bool) -> None:
         """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
-        manner = self._manner
+        options = self._options
         seen = deletion_proof.DeletionEvidence(
             key=self._order.key,
             external_id=self._external_id,
             tags=self._tags,
-            made=manner.made,
-            recorded_cluster=manner.clusters.get(self._order.key, ""),
+            made=options.made,
+            recorded_cluster=options.clusters.get(self._order.key, ""),
             cluster=cluster_identity.of(self._client),
             is_registered=is_registered,
             mark=registration_ownership.of(self._client).labels([self._key]).get(self._key, ""),
         )
         said = deletion_proof.DeletionConfirmation(
-            owner=manner.owner,
+            owner=options.owner,
             external_id=self._order.external_id,
-            accepts_unregistered=manner.accepts_unregistered,
+            accepts_unregistered=options.accepts_unregistered,
         )
         if why := deletion_proof.objection(seen, said):
             raise errors.RefusedError(f"{why}; nothing was changed")
@@ -160,19 +160,19 @@ class _Deletion:
         if way.observe(self._external_id) != "absent":
             return
         if target.is_registered:
-            place = self._manner.endpoint or self._manner.aws_region
+            place = self._options.endpoint or self._options.aws_region
             deletion_target.say_missing(self._client, target, f"{self._external_id} is not known at {place}")
         raise deletion_outcome.StoppedError("gone", f"not registered, and {self._external_id} is gone")
 
     def _deregister(self) -> None:
         """Have Nomad forget the volume, which it refuses while one claims it."""
-        region = self._manner.aws_region
-        manner = deregistration.DeregistrationOptions(
-            wait_s=self._manner.wait_s, aws_region=region, claimant=self._claimant, keeps_marks=True
+        region = self._options.aws_region
+        options = deregistration.DeregistrationOptions(
+            wait_s=self._options.wait_s, aws_region=region, requester=self._requester, keeps_marks=True
         )
         began = time.monotonic()
         [done] = deregistration.deregister(
-            self._client, [self._key], manner, tell=self._manner.tell, cancelled=self._manner.cancelled
+            self._client, [self._key], options, tell=self._options.tell, cancelled=self._options.cancelled
         )
         self.waited_s = time.monotonic() - began
         if not done.is_done:
@@ -187,25 +187,25 @@ class _Deletion:
 
         No other stack registers it meanwhile, and a second run knows by the mark that the volume was this cluster's.
         """
-        if self._claimant.owner:
-            taken = registration_ownership.of(self._client).take([self._key], self._claimant, self._manner.tell)
+        if self._requester.owner:
+            taken = registration_ownership.of(self._client).take([self._key], self._requester, self._options.tell)
             if owner := taken.refused.get(self._key):
                 raise errors.RefusedError(f"{registration_ownership.sentence(self._key, owner)} by now")
 
     def _let_go(self) -> None:
         """Remove the mark of what is deleted."""
-        if self._claimant.owner:
+        if self._requester.owner:
             try:
-                mark_upkeep.release(self._client, [self._key], self._claimant, self._manner.tell)
+                mark_upkeep.release(self._client, [self._key], self._requester, self._options.tell)
             except errors.NomadApiError as error:
-                self._manner.tell(f"{error}; the owner mark of {self._order.key} stays")
+                self._options.tell(f"{error}; the owner mark of {self._order.key} stays")
 
     def _end(self, way: deletion_ways.Way) -> str:
         """Look a last time, and delete; return what to know of it."""
-        if self._manner.cancelled.is_set():
+        if self._options.cancelled.is_set():
             raise errors.CancelledError("cancelled before the storage was deleted")
-        if self._manner.aws_region:
-            deletion_guards.refuse_attached(self._external_id, self._manner.aws_region)
+        if self._options.aws_region:
+            deletion_guards.refuse_attached(self._external_id, self._options.aws_region)
         try:
             way.delete(self._external_id, self._last_look)
         except (errors.AwsError, errors.CsiError) as error:
@@ -213,7 +213,7 @@ class _Deletion:
         else:
             said, is_accepted = "its deletion was accepted", True
         return deletion_ways.confirm_absence(
-            way, self._external_id, said, is_accepted=is_accepted, cancelled=self._manner.cancelled
+            way, self._external_id, said, is_accepted=is_accepted, cancelled=self._options.cancelled
         )
 
     def _last_look(self) -> None:

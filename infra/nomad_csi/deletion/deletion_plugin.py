@@ -77,7 +77,7 @@ class PluginStorage:
             return presence.observe(connection, question)
 
     def snapshot(
-        self, external_id: str, _tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
+        self, external_id: str, _tags: Mapping[str, str], timeouts: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take it by CSI. Raises `deletion_outcome.StoppedError` where the driver says that the storage is gone."""
         with self._connected() as connection:
@@ -90,7 +90,7 @@ class PluginStorage:
                 timeout_s=self.timeout_s,
             )
             try:
-                return deletion_snapshot.take(connection, source, patience)
+                return deletion_snapshot.take(connection, source, timeouts)
             except errors.CsiError as error:
                 if not presence.says_gone(error, self._gone):
                     raise

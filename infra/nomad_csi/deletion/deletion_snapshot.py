@@ -71,30 +71,30 @@ def name_for(external_id: str) -> str:
     return f"final-{digest}-{random_tokens.token_hex(8)}"
 
 
-def take(connection: channel.CsiConnection, source: Source, patience: SnapshotTimeouts) -> LastSnapshot:
+def take(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
     """Take it, wait until it is ready, and read it back. Raises `errors.CsiError` where that fails."""
     name = name_for(source.external_id)
-    made = _ready(connection, source, name, patience)
+    made = _ready(connection, source, name, timeouts)
     if why := _objection(source, made):
         raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} {why}")
     return LastSnapshot(
-        snapshot_id=made.snapshot_id, evidence=_evidence(connection, source, name, made, patience.wait_s)
+        snapshot_id=made.snapshot_id, evidence=_evidence(connection, source, name, made, timeouts.wait_s)
     )
 
 
 def _ready(
-    connection: channel.CsiConnection, source: Source, name: str, patience: SnapshotTimeouts
+    connection: channel.CsiConnection, source: Source, name: str, timeouts: SnapshotTimeouts
 ) -> snapshots.CsiSnapshot:
     """Ask for the snapshot *name* until it is ready: the same name means the same snapshot."""
-    deadline = time.monotonic() + patience.wait_s
+    deadline = time.monotonic() + timeouts.wait_s
     while True:
         made = _ask(connection, source, name, deadline - time.monotonic())
         if made.ready:
             return made
-        patience.tell(f"snapshot {made.snapshot_id} is not ready")
+        timeouts.tell(f"snapshot {made.snapshot_id} is not ready")
         if time.monotonic() >= deadline:
             raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
-        if patience.cancelled.wait(READY_INTERVAL_S):
+        if timeouts.cancelled.wait(READY_INTERVAL_S):
             raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
 
 

@@ -25,7 +25,7 @@ class Target:
     """Whether Nomad holds the volume."""
 
 
-def find(client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: deletion_order.DeletionOptions) -> Target:
+def find(client: nomad.Nomad, order: deletion_order.DeletionRequest, options: deletion_order.DeletionOptions) -> Target:
     """
     Return what *order* means: what Nomad holds, else what the user or a stack named, else what is tagged as it.
 
@@ -34,7 +34,7 @@ def find(client: nomad.Nomad, order: deletion_order.DeletionRequest, manner: del
     """
     volume = volumes.get(client, order.namespace, order.volume_id)
     if volume is None:
-        external_id = order.external_id or manner.made.get(order.key, "") or _tagged(client, order, manner.aws_region)
+        external_id = order.external_id or options.made.get(order.key, "") or _tagged(client, order, options.aws_region)
         return Target(order=order, external_id=external_id, plugin_id=order.plugin_id, is_registered=False)
     if order.external_id not in {"", volume.external_id}:
         raise errors.RefusedError(
@@ -61,15 +61,15 @@ def _tagged(client: nomad.Nomad, order: deletion_order.DeletionRequest, region: 
     return found[0]
 
 
-def way(client: nomad.Nomad, target: Target, manner: deletion_order.DeletionOptions) -> deletion_ways.Way:
+def way(client: nomad.Nomad, target: Target, options: deletion_order.DeletionOptions) -> deletion_ways.Way:
     """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
-    if manner.endpoint:
+    if options.endpoint:
         plugin = _plugin(client, target)
         return deletion_plugin.PluginStorage(
-            endpoint=controller_endpoint.find(client, plugin, manner.endpoint),
+            endpoint=controller_endpoint.find(client, plugin, options.endpoint),
             provider=plugin.provider,
-            secrets=manner.secrets.get(target.order.key, {}),
-            accepts_unguarded=manner.accepts_unguarded,
+            secrets=options.secrets.get(target.order.key, {}),
+            accepts_unguarded=options.accepts_unguarded,
             insecure=client.connection.insecure_http,
         )
     if not aws_deletion.kind_of(target.external_id):
@@ -77,9 +77,9 @@ def way(client: nomad.Nomad, target: Target, manner: deletion_order.DeletionOpti
             f"{target.external_id} is neither an EBS volume nor an access point of EFS; name the controller of its "
             "plugin (--endpoint), or delete it where it was made; nothing was changed"
         )
-    if not manner.aws_region:
+    if not options.aws_region:
         raise errors.RefusedError(f"{target.external_id} is in some region of AWS; name it: --aws-region")
-    return deletion_ways.Cloud(aws_region=manner.aws_region)
+    return deletion_ways.Cloud(aws_region=options.aws_region)
 
 
 def _plugin(client: nomad.Nomad, target: Target) -> plugins.Plugin:
@@ -92,13 +92,13 @@ def _plugin(client: nomad.Nomad, target: Target) -> plugins.Plugin:
     return plugin
 
 
-def tags(client: nomad.Nomad, target: Target, manner: deletion_order.DeletionOptions) -> dict[str, str]:
+def tags(client: nomad.Nomad, target: Target, options: deletion_order.DeletionOptions) -> dict[str, str]:
     """Return the tags of the storage, none where no cloud is asked. Raises as `say_missing` where it is not there."""
-    if not (manner.aws_region and aws_deletion.kind_of(target.external_id)):
+    if not (options.aws_region and aws_deletion.kind_of(target.external_id)):
         return {}
-    found = aws_deletion.look(target.external_id, manner.aws_region)
+    found = aws_deletion.look(target.external_id, options.aws_region)
     if found is None:
-        say_missing(client, target, f"{target.external_id} is not in {manner.aws_region}")
+        say_missing(client, target, f"{target.external_id} is not in {options.aws_region}")
     return dict(found.tags)
 
 

@@ -34,7 +34,7 @@ class Way(Protocol):
         """Return whether the storage exists, as far as this can be observed."""
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
+        self, external_id: str, tags: Mapping[str, str], timeouts: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take a last snapshot, wait until its data is safe, and read it back."""
 
@@ -56,24 +56,24 @@ class Cloud:
         return "absent" if deletion.look(external_id, self.aws_region) is None else "present"
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], patience: deletion_snapshot.SnapshotTimeouts
+        self, external_id: str, tags: Mapping[str, str], timeouts: deletion_snapshot.SnapshotTimeouts
     ) -> deletion_snapshot.LastSnapshot:
         """Take it of an EBS volume; of an access point no data is deleted, and none is taken."""
         if deletion.kind_of(external_id) != "ebs":
             return deletion_snapshot.LastSnapshot()
         for other in final_snapshot.pending(external_id, self.aws_region):
-            self._wait(other, patience)
-        made = final_snapshot.take(external_id, self.aws_region, tags, patience.tell)
-        self._wait(made, patience)
+            self._wait(other, timeouts)
+        made = final_snapshot.take(external_id, self.aws_region, tags, timeouts.tell)
+        self._wait(made, timeouts)
         return deletion_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
-    def _wait(self, snapshot_id: str, patience: deletion_snapshot.SnapshotTimeouts) -> None:
+    def _wait(self, snapshot_id: str, timeouts: deletion_snapshot.SnapshotTimeouts) -> None:
         final_snapshot.wait(
             snapshot_id,
             self.aws_region,
-            wait_s=patience.wait_s,
-            cancelled=patience.cancelled,
-            tell=patience.tell,
+            wait_s=timeouts.wait_s,
+            cancelled=timeouts.cancelled,
+            tell=timeouts.tell,
         )
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ def take_back(
     client: nomad.Nomad,
     taken: registration_ownership.AcquiredVolumes,
     answers: Mapping[volume_lookup.Key, errors.NomadCsiError | None],
-    who: registration_ownership.Claimant,
+    who: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     *,
     holds: registration_ownership.Holds | None = None,
@@ -42,7 +42,7 @@ def lost(key: volume_lookup.Key, owner: registration_ownership.OwnerRecord) -> e
 
 
 def refusal(
-    key: volume_lookup.Key, owner: registration_ownership.OwnerRecord, who: registration_ownership.Claimant
+    key: volume_lookup.Key, owner: registration_ownership.OwnerRecord, who: registration_ownership.Requester
 ) -> errors.RefusedError:
     """Return the refusal of a volume with the mark of *owner* to *who*."""
     whose = registration_ownership.sentence(key, owner, who)

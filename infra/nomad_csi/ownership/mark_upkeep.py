@@ -21,25 +21,25 @@ ROUNDS = 5
 def release(
     client: nomad.Nomad,
     keys: Iterable[volume_lookup.Key],
-    claimant: registration_ownership.Claimant,
+    requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     *,
     holds: registration_ownership.Holds | None = None,
 ) -> None:
     """
-    Remove the marks of *claimant* from those of *keys* that are not registered; those of others stay.
+    Remove the marks of *requester* from those of *keys* that are not registered; those of others stay.
 
     A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
     `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
     """
-    if kept := _settled(client, keys, claimant, tell, holds):
+    if kept := _settled(client, keys, requester, tell, holds):
         tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
 
 
 def _settled(
     client: nomad.Nomad,
     keys: Iterable[volume_lookup.Key],
-    claimant: registration_ownership.Claimant,
+    requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     holds: registration_ownership.Holds | None,
 ) -> list[volume_lookup.Key]:
@@ -55,7 +55,7 @@ def _settled(
         for key in wrong:
             if not is_marked[key] and key in removed:
                 marks.put_back(key, removed[key], tell)
-        removed |= marks.give_up([key for key in wrong if is_marked[key]], claimant, tell, holds=holds)
+        removed |= marks.give_up([key for key in wrong if is_marked[key]], requester, tell, holds=holds)
         is_marked |= {key: is_registered[key] for key in wrong}
     return [key for key, has_mark in is_marked.items() if has_mark]
 
@@ -63,21 +63,21 @@ def _settled(
 def confirm(
     client: nomad.Nomad,
     keys: Iterable[volume_lookup.Key],
-    claimant: registration_ownership.Claimant,
+    requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     *,
     holds: registration_ownership.Holds | None = None,
 ) -> Mapping[volume_lookup.Key, registration_ownership.OwnerRecord]:
     """
-    Put back what was removed of the marks of *keys*, which *claimant* has registered; return those of others' by now.
+    Put back what was removed of the marks of *keys*, which *requester* has registered; return those of others' by now.
 
     Where Nomad does not answer, *tell* hears of it.
     """
     wanted = tuple(keys)
-    if not claimant.owner or not wanted:
+    if not requester.owner or not wanted:
         return {}
     try:
-        who = dataclasses.replace(claimant, adopts=False)
+        who = dataclasses.replace(requester, adopts=False)
         taken = registration_ownership.of(client).take(wanted, who, tell, holds=holds)
         if taken.fresh:  # it was removed, and so may the registration be
             _settled(client, taken.fresh, who, tell, holds)

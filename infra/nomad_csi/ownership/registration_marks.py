@@ -89,8 +89,8 @@ NO_HOLD = Hold()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claimant:
-    """Who wants objects."""
+class Requester:
+    """The stack that asks for objects, or one without a name."""
 
     owner: str = ""
     """``project/stack``; empty: nobody that leaves a record."""
@@ -122,7 +122,7 @@ class Claimant:
         return record.label in {self.owner, self.former} - {""}
 
 
-ANYBODY = Claimant()
+NO_OWNER = Requester()
 """One without a name, that takes nothing from others."""
 
 
@@ -181,20 +181,20 @@ def _token(object_id: str, owner: OwnerRecord) -> str:
 
 
 def taken(
-    owners: Owners, object_ids: Iterable[str], claimant: Claimant, holds: Mapping[str, Hold] | None = None
+    owners: Owners, object_ids: Iterable[str], requester: Requester, holds: Mapping[str, Hold] | None = None
 ) -> AcquiredKeys:
-    """Return what becomes of a page when *claimant* takes those of *object_ids* that it may have."""
+    """Return what becomes of a page when *requester* takes those of *object_ids* that it may have."""
     after = dict(owners)
     refused: dict[str, OwnerRecord] = {}
     fresh = set()
     adopted: dict[str, OwnerRecord] = {}
     for object_id in object_ids:
         before, hold = owners.get(object_id), (holds or {}).get(object_id, NO_HOLD)
-        if not claimant.may_have(before, hold):
+        if not requester.may_have(before, hold):
             refused[object_id] = before or OwnerRecord(label="")
             continue
-        if claimant.owner:
-            after[object_id] = _owned(before, claimant, hold)
+        if requester.owner:
+            after[object_id] = _owned(before, requester, hold)
             fresh |= set() if before else {object_id}
         else:
             after.pop(object_id, None)
@@ -203,27 +203,27 @@ def taken(
     return AcquiredKeys(owners=after, refused=refused, fresh=frozenset(fresh), adopted=adopted)
 
 
-def _owned(before: OwnerRecord | None, claimant: Claimant, hold: Hold) -> OwnerRecord:
-    """Return the record of an object that *claimant* takes; who knows its label alone changes nothing else."""
-    kept = before if before is not None and before.label == claimant.owner else OwnerRecord(label="")
+def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> OwnerRecord:
+    """Return the record of an object that *requester* takes; who knows its label alone changes nothing else."""
+    kept = before if before is not None and before.label == requester.owner else OwnerRecord(label="")
     return OwnerRecord(
-        label=claimant.owner,
-        stack_id=claimant.stack_id or kept.stack_id,
+        label=requester.owner,
+        stack_id=requester.stack_id or kept.stack_id,
         nonce=hold.nonce or kept.nonce,
         origin=hold.origin or (before.origin if before else ""),
     )
 
 
 def released(
-    owners: Owners, object_ids: Iterable[str], claimant: Claimant, holds: Mapping[str, Hold] | None = None
+    owners: Owners, object_ids: Iterable[str], requester: Requester, holds: Mapping[str, Hold] | None = None
 ) -> dict[str, OwnerRecord]:
-    """Return what becomes of a page when *claimant* gives up *object_ids*; records of others stay."""
-    gone = {item for item in object_ids if _is_held(owners.get(item), claimant, (holds or {}).get(item, NO_HOLD))}
+    """Return what becomes of a page when *requester* gives up *object_ids*; records of others stay."""
+    gone = {item for item in object_ids if _is_held(owners.get(item), requester, (holds or {}).get(item, NO_HOLD))}
     return {object_id: owner for object_id, owner in owners.items() if object_id not in gone}
 
 
-def _is_held(record: OwnerRecord | None, claimant: Claimant, hold: Hold) -> bool:
-    """Return whether *record* is that of *claimant*, and not of another resource of its stack."""
-    if record is None or not claimant.may_have(record, hold):
+def _is_held(record: OwnerRecord | None, requester: Requester, hold: Hold) -> bool:
+    """Return whether *record* is that of *requester*, and not of another resource of its stack."""
+    if record is None or not requester.may_have(record, hold):
         return False
     return not (hold.recorded and record.nonce) or hold.recorded == record.nonce

@@ -14,10 +14,10 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volume_lookup
 from nomad_csi.ownership import registration_marks, registration_pages
 
-Claimant = registration_marks.Claimant
+Requester = registration_marks.Requester
 OwnerRecord = registration_marks.OwnerRecord
 Hold = registration_marks.Hold
-ANYBODY = registration_marks.ANYBODY
+NO_OWNER = registration_marks.NO_OWNER
 Holds = Mapping[volume_lookup.Key, Hold]
 """What resources know of their objects, and write of them."""
 
@@ -125,7 +125,7 @@ class Marks:
             self._tell_once(_UNREAD.format(namespace=key[0]), tell)
         return found
 
-    def is_moved(self, key: volume_lookup.Key, claimant: Claimant, recorded_nonce: str) -> bool:
+    def is_moved(self, key: volume_lookup.Key, requester: Requester, recorded_nonce: str) -> bool:
         """
         Return whether another resource of the stack holds *key* by now than the one that recorded *recorded_nonce*.
 
@@ -134,18 +134,18 @@ class Marks:
         record = self.look([key]).owners.get(key)
         if record is None or record.nonce in {"", recorded_nonce}:
             return False
-        return claimant.is_same_stack(record)
+        return requester.is_same_stack(record)
 
     def take(
         self,
         keys: Iterable[volume_lookup.Key],
-        claimant: Claimant,
+        requester: Requester,
         tell: Tell = _silent,
         *,
         holds: Holds | None = None,
     ) -> AcquiredVolumes:
         """
-        Record *claimant* as the owner of *keys*, and return the result; without an owner only look who owns them.
+        Record *requester* as the owner of *keys*, and return the result; without an owner only look who owns them.
 
         *holds* are the nonces that their resources know, and those that their records get.
 
@@ -160,12 +160,12 @@ class Marks:
             wanted = {item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD) for item in volume_ids}
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
-                unmarked |= {(namespace, item) for item in volume_ids if claimant.owner}
-                self._tell_once((_UNMARKED if claimant.owner else _UNREAD).format(namespace=namespace), tell)
+                unmarked |= {(namespace, item) for item in volume_ids if requester.owner}
+                self._tell_once((_UNMARKED if requester.owner else _UNREAD).format(namespace=namespace), tell)
                 continue
             for path, page in pages.items():
                 here = {item: hold for item, hold in wanted.items() if self._pages.page_of(item) == path}
-                taken, is_written = self._take(namespace, path, page, here, claimant)
+                taken, is_written = self._take(namespace, path, page, here, requester)
                 refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
                 if is_written:
                     fresh |= {(namespace, item) for item in taken.fresh}
@@ -177,20 +177,20 @@ class Marks:
 
     def put_back(self, key: volume_lookup.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
-        again = Claimant(owner=record.label, stack_id=record.stack_id)
+        again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
         self.take([key], again, tell, holds={key: held})
 
     def give_up(
         self,
         keys: Iterable[volume_lookup.Key],
-        claimant: Claimant,
+        requester: Requester,
         tell: Tell = _silent,
         *,
         holds: Holds | None = None,
     ) -> dict[volume_lookup.Key, OwnerRecord]:
         """
-        Remove the marks of *claimant* from volumes, and return what they said; those of others stay.
+        Remove the marks of *requester* from volumes, and return what they said; those of others stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
@@ -206,7 +206,7 @@ class Marks:
                     for item in volume_ids
                     if self._pages.page_of(item) == path
                 }
-                owners, is_written = self._give_up(namespace, path, page, here, claimant)
+                owners, is_written = self._give_up(namespace, path, page, here, requester)
                 if is_written:
                     removed |= {(namespace, item): owner for item, owner in owners.items()}
                     if self._pages.is_left_empty(namespace, path):
@@ -217,28 +217,28 @@ class Marks:
         return removed
 
     def _take(
-        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], claimant: Claimant
+        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], requester: Requester
     ) -> tuple[registration_marks.AcquiredKeys, bool]:
         """Take what is on one page; return what came of it, and whether the page says so."""
-        taken = registration_marks.taken({}, (), claimant)
+        taken = registration_marks.taken({}, (), requester)
 
         def with_ours(owners: registration_marks.Owners) -> registration_marks.Owners:
             nonlocal taken
-            taken = registration_marks.taken(owners, holds, claimant, holds)
+            taken = registration_marks.taken(owners, holds, requester, holds)
             return taken.owners
 
         is_written = self._pages.change(namespace, path, page, with_ours)
         return taken, is_written
 
     def _give_up(
-        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], claimant: Claimant
+        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], requester: Requester
     ) -> tuple[registration_marks.Owners, bool]:
         """Give up what is on one page; return the marks that were to go, and whether they are gone."""
         removed: registration_marks.Owners = {}
 
         def without(owners: registration_marks.Owners) -> registration_marks.Owners:
             nonlocal removed
-            after = registration_marks.released(owners, holds, claimant, holds)
+            after = registration_marks.released(owners, holds, requester, holds)
             removed = {item: owner for item, owner in owners.items() if item not in after}
             return after
 
@@ -264,11 +264,11 @@ def of(client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> Marks:
         return known[folder]
 
 
-def sentence(key: volume_lookup.Key, owner: OwnerRecord, claimant: Claimant = ANYBODY, what: str = "volume") -> str:
+def sentence(key: volume_lookup.Key, owner: OwnerRecord, requester: Requester = NO_OWNER, what: str = "volume") -> str:
     """Return which stack owns an object, in words; two stacks of one label are told apart by their ids."""
     subject = f"{what} {'/'.join(key)} belongs to"
-    if owner.label == claimant.owner:
-        return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {claimant.stack_id})"
+    if owner.label == requester.owner:
+        return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"
     return f"{subject} stack {owner}"
 
 

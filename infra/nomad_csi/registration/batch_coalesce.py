@@ -28,7 +28,7 @@ DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
 """For one batch, with what it takes to find out which of its volumes is refused."""
 
 
-_Place = tuple[str, str, registration_ownership.Claimant]
+_Place = tuple[str, str, registration_ownership.Requester]
 """Namespace and plugin of volumes that go together, and who wants them."""
 
 
@@ -56,25 +56,25 @@ class Coalescer:
         *,
         tell: Callable[[str], None],
         cancelled: threading.Event,
-        claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
+        requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
         hold: registration_ownership.Hold = registration_marks.NO_HOLD,
     ) -> None:
         """
-        Mark *document* as *claimant*'s and register it, together with others where there are some; sent once.
+        Mark *document* as *requester*'s and register it, together with others where there are some; sent once.
 
         *tell* hears Nomad's warnings, where this caller is the first of a batch. Raises `errors.NomadApiError` for
         this volume, `errors.RefusedError` where it is another stack's; what is wrong with others of the batch does not
         concern it.
         """
         mine = _Waiting(document=document, hold=hold)
-        place = (document.namespace, document.plugin_id, claimant)
+        place = (document.namespace, document.plugin_id, requester)
         with self._lock:
             group = self._gathering.setdefault(place, [])
             group.append(mine)
             is_first = len(group) == 1
         if is_first:
             self._gather(place, group)
-            self._send(group, claimant, tell, cancelled)
+            self._send(group, requester, tell, cancelled)
         error = mine.answer.result()
         if isinstance(error, errors.NomadApiError):
             # A copy: one error may be the answer to many callers, and each raises its own.
@@ -104,32 +104,32 @@ class Coalescer:
     def _send(
         self,
         group: list[_Waiting],
-        claimant: registration_ownership.Claimant,
+        requester: registration_ownership.Requester,
         tell: Callable[[str], None],
         cancelled: threading.Event,
     ) -> None:
         """Send *group* and give each its answer, whatever happens: others wait for it."""
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
-        patience = batch_send.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
+        timeouts = batch_send.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
             holds = {_key(item): item.hold for item in group}
-            taken = registration_ownership.of(client).take(holds, claimant, tell, holds=holds)
+            taken = registration_ownership.of(client).take(holds, requester, tell, holds=holds)
             for item in group:
                 if (key := _key(item)) in taken.refused:
-                    item.answer.set_result(acquisition.refusal(key, taken.refused[key], claimant))
+                    item.answer.set_result(acquisition.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
-            for document, error in batch_send.send(client, ours, patience):
+            for document, error in batch_send.send(client, ours, timeouts):
                 if error is None:
                     done.append(document)
                     continue
                 acquisition.take_back(
-                    client, taken, {volume_lookup.key_of(document): error}, claimant, tell, holds=holds
+                    client, taken, {volume_lookup.key_of(document): error}, requester, tell, holds=holds
                 )
                 answers[id(document)].set_result(error)
-            lost_to = mark_upkeep.confirm(client, map(volume_lookup.key_of, done), claimant, tell, holds=holds)
+            lost_to = mark_upkeep.confirm(client, map(volume_lookup.key_of, done), requester, tell, holds=holds)
             for document in done:
                 key = volume_lookup.key_of(document)
                 answers[id(document)].set_result(acquisition.lost(key, lost_to[key]) if key in lost_to else None)

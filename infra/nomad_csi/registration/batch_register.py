@@ -32,7 +32,7 @@ def register(
     client: nomad.Nomad,
     documents: Iterable[registration.VolumeRegistration],
     *,
-    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY,
+    requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
@@ -41,13 +41,13 @@ def register(
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 
-    What would be sent and has the mark of another stack is refused before anything is, unless *claimant* adopts it.
+    What would be sent and has the mark of another stack is refused before anything is, unless *requester* adopts it.
     With an owner it leaves its own mark, and is refused what is another's also where it is as wanted.
 
     Args:
         client: the cluster.
         documents: volumes, each id once in a namespace.
-        claimant: who registers.
+        requester: who registers.
         deadline_s: for all of it; what was not sent by then has ``failed``.
         tell: told of every attempt after the first, and of Nomad's warnings.
         cancelled: set it, and nothing more is sent.
@@ -59,42 +59,42 @@ def register(
 
     """
     wanted = _by_key(documents)
-    patience = batch_send.BatchTimeouts(
+    timeouts = batch_send.BatchTimeouts(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
         wait_s=WAIT_S,
         tell=tell,
         cancelled=cancelled or threading.Event(),
     )
-    _patiently(lambda: batch_namespaces.check(client, wanted), patience)
+    _retried(lambda: batch_namespaces.check(client, wanted), timeouts)
     users = storage_sharing.Users(client)
     seen = {
-        key: (document, _patiently(functools.partial(storage_sharing.with_sharing, users, document, found), patience))
-        for key, (document, found) in _looked(client, wanted, patience).items()
+        key: (document, _retried(functools.partial(storage_sharing.with_sharing, users, document, found), timeouts))
+        for key, (document, found) in _looked(client, wanted, timeouts).items()
     }
     if users.unlisted:
         tell(users.unlisted)
-    taken = _taken(client, seen, claimant, patience, is_dry_run=is_dry_run)
+    taken = _taken(client, seen, requester, timeouts, is_dry_run=is_dry_run)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     if is_dry_run:
         sent = {volume_lookup.key_of(document): None for document in to_send}
         return tuple(batch_outcome.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
-        volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, patience, new=new)
+        volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, timeouts, new=new)
     }
-    acquisition.take_back(client, taken, answers, claimant, tell)
-    lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), claimant, tell)
+    acquisition.take_back(client, taken, answers, requester, tell)
+    lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), requester, tell)
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
-        seen |= _looked(client, lost, patience)
+        seen |= _looked(client, lost, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
             batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
         )
     for key, former in taken.adopted.items():
-        told = f"now of {claimant.owner or 'nobody'} (was {former})"
+        told = f"now of {requester.owner or 'nobody'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
     return tuple(outcomes.values())
 
@@ -131,7 +131,7 @@ def _by_key(
 def _looked(
     client: nomad.Nomad,
     wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration],
-    patience: batch_send.BatchTimeouts,
+    timeouts: batch_send.BatchTimeouts,
 ) -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
@@ -139,36 +139,36 @@ def _looked(
         looked = batch_comparison.comparisons(client, wanted, frozenset())
         return {key: (document, found) for key, document, found in looked}
 
-    return _patiently(look, patience)
+    return _retried(look, timeouts)
 
 
 def _taken(
     client: nomad.Nomad,
     seen: Mapping[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
-    claimant: registration_ownership.Claimant,
-    patience: batch_send.BatchTimeouts,
+    requester: registration_ownership.Requester,
+    timeouts: batch_send.BatchTimeouts,
     *,
     is_dry_run: bool,
 ) -> registration_ownership.AcquiredVolumes:
     """
-    Mark what Nomad would take as *claimant*'s, but in a dry run, and find out what is another's.
+    Mark what Nomad would take as *requester*'s, but in a dry run, and find out what is another's.
 
     Whose a volume is does not matter to one who leaves no mark on it and sends nothing.
     """
     marks = registration_ownership.of(client)
     by_kind = {key: found for key, (_, found) in seen.items()}
-    leaves_marks = bool(claimant.owner) or claimant.adopts
+    leaves_marks = bool(requester.owner) or requester.adopts
     keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
     if is_dry_run:
         keys, others = [], [*keys, *others]
-    taken = _patiently(lambda: marks.take(keys, claimant, patience.tell), patience)
-    looked = _patiently(lambda: marks.look(others, patience.tell), patience)
-    refused = {key: owner for key, owner in looked.owners.items() if not claimant.may_have(owner)}
+    taken = _retried(lambda: marks.take(keys, requester, timeouts.tell), timeouts)
+    looked = _retried(lambda: marks.look(others, timeouts.tell), timeouts)
+    refused = {key: owner for key, owner in looked.owners.items() if not requester.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 
 
-def _patiently(ask: Callable[[], _Answer], patience: batch_send.BatchTimeouts) -> _Answer:
+def _retried(ask: Callable[[], _Answer], timeouts: batch_send.BatchTimeouts) -> _Answer:
     """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
     attempt = 0
     while True:
@@ -176,5 +176,5 @@ def _patiently(ask: Callable[[], _Answer], patience: batch_send.BatchTimeouts) -
         try:
             return ask()
         except errors.NomadApiError as error:
-            if error.kind != "retry" or not error.is_connected or not patience.wait(error, attempt):
+            if error.kind != "retry" or not error.is_connected or not timeouts.wait(error, attempt):
                 raise

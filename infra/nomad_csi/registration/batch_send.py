@@ -62,7 +62,7 @@ class BatchTimeouts:
 def send(
     client: nomad.Nomad,
     documents: Iterable[registration.VolumeRegistration],
-    patience: BatchTimeouts,
+    timeouts: BatchTimeouts,
     *,
     new: frozenset[volume_lookup.Key] = frozenset(),
 ) -> Iterator[Sent]:
@@ -72,8 +72,8 @@ def send(
     *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
     """
     all_of_them = tuple(documents)
-    batches = batch_plan.batches(all_of_them, _Asked(client, patience.tell) if len(all_of_them) > 1 else _nobody)
-    sender = _Sender(client, patience, new)
+    batches = batch_plan.batches(all_of_them, _Asked(client, timeouts.tell) if len(all_of_them) > 1 else _nobody)
+    sender = _Sender(client, timeouts, new)
     for is_asked, workers in ((False, batch_plan.PARALLEL), (True, batch_plan.PARALLEL_ASKED)):
         chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
         yield from _in_parallel(sender, chosen, workers)
@@ -124,9 +124,9 @@ def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> I
 class _Sender:
     """Sends one batch after the other, from several threads."""
 
-    def __init__(self, client: nomad.Nomad, patience: BatchTimeouts, new: frozenset[volume_lookup.Key]) -> None:
+    def __init__(self, client: nomad.Nomad, timeouts: BatchTimeouts, new: frozenset[volume_lookup.Key]) -> None:
         self._client = client
-        self._patience = patience
+        self._timeouts = timeouts
         self._new = new
         self._stopped = threading.Event()
 
@@ -162,8 +162,8 @@ class _Sender:
         """
         error: errors.NomadApiError | None = None
         took_s, is_unseen = 0.0, False
-        for attempt in range(self._patience.attempts):
-            if error is not None and (self._stopped.is_set() or not self._patience.wait(error, attempt)):
+        for attempt in range(self._timeouts.attempts):
+            if error is not None and (self._stopped.is_set() or not self._timeouts.wait(error, attempt)):
                 return error, took_s
             why_not = self._why_not(documents)
             if why_not:
@@ -173,7 +173,7 @@ class _Sender:
                 error, took_s = self._once(documents)
                 if error is None or error.kind == "refused" or (is_part and batch_plan.is_of_one(error)):
                     return error, took_s
-                is_ambiguous = error.kind == "ambiguous" and self._patience.attempts > 1
+                is_ambiguous = error.kind == "ambiguous" and self._timeouts.attempts > 1
                 has_arrived = self._has_arrived(documents) if is_ambiguous else False
             if has_arrived:
                 return None, took_s
@@ -183,21 +183,21 @@ class _Sender:
     def _once(self, documents: Documents) -> tuple[errors.NomadApiError | None, float]:
         """Send once; return why it failed, and after how many seconds."""
         started = time.monotonic()
-        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._patience.deadline - started, 0.1))
+        timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._timeouts.deadline - started, 0.1))
         try:
-            with overdue.told(self._patience.tell, lambda: _unanswered(documents)):
+            with overdue.told(self._timeouts.tell, lambda: _unanswered(documents)):
                 warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
         except errors.NomadApiError as error:
             return error, time.monotonic() - started
         for warning in warnings:
-            self._patience.tell(f"Nomad warns: {warning}")
+            self._timeouts.tell(f"Nomad warns: {warning}")
         return None, time.monotonic() - started
 
     def _why_not(self, documents: Documents) -> errors.NomadApiError | None:
         """Return why nothing may be sent now."""
-        if self._stopped.is_set() or self._patience.cancelled.is_set():
+        if self._stopped.is_set() or self._timeouts.cancelled.is_set():
             reason = "not sent: interrupted"
-        elif time.monotonic() > self._patience.deadline:
+        elif time.monotonic() > self._timeouts.deadline:
             reason = "not sent: the deadline has passed"
         else:
             return None
@@ -213,7 +213,7 @@ class _Sender:
                 (key, compared) for key, _, compared in batch_comparison.comparisons(self._client, wanted, frozenset())
             ]
         except errors.NomadApiError as error:
-            self._patience.tell(f"{error}; what was sent could not be read back")
+            self._timeouts.tell(f"{error}; what was sent could not be read back")
             return None
         return all(
             compared.kind in {"equal", "ignored", "hidden"} and (key in self._new or not compared.hidden)

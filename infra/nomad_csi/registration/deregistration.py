@@ -29,7 +29,7 @@ class DeregistrationOptions:
     aws_region: str = ""
     """Where EC2 is asked; empty: it is not."""
 
-    claimant: registration_ownership.Claimant = registration_ownership.ANYBODY
+    requester: registration_ownership.Requester = registration_ownership.NO_OWNER
     """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
 
     keeps_marks: bool = False
@@ -39,7 +39,7 @@ class DeregistrationOptions:
 def deregister(
     client: nomad.Nomad,
     keys: Iterable[volume_lookup.Key],
-    manner: DeregistrationOptions,
+    options: DeregistrationOptions,
     *,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
@@ -50,7 +50,7 @@ def deregister(
     Args:
         client: the cluster.
         keys: namespace and id of each.
-        manner: whether to wait, to force, to ask EC2.
+        options: whether to wait, to force, to ask EC2.
         tell: told who is waited for.
         cancelled: set it, and nothing more is sent.
 
@@ -60,7 +60,7 @@ def deregister(
 
     """
     wanted = tuple(dict.fromkeys(keys))
-    run = _Run(client, manner, tell, cancelled or threading.Event())
+    run = _Run(client, options, tell, cancelled or threading.Event())
     return run.all(wanted)
 
 
@@ -70,15 +70,15 @@ class _Run:
     def __init__(
         self,
         client: nomad.Nomad,
-        manner: DeregistrationOptions,
+        options: DeregistrationOptions,
         tell: Callable[[str], None],
         cancelled: threading.Event,
     ) -> None:
         self._client = client
-        self._manner = manner
+        self._options = options
         self._tell = tell
         self._cancelled = cancelled
-        self._deadline = time.monotonic() + manner.wait_s
+        self._deadline = time.monotonic() + options.wait_s
         self._outcomes: dict[volume_lookup.Key, deregistration_outcome.DeregistrationOutcome] = {}
         self._told = ""
         self._ebs: dict[str, attachments.AttachedVolume] = {}
@@ -98,7 +98,7 @@ class _Run:
             held = self._look_again(held)
         for volume in held:
             self._end(volume)
-        if not self._manner.keeps_marks:
+        if not self._options.keeps_marks:
             self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
@@ -110,8 +110,8 @@ class _Run:
                 self._note(key, "gone")
             else:
                 held.append(volume)
-        if self._manner.aws_region and held:
-            self._ebs |= attachments.look((item.external_id for item in held), self._manner.aws_region).volumes
+        if self._options.aws_region and held:
+            self._ebs |= attachments.look((item.external_id for item in held), self._options.aws_region).volumes
         return held
 
     def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
@@ -119,7 +119,7 @@ class _Run:
         ours = []
         for volume in held:
             owner = self._owners.get(_key(volume))
-            if self._manner.claimant.may_have(owner):
+            if self._options.requester.may_have(owner):
                 ours.append(volume)
             else:
                 reason = f"belongs to stack {owner}: remove it there, or act for that stack with --owner {owner}"
@@ -130,7 +130,7 @@ class _Run:
         """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
-            mark_upkeep.release(self._client, done, self._manner.claimant, self._tell)
+            mark_upkeep.release(self._client, done, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
 
@@ -205,7 +205,7 @@ class _Run:
         if self._cancelled.is_set():
             self._note(_key(volume), "failed", "cancelled before it was deregistered")
             return
-        if self._manner.is_forced:
+        if self._options.is_forced:
             self._force(volume)
         if _key(volume) in self._outcomes:
             return
@@ -222,7 +222,7 @@ class _Run:
         self._send(volume, lambda item: stuck_claims.deregister_by_force(self._client, item.namespace, item.volume_id))
 
     def _why_not_forced(self) -> str:
-        return "; Nomad forces nothing while one of them has not ended" if self._manner.is_forced else ""
+        return "; Nomad forces nothing while one of them has not ended" if self._options.is_forced else ""
 
     def _note(
         self,

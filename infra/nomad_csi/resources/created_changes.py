@@ -41,7 +41,7 @@ def make(
     the plugin answers storage that is registered already; then it is deregistered again, and not deleted.
     """
     namespaces.refuse_unknown(client, news["namespace"])
-    key, who = (news["namespace"], news["volumeId"]), volume_ownership.claimant(news, recorded)
+    key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
     name, origin = _name_to_make(client, key, who, news, recorded)
     held = dataclasses.replace(held, origin=origin)
     taken = volume_ownership.mark(context, client, news, recorded, held)
@@ -72,7 +72,7 @@ def make(
 def _name_to_make(
     client: nomad.Nomad,
     key: volume_lookup.Key,
-    who: registration_ownership.Claimant,
+    who: registration_ownership.Requester,
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
 ) -> tuple[str, str]:

@@ -66,7 +66,7 @@ def order(recorded: Mapping[str, Any]) -> deletion_order.DeletionRequest:
     )
 
 
-def manner(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.DeletionOptions:
+def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.DeletionOptions:
     """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
     how, key = recorded.get("deletion", {}), order(recorded).key
     return deletion_order.DeletionOptions(
@@ -100,7 +100,7 @@ def delete(context: resource.Context, client: nomad.Nomad, identity: str, record
     volume = volumes.get(client, recorded["namespace"], recorded["volumeId"])
     if volume is not None:
         volume_removal.let_go(context, client, volume, recorded)
-    [outcome] = deletion.delete(client, [order(recorded)], manner(context, recorded))
+    [outcome] = deletion.delete(client, [order(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
@@ -119,7 +119,7 @@ def is_left(context: resource.Context, client: nomad.Nomad, identity: str, recor
         return False
     storage = recorded["externalId"]
     try:
-        found = deletion.observe(client, order(recorded), manner(context, recorded))
+        found = deletion.observe(client, order(recorded), options(context, recorded))
         is_deleted = found == "absent" or (found == "unobservable" and _is_released(client, recorded))
     except errors.NomadCsiError as error:
         context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")

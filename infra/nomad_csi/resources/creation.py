@@ -33,7 +33,7 @@ _RESOURCE = created_volume.CreatedVolumeResource()
 class CreationOptions:
     """How volumes are made."""
 
-    claimant: registration_ownership.Claimant
+    requester: registration_ownership.Requester
     """For whom; has an owner."""
 
     grows: bool = False
@@ -88,7 +88,7 @@ def _one(
 ) -> creation_outcome.CreationOutcome:
     key = volume_lookup.key_of(document)
     try:
-        news = _checked(planned, document, options.claimant)
+        news = _checked(planned, document, options.requester)
         judged, is_ours = _judged(client, key, news, options)
         if options.is_dry_run or not judged.is_done:
             return judged
@@ -107,7 +107,7 @@ def _one(
 
 
 def _checked(
-    planned: model.VolumePlan, document: registration.VolumeRegistration, who: registration_ownership.Claimant
+    planned: model.VolumePlan, document: registration.VolumeRegistration, who: registration_ownership.Requester
 ) -> resource.Properties:
     """Return the checked inputs of the resource. Raises `errors.SpecError`."""
     news, failures = _RESOURCE.check(created_document.of_plan(planned, document, who.owner))
@@ -126,7 +126,7 @@ def _judged(
     Raises `errors.RefusedError` for what the resource refuses before it compares.
     """
     secret_safety.refuse(client, "/".join(key), news)
-    who = volume_ownership.claimant(news, {})
+    who = volume_ownership.requester(news, {})
     record = registration_ownership.of(client).look([key], options.tell).owners.get(key)
     if record is not None and not who.may_have(record):
         refused = _outcome(key, "refused", f"belongs to stack {record}; nothing was changed: --adopt takes it over")

@@ -13,7 +13,7 @@ def refuse(
     context: resource.Context,
     client: nomad.Nomad,
     tasks: Iterable[plugin_tasks.PluginTask],
-    who: registration_ownership.Claimant,
+    who: registration_ownership.Requester,
     own: Collection[job_conflicts.Key],
     *,
     is_whole: bool,

@@ -21,7 +21,7 @@ def take(
     if not inputs.get("owner"):
         return
     key = inputs["namespace"], inputs["jobId"]
-    who = registration_marks.Claimant(
+    who = registration_marks.Requester(
         owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(held.recorded)
     )
     origin = job_ownership.digest(label) if label else ""
@@ -37,7 +37,7 @@ def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[st
     held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
     try:
         job_ownership.records(client).give_up(
-            [key], volume_ownership.claimant(recorded, recorded), context.warn, holds={key: held}
+            [key], volume_ownership.requester(recorded, recorded), context.warn, holds={key: held}
         )
     except errors.NomadApiError as error:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
@@ -46,7 +46,7 @@ def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[st
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack took the job *recorded* over: it is not this one's any more."""
     key, nonce = (recorded["namespace"], recorded["jobId"]), str(recorded.get("nonce", ""))
-    return job_ownership.records(client).is_moved(key, volume_ownership.claimant(recorded, recorded), nonce)
+    return job_ownership.records(client).is_moved(key, volume_ownership.requester(recorded, recorded), nonce)
 
 
 def is_held_by_another(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
@@ -60,7 +60,7 @@ def refuse_other(
     client: nomad.Nomad, found: jobs.Job | None, news: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> None:
     """Raise `errors.RefusedError` where a running job became another stack's than that of *news* and *recorded*."""
-    owner, who = job_ownership.owner_of(client, found), volume_ownership.claimant(news, recorded)
+    owner, who = job_ownership.owner_of(client, found), volume_ownership.requester(news, recorded)
     held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
     if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
         raise errors.RefusedError(

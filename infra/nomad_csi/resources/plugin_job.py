@@ -219,7 +219,7 @@ def _refuse_others(
     ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
     own = {(news["namespace"], job_id) for job_id in (news["jobId"], *ids)}
     own |= {replaced} if replaced else set()
-    who = volume_ownership.claimant(news, {})
+    who = volume_ownership.requester(news, {})
     tasks = plugin_tasks.of_document(document)
     job_conflict_refusal.refuse(context, client, tasks, who, own, is_whole=bool(ids))
 
@@ -240,7 +240,7 @@ def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject
 def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
     """Return whether the running job *found* is this stack's, by its owner or by the label in the file itself."""
     owner = job_ownership.owner_of(client, found)
-    is_owned = owner is not None and volume_ownership.claimant(news, {}).is_same_stack(owner)
+    is_owned = owner is not None and volume_ownership.requester(news, {}).is_same_stack(owner)
     return is_owned or (not _owner(news) and job_ownership.is_marked_in_file(found, document))
 
 
@@ -259,7 +259,7 @@ def _run(  # noqa: PLR0917  # called here only
     their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). Not one that is taken from another
     stack: by the label releases without owner records know whose it is.
     """
-    held, who = volume_ownership.hold(news, recorded), volume_ownership.claimant(news, recorded)
+    held, who = volume_ownership.hold(news, recorded), volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(client, found), held)
     if found and not found.stopped and is_free:
         plan = jobs.plan(client, job_ownership.as_marked(document, found))

@@ -82,7 +82,7 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
         volume_changes.register(uninterrupted, client, news, held, is_new=True, recorded=recorded)
     except errors.NomadCsiError as error:
         old = old_document(free or found, recorded)
-        _Return(uninterrupted, client, old, held).after(error, news, volume_ownership.claimant(recorded, news))
+        _Return(uninterrupted, client, old, held).after(error, news, volume_ownership.requester(recorded, news))
 
 
 class _Return:
@@ -101,7 +101,9 @@ class _Return:
         self._held = held
         self._what = f"volume {old.namespace}/{old.volume_id}"
 
-    def after(self, error: errors.NomadCsiError, news: Mapping[str, Any], who: registration_ownership.Claimant) -> None:
+    def after(
+        self, error: errors.NomadCsiError, news: Mapping[str, Any], who: registration_ownership.Requester
+    ) -> None:
         """
         Return where Nomad has *news* after *error*; else put the old registration back as *who*, and raise.
 
@@ -141,9 +143,9 @@ class _Return:
             ) from error
         raise self._as_before(error) from error
 
-    def _put_back(self, who: registration_ownership.Claimant) -> None:
+    def _put_back(self, who: registration_ownership.Requester) -> None:
         batch_coalesce.of(self._client).register(
-            self._old, tell=self._context.warn, cancelled=self._context.cancelled, claimant=who, hold=self._held
+            self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, hold=self._held
         )
 
     def _as_before(self, error: errors.NomadCsiError) -> errors.NomadCsiError:

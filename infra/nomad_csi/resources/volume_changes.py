@@ -93,7 +93,7 @@ def register(
             document,
             tell=context.warn,
             cancelled=context.cancelled,
-            claimant=volume_ownership.claimant(news, recorded or {}),
+            requester=volume_ownership.requester(news, recorded or {}),
             hold=held,
         )
     except errors.NomadApiError as error:

@@ -11,7 +11,7 @@ from nomad_csi.registration import secret_safety
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import resource
 
-Claimant = registration_ownership.Claimant
+Requester = registration_ownership.Requester
 Hold = registration_ownership.Hold
 OwnerRecord = registration_ownership.OwnerRecord
 _OF_OWNER = ("owner", "ownerId")
@@ -19,9 +19,9 @@ State = tuple[resource.Properties, resource.Properties]
 """Inputs and outputs."""
 
 
-def claimant(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claimant:
+def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
     """Return who wants the volume of *news*; *recorded* are its outputs of before, empty where it is new here."""
-    return Claimant(
+    return Requester(
         owner=str(news.get("owner", "")),
         stack_id=str(news.get("ownerId", "")).replace(resource.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
@@ -44,7 +44,7 @@ def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
 
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where the volume of *news* is another stack's, and is not to be adopted."""
-    key, who = _key(news), claimant(news, recorded)
+    key, who = _key(news), requester(news, recorded)
     owner = registration_ownership.of(client).look([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
         raise acquisition.refusal(key, owner, who)
@@ -53,7 +53,7 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack took the volume *recorded* over: it is not this one's any more."""
     nonce = str(recorded.get("nonce", ""))
-    return registration_ownership.of(client).is_moved(_key(recorded), claimant(recorded, recorded), nonce)
+    return registration_ownership.of(client).is_moved(_key(recorded), requester(recorded, recorded), nonce)
 
 
 def say_moved(context: resource.Context, identity: str) -> None:
@@ -68,7 +68,7 @@ def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[
     Not where the record alone is left: the volume was deregistered beside Pulumi, and is registered again.
     """
     owner = registration_ownership.of(client).seen_aloud(_key(news), context.warn)
-    is_held = owner is not None and claimant(news, {}).is_same_stack(owner)
+    is_held = owner is not None and requester(news, {}).is_same_stack(owner)
     if is_held and secret_safety.listed(client, *_key(news)) is not None:
         context.warn(
             f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
@@ -100,7 +100,7 @@ def mark(
     held: Hold,
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
-    key, who = _key(news), claimant(news, recorded)
+    key, who = _key(news), requester(news, recorded)
     taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
     if key in taken.refused:
         raise acquisition.refusal(key, taken.refused[key], who)
@@ -111,7 +111,7 @@ def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str
     """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
     if recorded.get("owner"):
         held = Hold(recorded=str(recorded.get("nonce", "")))
-        key, who = _key(recorded), claimant(recorded, {})
+        key, who = _key(recorded), requester(recorded, {})
         mark_upkeep.release(client, [key], who, context.warn, holds={key: held})
 
 
@@ -149,7 +149,7 @@ def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) 
     """Return whether *record* has the nonce of another resource of the stack than the one of the *recorded* outputs."""
     if record is None or record.nonce in {"", recorded.get("nonce", "")}:
         return False
-    return claimant(recorded, recorded).is_same_stack(record)
+    return requester(recorded, recorded).is_same_stack(record)
 
 
 def seen(

@@ -116,9 +116,9 @@ def draw(
         errors.SpecError: files are to be compared and an external id is not known.
 
     """
-    claimant = registration_ownership.Claimant(owner=owner)
+    requester = registration_ownership.Requester(owner=owner)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
-    items = (*_jobs(client, plan, templates, claimant), *_volumes(client, plan, external_ids, claimant))
+    items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
     return PlannedChanges(items=(*(_as_placed(item, missing) for item in items), *on_disk))
 
@@ -137,7 +137,7 @@ def _jobs(
     client: nomad.Nomad,
     plan: model.StoragePlan,
     templates: Path | None,
-    claimant: registration_ownership.Claimant,
+    requester: registration_ownership.Requester,
 ) -> Iterator[PlannedChange]:
     for plugin in plan.plugins:
         tasks = {job.job_id: plugin_tasks.of_plan(job) for job in plugin.jobs}
@@ -146,7 +146,7 @@ def _jobs(
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
             item = _beside_others(_job(client, job, found, templates), beside, tasks[job.job_id])
-            yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), claimant, adopts=plugin.adopt)
+            yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), requester, adopts=plugin.adopt)
 
 
 def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_tasks.PluginTask) -> PlannedChange:
@@ -193,7 +193,7 @@ def _volumes(
     client: nomad.Nomad,
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
-    claimant: registration_ownership.Claimant,
+    requester: registration_ownership.Requester,
 ) -> Iterator[PlannedChange]:
     wanted = {
         volume_lookup.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
@@ -207,21 +207,21 @@ def _volumes(
     marks = registration_ownership.of(client).look(wanted)
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key], made_by_plugin=key in made)
-        if key in marks.unread and (item.state != EQUAL or claimant.owner):
+        if key in marks.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
         if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
             item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
-        yield _as_owned(item, str(marks.owners.get(key, "")), claimant, adopts=planned.adopt)
+        yield _as_owned(item, str(marks.owners.get(key, "")), requester, adopts=planned.adopt)
 
 
 def _as_owned(
-    item: PlannedChange, owner: str, claimant: registration_ownership.Claimant, *, adopts: bool
+    item: PlannedChange, owner: str, requester: registration_ownership.Requester, *, adopts: bool
 ) -> PlannedChange:
     """Return *item* with its *owner*, where that is another stack and matters: it would change, or may not."""
-    if owner in {"", claimant.owner}:
+    if owner in {"", requester.owner}:
         return item
-    is_refused = bool(claimant.owner) and not adopts
+    is_refused = bool(requester.owner) and not adopts
     if item.state == EQUAL and not is_refused:
         return item
     state = "refused" if is_refused else item.state

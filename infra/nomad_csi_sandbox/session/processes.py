@@ -102,11 +102,11 @@ def alive(process: folder.Process) -> bool:
 
 def stop(process: folder.Process, signum: int = signal.SIGTERM) -> None:
     """Ask *process* with *signum* to end, and end it at the deadline. One that is gone is no error."""
-    for each, patience_s in ((signum, STOP_DEADLINE_S), (signal.SIGKILL, STOP_DEADLINE_S)):
+    for each, timeout_s in ((signum, STOP_DEADLINE_S), (signal.SIGKILL, STOP_DEADLINE_S)):
         if not alive(process):
             return
         os.kill(process.pid, each)
-        _wait(process, patience_s)
+        _wait(process, timeout_s)
 
 
 def end_marked(variable: str, value: str) -> None:
@@ -175,8 +175,8 @@ def _parent(path: Path) -> int:
         return 0
 
 
-def _wait(process: folder.Process, patience_s: float) -> None:
-    deadline = time.monotonic() + patience_s
+def _wait(process: folder.Process, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
     while alive(process) and time.monotonic() < deadline:
         with contextlib.suppress(ChildProcessError):  # started by an earlier command: init collects it
             os.waitpid(process.pid, os.WNOHANG)

@@ -33,6 +33,6 @@ def adopt(text: str) -> command.Declare[Any]:
     return command.option("--adopt", text)
 
 
-def claimant(arguments: command.Arguments) -> registration_ownership.Claimant:
+def requester(arguments: command.Arguments) -> registration_ownership.Requester:
     """Return who acts."""
-    return registration_ownership.Claimant(owner=arguments.owner, adopts=arguments.adopt)
+    return registration_ownership.Requester(owner=arguments.owner, adopts=arguments.adopt)
