@@ -10,6 +10,9 @@ SLOW = ["-c", "trap 'sleep 3; exit 0' INT; while :; do sleep 0.1; done"]
 """A shell that needs three seconds to end."""
 
 
+LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+
+
 @pytest.fixture(scope="module")
 def drained_stand_in(moto_url, plugin_writer, volume_writer):
     """The emulator, with a plugin of node instances and a volume."""
@@ -114,3 +117,61 @@ def test_deadline_before_the_consumer_has_ended_takes_the_plugin_first(agent, de
 
     assert (early["user"], early["claims"], early["drains"]) == (("stop", "running"), ["running"], False)
     assert ended["claims"] == []
+
+
+@pytest.fixture
+def made(agent, plugin_writer, consumer_writer):
+    """A volume that a plugin with a controller made, in use: the job that uses it."""
+    words = ["--driver", "csi-hostpath", f"--statedir={agent.data_dir}/made", "--nodeid=n1", SOCKET]
+    agent.run(plugin_writer(agent, "plugin-local", "local", "monolith", words, kind="system"))
+    agent.until(lambda: agent.call("GET", "/v1/plugin/csi/local")[1], lambda found: found["NodesHealthy"] == 1)
+    body = {"ID": "made", "Name": "made", "PluginID": "local", "RequestedCapabilities": [LONE], "MountOptions": {}}
+    status, text, _ = agent.call("PUT", "/v1/volume/csi/made/create", {"Volumes": [body]})
+    assert status == 200, text
+    source = consumer_writer("maker", "made", mode=LONE["AccessMode"], kill_timeout="30s", command="/bin/sh", args=SLOW)
+    agent.run(source)
+    agent.until_status("maker", "running")
+    yield "maker"
+    agent.call("DELETE", "/v1/job/maker?purge=true")
+    agent.until(lambda: _holders(agent), lambda found: not found)
+    agent.call("DELETE", "/v1/volume/csi/made")
+    agent.call("DELETE", "/v1/job/plugin-local?purge=true")
+
+
+def _holders(agent):
+    """Return the client status of each allocation that claims the volume which was made."""
+    return [item["ClientStatus"] for item in agent.get("/v1/volume/csi/made")["Allocations"]]
+
+
+def test_claim_stays_where_a_plugin_with_a_controller_is_gone_and_goes_when_it_is_back(agent, made):
+    """Nobody is left to detach; the client tries again once the plugin is there, without garbage collection."""
+    _drain(agent, {"Deadline": NS_IN_S, "IgnoreSystemJobs": False})
+    agent.until(lambda: _newest(agent, "plugin-local"), lambda found: found == ("stop", "complete"))
+    agent.until(lambda: _newest(agent, made), lambda found: found == ("stop", "complete"))
+    agent.until(lambda: _claims(agent), lambda found: not found)
+    left = _holders(agent)
+    agent.call("DELETE", f"/v1/job/{made}")
+
+    _drain(agent, None)
+
+    assert left == ["complete"]
+    agent.until(lambda: _holders(agent), lambda found: not found)
+
+
+def test_client_that_is_eligible_again_gets_its_system_jobs(agent, job):
+    """None is started while it is ineligible; what runs there goes on."""
+    [node] = agent.get("/v1/nodes")
+    path = f"/v1/node/{node['ID']}/eligibility"
+    agent.call("POST", path, {"Eligibility": "ineligible"})
+    agent.run(job("late", kind="system"))
+    agent.run(job("later"))
+    agent.until(lambda: agent.get("/v1/job/later/summary")["Summary"]["g"]["Queued"], lambda found: found == 1)
+    early = agent.get("/v1/job/late/allocations")
+
+    agent.call("POST", path, {"Eligibility": "eligible"})
+
+    agent.until_status("late", "running")
+    for job_id in ("late", "later"):
+        agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
+    assert early == []
+    assert _state(agent)["user"] == ("run", "running")

@@ -84,6 +84,12 @@ class Cluster:
             self.state.nodes[spec.node_id] = node | {"CreateIndex": index, "ModifyIndex": index}
         self._evaluate_system_jobs()
 
+    def set_eligibility(self, node_id: str, eligibility: str) -> int:
+        """Let the scheduler use a client (``eligible``), which gets its system jobs then, or not; return the index."""
+        index = node_changes.set_eligibility(self.state, node_id, eligibility)
+        self._evaluate_system_jobs()
+        return index
+
     def drain(self, node_id: str, spec: node_changes.Json) -> None:
         """Drain a client: what it runs ends, or goes elsewhere, its plugins last or when the deadline is over."""
         self._end(node_changes.drain(self.state, node_id, spec))
@@ -142,6 +148,7 @@ class Cluster:
         while not self._closed:
             self.state.wait_for(lambda before=seen: self._closed or self._blocking_index() > before, _FOREVER_S)  # type: ignore[misc]  # a default binds the loop's value
             seen = self._blocking_index()
+            volume_store.release_returned(self.state)
             self._evaluate_blocked()
 
     def _blocking_index(self) -> int:

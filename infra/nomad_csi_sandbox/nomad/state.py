@@ -131,7 +131,12 @@ class VolumeRecord:
     """`CSIVolume` with its secrets and flags, without what is read from plugin and claims."""
 
     claims: dict[str, Json] = field(default_factory=dict)
-    """By allocation id: ``{"Mode": "read" | "write", "AccessMode", "AttachmentMode", "NodeID"}``."""
+    """
+    By allocation id: ``{"Mode": "read" | "write", "AccessMode", "AttachmentMode", "NodeID"}``.
+
+    One that was taken on a client has besides: ``ControllerRequired``, as its plugin said then; ``ExternalNodeID``,
+    where a controller attached it; ``Mounted``, where the plugin was gone from its client, and could not unmount it.
+    """
 
 
 class State:

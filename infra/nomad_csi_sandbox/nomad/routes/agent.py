@@ -6,7 +6,7 @@ import flask
 
 from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
-from nomad_csi_sandbox.nomad.clients import node_changes, node_filter, nodes
+from nomad_csi_sandbox.nomad.clients import node_filter, nodes
 
 Json = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _add_node_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> Non
     @routes.route("/v1/node/<node_id>/eligibility", methods=["PUT", "POST"])
     def eligibility(node_id: str) -> flask.Response:
         _must_exist(cluster, node_id)
-        index = node_changes.set_eligibility(known, node_id, answers.body().get("Eligibility") or "")
+        index = cluster.set_eligibility(node_id, answers.body().get("Eligibility") or "")
         return answers.written(_changed(index), index)
 
     @routes.route("/v1/node/<node_id>/drain", methods=["PUT", "POST"])

@@ -123,12 +123,20 @@ def _drop(
 def collect(known: state.State) -> None:
     """Remove the records that nothing stands behind any more."""
     with known.lock:
-        for plugin_id, record in list(known.plugins.items()):
-            wanted = any(sum(jobs.values()) for jobs in _expected(known, plugin_id).values())
+        for plugin_id in list(known.plugins):
             live = any(plugin_id == name for job in _live_jobs(known) for name, _, _ in plugin_groups(job))
-            if not (wanted or live or record.controllers or record.nodes):
+            if not live and is_gone(known, plugin_id):
                 del known.plugins[plugin_id]
                 known.commit(TABLE)
+
+
+def is_gone(known: state.State, plugin_id: str) -> bool:
+    """Tell whether a plugin has neither instances nor allocations that are expected to become some."""
+    record = known.plugins.get(plugin_id)
+    if record is None:
+        return True
+    expected = sum(sum(jobs.values()) for jobs in _expected(known, plugin_id).values())
+    return not (expected or record.controllers or record.nodes)
 
 
 def _live_jobs(known: state.State) -> list[Json]:

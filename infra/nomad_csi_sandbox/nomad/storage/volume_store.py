@@ -211,29 +211,40 @@ def claim(known: state.State, alloc: state.Allocation, request: Json) -> None:
         if refused:
             raise ClaimError(f'{head} alloc "{alloc.alloc_id}" failed to claim volume "{volume_id}": {refused}')
         record.spec = record.spec | {"ModifyIndex": known.commit(TABLE)}
-        attach = _attachment(known, record, alloc.node_id)
+        attach = _attachment(known, record, alloc)
         taken = dict(record.claims[alloc.alloc_id])
     if attach is None:
         return
-    sockets, node_id, spec = attach
+    sockets, spec = attach
     try:
-        controllers.ask(sockets, lambda client: client.publish(volumes.remote_id(spec), node_id, spec, taken))
+        controllers.ask(
+            sockets, lambda client: client.publish(volumes.remote_id(spec), taken["ExternalNodeID"], spec, taken)
+        )
     except csi_client.CsiCallError as error:
         text = f"controller publish: controller attach volume: CSI.ControllerAttachVolume: {error}"
         raise ClaimError(f"{head} {text}") from error
 
 
-def _attachment(known: state.State, record: state.VolumeRecord, node_id: str) -> tuple[list[str], str, Json] | None:
-    """Return controllers, the storage provider's node id and the volume; null where nothing is to be attached."""
+def _attachment(
+    known: state.State, record: state.VolumeRecord, alloc: state.Allocation
+) -> tuple[list[str], Json] | None:
+    """
+    Return controllers and the volume; null where nothing is to be attached.
+
+    The claim notes whether a controller is required, and the storage provider's id of its node.
+    """
     plugin_id = record.spec["PluginID"]
     plugin = known.plugins.get(plugin_id)
-    if plugin is None or not plugins.has_capability(known, plugin_id, "SupportsAttachDetach"):
+    if plugin is None:
         return None
-    instance = plugin.nodes.get(node_id)
+    taken = record.claims[alloc.alloc_id]
+    taken["ControllerRequired"] = plugin.controller_required
+    place = _external_node_id(known, plugin_id, alloc.node_id)
     sockets = plugins.controller_sockets(known, plugin_id)
-    if instance is None or not sockets:
+    if not (place and sockets and plugins.has_capability(known, plugin_id, "SupportsAttachDetach")):
         return None
-    return sockets, instance["NodeInfo"]["ID"], record.spec
+    taken["ExternalNodeID"] = place
+    return sockets, record.spec
 
 
 def has_ended(known: state.State, alloc_id: str) -> bool:
@@ -245,13 +256,38 @@ def release(known: state.State, alloc: state.Allocation) -> None:
     """
     Detach and free everything that *alloc* has claimed.
 
-    As measured on Nomad, a claim is freed when its allocation is gone even where nobody was left to detach it; where
-    the controller could not detach, it stays until garbage is collected and the controller can.
+    As measured on Nomad, the claim of a plugin that needs no controller is freed even where the plugin is gone. That of
+    another one stays then, until the plugin is back on the client; and where the controller could not detach, until
+    garbage is collected and it can.
     """
     with known.lock:
         held = [record for record in known.volumes.values() if alloc.alloc_id in record.claims]
+        for record in held:
+            record.claims[alloc.alloc_id]["Mounted"] = not _is_served(known, record, alloc.node_id)
     for record in held:
         _release(known, record, alloc.alloc_id)
+
+
+def release_returned(known: state.State) -> None:
+    """Detach and free what could not be unmounted, where the plugin is back: clients try it again and again."""
+    with known.lock:
+        held = [
+            (record, alloc_id)
+            for record in known.volumes.values()
+            for alloc_id, claim in record.claims.items()
+            if claim.get("Mounted") and _is_served(known, record, claim["NodeID"])
+        ]
+        for record, alloc_id in held:
+            record.claims[alloc_id]["Mounted"] = False
+    for record, alloc_id in held:
+        _release(known, record, alloc_id)
+
+
+def _is_served(known: state.State, record: state.VolumeRecord, node_id: str) -> bool:
+    """Tell whether an instance of the volume's plugin is healthy on a node."""
+    plugin = known.plugins.get(record.spec["PluginID"])
+    instance = plugin.nodes.get(node_id) if plugin else None
+    return bool(instance and instance["Healthy"])
 
 
 def release_ended(known: state.State) -> None:
@@ -275,20 +311,40 @@ def _release(known: state.State, record: state.VolumeRecord, alloc_id: str) -> N
 
 
 def _is_detached(known: state.State, record: state.VolumeRecord, alloc_id: str) -> bool:
-    """Detach the volume from the node of the claim, unless another claim needs it there; tell whether it is."""
+    """
+    Detach the volume from the node of the claim, unless another claim needs it there; tell whether it is.
+
+    Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``controllerUnpublishVolume``), 2026-11.
+    """
     with known.lock:
-        if alloc_id not in record.claims:
+        claim = record.claims.get(alloc_id)
+        if claim is None:
             return False  # somebody else freed it meanwhile
-        node_id = record.claims[alloc_id]["NodeID"]
+        plugin_id, spec = record.spec["PluginID"], record.spec
+        gone = plugins.is_gone(known, plugin_id)
+        if not (claim.get("ControllerRequired") if gone else known.plugins[plugin_id].controller_required):
+            return True
+        if gone:
+            return False
         others = [item for key, item in record.claims.items() if key != alloc_id]
-        shared = any(item["NodeID"] == node_id for item in others)
-        attach = None if shared else _attachment(known, record, node_id)
-    if attach is None:
-        return True
-    sockets, storage_node_id, spec = attach
+        shared = any(item["NodeID"] == claim["NodeID"] for item in others)
+        if shared or not plugins.has_capability(known, plugin_id, "SupportsAttachDetach"):
+            return True
+        sockets = plugins.controller_sockets(known, plugin_id)
+        place = claim.get("ExternalNodeID") or _external_node_id(known, plugin_id, claim["NodeID"])
+    if not (sockets and place):
+        return False
     try:
-        controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), storage_node_id, spec))
+        controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), place, spec))
     except csi_client.CsiCallError as error:
-        print(f"stand-in for Nomad: volume {spec['ID']} could not be detached from {node_id}: {error}", flush=True)
+        print(
+            f"stand-in for Nomad: volume {spec['ID']} could not be detached from {claim['NodeID']}: {error}", flush=True
+        )
         return False
     return True
+
+
+def _external_node_id(known: state.State, plugin_id: str, node_id: str) -> str:
+    """Return the storage provider's id of a node; empty where no instance of the plugin says it."""
+    instance = known.plugins[plugin_id].nodes.get(node_id)
+    return str(instance["NodeInfo"]["ID"]) if instance else ""
