@@ -1,24 +1,24 @@
 """
-A plugin job that ran before this package came is taken over on a real agent, under its own id, beside a volume in use.
+A plugin job that ran before this package came is taken over by `pulumi up`, under its own id, beside a volume in use.
 
 The real hostpath driver is controller and node in one, so that the job stands for both kinds of docs/moving-in.md.
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from nomad_csi import cli, errors
+from nomad_csi import cli
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.plan import storage
-from nomad_csi.render import documents
-from nomad_csi.resources import created_volume, plugin_health, plugin_job
+from nomad_csi.resources import created_volume
 from nomad_csi.resources.frame import resource
+from tests.contract import agents
 
 COMMAND = shutil.which("hostpathplugin")
 OWN_ID, USUAL_ID = "plugin-hostpath", "plugin-hostpath0-monolith"
@@ -66,7 +66,9 @@ job "writer" {{
 }}
 """
 WAIT_S = 90.0
-KIND = plugin_job.PluginJobResource()
+PROGRAM = "from nomad_csi import storage_stack\n\nstorage_stack()\n"
+UP = ("up", "--yes", "--skip-preview")
+DESTROY = ("destroy", "--yes", "--skip-preview")
 
 pytestmark = [
     pytest.mark.real_nomad,
@@ -87,25 +89,27 @@ def state(tmp_path):
 
 
 @pytest.fixture
-def context(agent, monkeypatch, tmp_path):
-    """What resources are given; commands find the same agent, and write into a folder of the test."""
+def world(agent, monkeypatch, tmp_path):
+    """What a program finds: the agent. Commands find the same one."""
     monkeypatch.setenv("NOMAD_ADDR", agent.address)
-    monkeypatch.chdir(tmp_path)
-    return resource.Context(connect=lambda: agent.client, stack="shop/prod")
+    environment = agents.task_environment("http://127.0.0.1:1", "i-1")
+    return SimpleNamespace(environment=environment | {"HOME": str(tmp_path), "NOMAD_ADDR": agent.address})
 
 
 @pytest.fixture
-def in_use(agent, context, until, state):
+def in_use(agent, until, state):
     """The job of before, healthy, with a volume that another job writes to: the writer's allocation."""
     if len(subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True).stdout.split()) < 2:
         pytest.skip("this `hostpathplugin` was built without a version, and no Nomad takes it")
     client = agent.client
     run(client, JOB.format(command=COMMAND, state=state, data_dir=agent.folder))
     until(lambda: is_healthy(client), WAIT_S, "the job of before is healthy")
-    kind = created_volume.CreatedVolumeResource()
+    kind, context = created_volume.CreatedVolumeResource(), resource.Context(connect=lambda: client)
     mode = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
     given = {"volumeId": "data", "pluginId": "hostpath0", "capacityMinBytes": 2**20, "capabilities": [mode]}
-    identity, outputs = kind.create(context, inputs_of(kind, given))
+    inputs, failures = kind.check(given)
+    assert failures == ()
+    identity, outputs = kind.create(context, inputs)
     run(client, CONSUMER.format())
     yield until(lambda: writer_of(client), WAIT_S, "the writer runs")
     stop_writer(client, until)
@@ -139,27 +143,24 @@ def writer_of(client):
     )
 
 
-def inputs_of(kind, given):
-    """Return checked inputs of a resource."""
-    inputs, failures = kind.check(given)
-    assert failures == ()
-    return inputs
+@pytest.fixture
+def ready(stack, world, tmp_path, in_use):  # noqa: ARG001  # the job of before outlives the stack
+    """The ready stack: ``ready.write(plugin)`` writes its spec, of one plugin."""
+    folder = tmp_path / "ready"
+    folder.mkdir()
+    (folder / "Pulumi.yaml").write_text("name: nomad-csi\nruntime: python\n")
+    (folder / "__main__.py").write_text(PROGRAM)
+    made = stack(folder, PATH=world.environment["PATH"])
+    made.command("plugin", "install")
+    config = folder / "Pulumi.dev.yaml"
+    settings = yaml.safe_load(config.read_text())
 
+    def write(plugin):
+        settings["config"] = {"nomad-csi:storage": {"plugins": [plugin]}}
+        config.write_text(yaml.safe_dump(settings))
 
-def declared(document):
-    """Return the inputs of the one plugin job of a spec, and its plan, as the component declares them."""
-    [plugin] = storage.plan_document(document).plugins
-    [job] = plugin.jobs
-    given = {"jobId": job.job_id, "namespace": job.namespace, "hcl": documents.job_file(job), "owner": "shop/prod"}
-    return inputs_of(KIND, given | {"adopt": plugin.adopt, "pluginJobs": [job.job_id]}), plugin.expectation
-
-
-def verify(context, expected, outputs):
-    """Wait for the plugin as the gate does, over its socket."""
-    kind = plugin_health.PluginHealthResource()
-    given = {"pluginId": expected.plugin_id, "provider": expected.provider, "monolith": True, "taskDriver": "raw_exec"}
-    given |= {"clientDataDir": expected.client_data_dir, "evidence": "csi", "timeoutS": 120, "stableS": 1}
-    kind.create(context, inputs_of(kind, given | {"jobs": {OWN_ID: outputs["jobModifyIndex"]}}))
+    made.write = write
+    return made
 
 
 def command(line, capsys):
@@ -181,32 +182,27 @@ def ends_and_starts(client):
 
 
 def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
-    agent, context, in_use, until, state, capsys
+    agent, in_use, ready, until, state, tmp_path, capsys
 ):
     """Beside it nothing starts; under its id it is updated in place; a destroy waits for the volume, then purges it."""
-    client = agent.client
+    client, spec = agent.client, tmp_path / "storage.yaml"
     code, text = command("nomad-csi import --cluster --plugin hostpath0", capsys)
-    document = yaml.safe_load(text)
-    [plugin] = document["plugins"]
+    [plugin] = yaml.safe_load(text)["plugins"]
     assert (code, plugin["job_ids"], "monolith" in plugin) == (0, {"monolith": OWN_ID}, False)
-    Path("storage.yaml").write_text(text)
-    code, text = command("nomad-csi plan storage.yaml --json", capsys)
+    spec.write_text(text)
+    code, text = command(f"nomad-csi plan {spec} --json", capsys)
     planned = {item["name"]: item["state"] for item in yaml.safe_load(text)["items"]}
     assert (code, planned) == (1, {f"default/{OWN_ID}": "changes", "default/data": "equal"})
 
-    other = {"plugins": [{key: value for key, value in plugin.items() if key != "job_ids"} | {"adopt": True}]}
-    beside, _ = declared(other)
-    for step in (lambda: KIND.preflight(context, {}, beside), lambda: KIND.create(context, beside)):
-        with pytest.raises(errors.RefusedError, match=f"job-duplicate: .* take it over .job_ids: .monolith: {OWN_ID}"):
-            step()
+    ready.write({key: value for key, value in plugin.items() if key != "job_ids"} | {"adopt": True})
+    for operation in (("preview",), UP):
+        assert re.search(f"job-duplicate: .* take it over .job_ids: .monolith: {OWN_ID}", ready.run(*operation, code=1))
     assert jobs.get(client, "default", USUAL_ID) is None
 
-    taken, expected = declared({"plugins": [plugin | {"adopt": True}]})
-    KIND.preflight(context, {}, taken)
-    identity, outputs = KIND.create(context, taken)
-    until(lambda: len(jobs.allocations(client, "default", OWN_ID)) > 1, WAIT_S, "the instance is replaced")
-    verify(context, expected, outputs)
+    ready.write(plugin | {"adopt": True, "verify": {"evidence": "csi", "timeout_s": 120, "stable_s": 1}})
+    told = ready.run(*UP)
 
+    assert "plugin hostpath0: verified by CSI probes on 1 client" in told
     [(_, ended), (started, still)] = ends_and_starts(client)
     assert ended <= started
     assert still is None
@@ -216,9 +212,8 @@ def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
     size = log.stat().st_size
     until(lambda: log.stat().st_size > size, WAIT_S, "the writer writes on")
 
-    with pytest.raises(errors.RefusedError, match="volumes of its plugin are claimed"):
-        KIND.delete(context, identity, outputs)
+    assert "volumes of its plugin are claimed" in ready.run(*DESTROY, code=1)
     assert is_healthy(client)
     stop_writer(client, until)
-    KIND.delete(context, identity, outputs)
+    ready.run(*DESTROY)
     assert jobs.get(client, "default", OWN_ID) is None
