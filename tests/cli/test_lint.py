@@ -1,6 +1,7 @@
 """``nomad-csi lint``: what it prints and how it exits."""
 
 import json
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from nomad_csi import cli
 
 CASES = Path(__file__).parents[1] / "cases"
+ROOT = Path(__file__).parents[2]
 RIGHT = Path(__file__).parents[1] / "lint" / "right"
 
 
@@ -112,13 +114,79 @@ def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
     assert printed.err == f"error: {tmp_path}: expected files or a folder with *.hcl, got a folder without any\n"
 
 
-@pytest.mark.parametrize("command", ["lint", "import"])
-def test_a_spec_is_sent_to_what_checks_it(tmp_path, capsys, command):
+SECRETS = """\
+classes:
+  fast: {secrets: {key: CANARY-1}}
+plugins:
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, environment: {PROXY: "http://u:CANARY-2@proxy:80"}}
+volumes:
+  - id: a
+    plugin_id: aws-ebs0
+    existing: {external_id: vol-0123456789abcdef0, availability_zone: us-east-1a}
+    secrets:
+      user: {secure: v1:abc}
+      password: CANARY-3
+    each:
+      - secrets: {password: CANARY-4, empty: ""}
+"""
+
+
+@pytest.mark.parametrize(("is_stack", "first"), [(False, 0), (True, 2)])
+def test_secrets_in_clear_in_a_committed_spec_are_errors(tmp_path, capsys, is_stack, first):
+    """With the line and never the value, wherever they stand; in a stack's config encrypted ones are none."""
+    spec = tmp_path / "storage.yaml"
+    indented = textwrap.indent(SECRETS, "    ")
+    spec.write_text(
+        f"config:\n  nomad-csi:storage:\n{indented}" if is_stack else SECRETS.replace("{secure: v1:abc}", '""')
+    )
+
+    assert cli.main(["lint", str(spec)]) == 1
+
+    out = capsys.readouterr().out
+    assert [line.partition(":")[2].partition(";")[0] for line in out.splitlines()[:-1]] == [
+        f"{first + line}: error: secret-in-file: spec: a value in clear at {place}"
+        for line, place in (
+            (2, "classes.fast.secrets.key"),
+            (4, "plugins[0].environment.PROXY"),
+            (11, "volumes[0].secrets.password"),
+            (13, "volumes[0].each[0].secrets.password"),
+        )
+    ]
+    assert "CANARY" not in out
+
+
+def test_examples_of_specs_have_no_secret_in_clear(capsys):
+    """Names of secrets, and where they are, are none; specs of the catalogue that hand one over are left out."""
+    catalogue = sorted((ROOT / "tests" / "catalogue").glob("*/storage.yaml"))
+    specs = [path for path in catalogue if "    secrets:" not in path.read_text()]
+    specs += [ROOT / "Pulumi.sandbox.yaml", ROOT / "examples" / "storage.yaml"]
+
+    assert cli.main(["lint", *map(str, specs)]) == 0
+    assert capsys.readouterr().out == f"{len(specs)} files, nothing found\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: b\n", "expected a spec, a job file, a volume file or an IAM policy, got another YAML document"),
+        ("a: [\n", "line 2, column 1: expected a YAML document"),
+    ],
+)
+def test_yaml_that_is_no_spec_is_not_checked(tmp_path, capsys, text, said):
+    """So that nobody takes it for clean."""
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+
+    assert cli.main(["lint", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {path}: {said}")
+
+
+def test_a_spec_is_no_file_to_import(tmp_path, capsys):
     """YAML is not HCL with a mistake in it."""
     spec = tmp_path / "storage.yaml"
     spec.write_text("plugins:\n  - id: aws-ebs0\n")
 
-    assert cli.main([command, str(spec)]) == 2
+    assert cli.main(["import", str(spec)]) == 2
 
     assert capsys.readouterr().err == (
         f"error: {spec}: expected a job file, a volume file or an IAM policy, got YAML; "

@@ -1,22 +1,25 @@
 """``nomad-csi lint``."""
 
+import dataclasses
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import codes, command, file_errors, strict
-from nomad_csi.findings import errors_of, printing
+from nomad_csi.cli.common import codes, command, file_errors, inputs, strict
+from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import files
-from nomad_csi.lint import judge
+from nomad_csi.lint import judge, spec_secrets
+from nomad_csi.spec import draft, yaml_text
 
 YAML = frozenset({".yaml", ".yml"})
 
 
 @command.command(either=("files", "explain", "docs"))
 @command.argument(
-    "files [FILE...]", "a job file, a volume file or an IAM policy; a folder stands for all *.hcl below it"
+    "files [FILE...]",
+    "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder stands for all *.hcl below it",
 )
 @codes.options("docs/lint.md")
 @command.as_json()
@@ -25,8 +28,16 @@ def run(arguments: command.Arguments) -> int:
     """Print the findings; or explain one."""
     if codes.explain(arguments, "lint"):
         return 0
-    read, broken = load(arguments.files)
+    specs = [path for path in arguments.files if path.suffix in YAML and path.is_file()]
+    read, broken = load([path for path in arguments.files if path not in specs])
     found = judge.judge(read)
+    checked = len(read)
+    for path in specs:
+        try:
+            found += _of_spec(path)
+            checked += 1
+        except errors.SpecError as error:
+            broken += [f"{error.source}: {line}" for line in error.lines]
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     if arguments.json:
@@ -35,10 +46,27 @@ def run(arguments: command.Arguments) -> int:
     else:
         for item in found:
             print(printing.as_line(item))
-        _sum_up(len(found), len(read))
+        _sum_up(len(found), checked)
     if broken:
         return errors.EXIT_ERROR
     return strict.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
+
+
+def _of_spec(path: Path) -> tuple[Finding, ...]:
+    """Return what is found in the spec, or stack config, in *path*. Raises `errors.SpecError` where it is neither."""
+    text = inputs.text(path)
+    written = draft.read_yaml(text, str(path))
+    document = inputs.read_document(path)
+    if not isinstance(document, dict) or not {"plugins", "volumes"} & document.keys():
+        allowed = "a spec, a job file, a volume file or an IAM policy"
+        raise errors.SpecError((errors.Problem(path="", got="another YAML document", allowed=allowed),), str(path))
+    prefix = f"config.{inputs.STACK_CONFIG_KEY}." if inputs.is_stack_config(written) else ""
+
+    def line_of(place: str) -> int:
+        return yaml_text.lines_of(text, [f"{prefix}{place}"])[f"{prefix}{place}"]
+
+    found = spec_secrets.check(document, line_of)
+    return tuple(dataclasses.replace(item, file=str(path), subject="spec") for item in found)
 
 
 def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:

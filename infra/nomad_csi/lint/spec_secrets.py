@@ -1,0 +1,43 @@
+"""Secrets that a spec holds in clear, also where no rendered file would show them. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from nomad_csi.findings import Finding
+from nomad_csi.lint.model import at_line
+from nomad_csi.spec import encrypted
+from nomad_csi.text import secrets
+
+_ADVICE = (
+    "take it out, exchange it, and hand it over with --secrets or NOMAD_CSI_SECRETS; in a stack's config encrypt it: "
+    "pulumi config set --secret --path"
+)
+
+
+def check(document: Any, line_of: Callable[[str], int]) -> Iterator[Finding]:
+    """
+    Yield each secret in clear of a spec *document*; *line_of* a path in it is known.
+
+    That is what stands under ``secrets`` of a volume, a class or a part of a set, and what has the form of a secret.
+    """
+    for path in dict.fromkeys(_places(document, "")):
+        yield at_line("secret-in-file", line_of(path), f"a value in clear at {path}", _ADVICE)
+
+
+def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            below = f"{path}.{key}".lstrip(".")
+            yield from _places(item, below, is_secret=is_secret or (key == "secrets" and _is_volume(path)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _places(item, f"{path}[{index}]", is_secret=is_secret)
+    elif not isinstance(value, str) or isinstance(value, encrypted.Encrypted):
+        return
+    elif (is_secret and value) or secrets.in_text(value):
+        yield path
+
+
+def _is_volume(path: str) -> bool:
+    """Return whether a volume, or a part of one, stands at *path*."""
+    return path.startswith(("volumes[", "classes."))
