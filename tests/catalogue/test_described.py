@@ -43,7 +43,7 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
         "arguments_since",
         "arguments_source",
         "credentials",
-        "traps",
+        "known_issues",
         "deletion",
         "example",
     } == OF_THE_CATALOGUE

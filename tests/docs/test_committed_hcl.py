@@ -44,7 +44,7 @@ def steps():
 
 @pytest.mark.parametrize("command", steps())
 def test_the_pipeline_passes(checkout, command):
-    """What is committed is what the spec gives, and has no known trap."""
+    """What is committed is what the spec gives, and has no known issue."""
     done = run(command, checkout)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -21,7 +21,7 @@ def test_row_is_dated_sourced_and_consistent(driver):
     assert driver.default_mode in driver.modes
     assert {mode for mode, _ in driver.modes} <= set(access.ACCESS_MODES)
     assert {attachment for _, attachment in driver.modes} <= set(access.ATTACHMENT_MODES)
-    assert all(trap.source for trap in driver.traps)
+    assert all(issue.source for issue in driver.known_issues)
 
 
 EACH_ROLE = pytest.mark.parametrize(

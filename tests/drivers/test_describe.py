@@ -66,13 +66,13 @@ def test_roles_that_are_verified_differently_are_told_apart():
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 @pytest.mark.parametrize("write", [describe.as_text, lambda driver: describe.page([driver])], ids=["text", "page"])
 def test_nothing_of_a_row_is_left_out(driver, write):
-    """Every fact, trap, source and open question is told."""
+    """Every fact, issue, source and open question is told."""
     told = " ".join(write(driver).replace("\n  - ", " ").split())
 
     wanted = [driver.image, driver.minimum_nomad, f"{driver.health_timeout_s} s", driver.external_id.allowed]
     wanted += [driver.topology_key or "none: volumes are not bound to a zone", driver.modes_advice, *driver.sources]
     wanted += [" ".join(mode) for mode in driver.modes]
-    wanted += [text for trap in driver.traps for text in (trap.text, trap.source)]
+    wanted += [text for issue in driver.known_issues for text in (issue.text, issue.source)]
     for role in driver.roles.values():
         wanted += [" ".join(role.arguments), role.probe_verifies, *role.needs, *role.unfit_flags.values()]
         wanted += [*role.evidence.versions, *role.evidence.verified, *role.evidence.not_verified, role.evidence.as_of]
@@ -108,7 +108,7 @@ def test_json_has_every_field_of_the_row(driver):
     assert {tuple(item.values()) for item in values["capabilities"]} == driver.modes
     tiers = {name: role["evidence"]["tier"] for name, role in values["roles"].items()}
     assert tiers == {name: role.evidence.tier for name, role in driver.roles.items()}
-    assert values["traps"][0]["source"] == driver.traps[0].source
+    assert values["known_issues"][0]["source"] == driver.known_issues[0].source
 
 
 def test_keys_that_look_right_come_with_the_fix():

@@ -184,7 +184,7 @@ def test_changelog_lists_what_was_renamed():
 
 def test_known_issues_of_drivers_name_codes_of_lint():
     """A renamed code takes them along."""
-    named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.traps if known.rule]
+    named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.known_issues if known.rule]
 
     assert named
     assert all("lint" in CODES[code].commands for code in named)

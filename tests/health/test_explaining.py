@@ -38,10 +38,10 @@ def test_trap_is_known_by_the_words_of_aws(denied, explained):
     """The task's event is enough, without a log."""
     denied.log("")
 
-    [trap, note] = explained()
+    [issue, note] = explained()
 
-    assert trap.kind == "trap"
-    assert trap.text == "a role without ec2:DescribeAvailabilityZones never gets a healthy controller (since v1.49.0)"
+    assert issue.kind == "known-issue"
+    assert issue.text == "a role without ec2:DescribeAvailabilityZones never gets a healthy controller (since v1.49.0)"
     assert str(note) == "note on a (allocation alloc-a): its log is empty"
 
 
@@ -53,18 +53,18 @@ def test_trap_is_known_by_the_log(plugin_cluster, explained):
 
     told = explained()
 
-    assert [cause.kind for cause in told] == ["trap", "log"]
+    assert [cause.kind for cause in told] == ["known-issue", "log"]
     assert "hop limit of 1" in told[0].text
     assert told[1].text.endswith("token=[secret]")
 
 
 def test_refused_log_is_said_and_passed_over(denied, explained):
-    """The right that is missing is named; the trap is told all the same."""
+    """The right that is missing is named; the issue is told all the same."""
     denied.log("Permission denied", status=403)
 
-    [trap, note] = explained()
+    [issue, note] = explained()
 
-    assert trap.kind == "trap"
+    assert issue.kind == "known-issue"
     assert str(note) == (
         "note on a (allocation alloc-a): its log cannot be read: Permission denied; no token was given: set NOMAD_TOKEN "
         "to one that has read-logs in namespace default (or read-fs)"

@@ -317,15 +317,15 @@ def test_positional_word_is_named_as_the_trap(shared):
 
     told = explaining.explain(shared.client, plugin.expectation(), (plugin.job_id,), seen.seen, seen.status)
 
-    [trap] = [cause for cause in told if cause.kind == "trap"]
-    assert trap.text.startswith("a word without dashes in front makes the driver ignore every flag behind it")
-    assert "'node'" in trap.text
-    assert plugin.job_id in trap.text
+    [issue] = [cause for cause in told if cause.kind == "known-issue"]
+    assert issue.text.startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    assert "'node'" in issue.text
+    assert plugin.job_id in issue.text
     assert [cause.kind for cause in told if cause.kind == "log"] != []
 
 
 def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
-    """`nomad-csi verify` tells the trap with its evidence, in the table and in the JSON."""
+    """`nomad-csi verify` tells the issue with its evidence, in the table and in the JSON."""
     plugin = shared.run("efs-word", words=("node",))
     plugin.until("flapping")
     task_driver = {"name": "raw_exec", "command": "efs", "client_data_dir": str(shared.data_dir)}
@@ -338,10 +338,10 @@ def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
     assert cli.main([*words, "--json"]) == 1
     [status] = json.loads(capsys.readouterr().out)["plugins"]
 
-    [trap] = [cause for cause in status["causes"] if cause["kind"] == "trap"]
-    assert trap["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
-    assert "'node'" in trap["text"]
-    assert f"trap {trap['where']} {trap['text']}" in table
+    [issue] = [cause for cause in status["causes"] if cause["kind"] == "known-issue"]
+    assert issue["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    assert "'node'" in issue["text"]
+    assert f"issue {issue['where']} {issue['text']}" in table
 
 
 def _until_heard(plugin, name):

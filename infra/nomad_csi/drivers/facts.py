@@ -35,8 +35,8 @@ class Section:
 
 
 def sections(driver: model.Driver) -> tuple[Section, ...]:
-    """Return all that is known of *driver*: in general, by role, its traps, its sources."""
-    traps = tuple(f"{trap.text} ({trap.source})" for trap in driver.traps)
+    """Return all that is known of *driver*: in general, by role, its known issues, its sources."""
+    known_issues = tuple(f"{issue.text} ({issue.source})" for issue in driver.known_issues)
     roles = (
         Section(title=f"{name}, as a {role.job_type} job", facts=_role(role)) for name, role in driver.roles.items()
     )
@@ -44,7 +44,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
         Section(title="In general", facts=tuple(fact for fact in _general(driver) if fact.lines)),
         *roles,
         *_deletion(driver.deletion),
-        Section(title="Traps", facts=(Fact(label="", lines=traps),)),
+        Section(title="Known issues", facts=(Fact(label="", lines=known_issues),)),
     )
 
 

@@ -1,4 +1,4 @@
-"""A catalogue row: the description of a CSI driver, with a date, its sources, its traps, and how far it is verified."""
+"""A catalogue row: the description of a CSI driver, with date, sources, known issues, and how far it is verified."""
 
 from typing import Any, Literal
 
@@ -45,13 +45,13 @@ class DriverRole(driver_role.RoleSpec):
     evidence: RoleEvidence
 
 
-class Trap(base.Model):
+class KnownIssue(base.Model):
     """A known way in which this driver surprises people on Nomad."""
 
     text: str
     source: str
     rule: str = ""
-    """The rule of `nomad-csi lint` that a job with this trap breaks; empty: there is none."""
+    """The rule of `nomad-csi lint` that a job with this issue breaks; empty: there is none."""
 
     signs: tuple[base.Expression, ...] = ()
     """Regular expressions for what its tasks' events and logs say then, in any part of a line."""
@@ -130,7 +130,7 @@ class Driver(driver.DriverSpec):
     """Where its credentials come from, and how they stay out of arguments, in words."""
 
     roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is verified here
-    traps: tuple[Trap, ...] = ()
+    known_issues: tuple[KnownIssue, ...] = ()
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""
 

@@ -1,4 +1,4 @@
-"""What explains that a plugin is not well, beside its task's events: its last words, and known traps of its driver."""
+"""What explains that a plugin is not well, beside its task's events: its last words, and known issues of its driver."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.health import events
 from nomad_csi.text import foreign, redaction
 
-Kind = Literal["event", "log", "trap", "job", "note"]
+Kind = Literal["event", "log", "known-issue", "job", "note"]
 
 LINES = 8
 """Of a log, the last ones."""
@@ -24,12 +24,12 @@ class Cause:
     """
     What it is.
 
-    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``trap``: known of the driver; ``job``:
-    seen in the job; ``note``: not asked.
+    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``known-issue``: of the driver;
+    ``job``: seen in the job; ``note``: not asked.
     """
 
     where: str
-    """Such as ``on client-1 (allocation 910c3a48)``, ``job plugin-aws-efs0-nodes``, or the trap's source."""
+    """Such as ``on client-1 (allocation 910c3a48)``, ``job plugin-aws-efs0-nodes``, or the issue's source."""
 
     text: str
 
@@ -52,17 +52,17 @@ def of_log(where: str, text: str) -> tuple[Cause, ...]:
 
 def of_traps(driver: drivers.Driver | None, rules: Mapping[str, str], evidence: Iterable[str]) -> Iterator[Cause]:
     """
-    Yield the traps of *driver* that what was found fits.
+    Yield the known issues of *driver* that what was found fits.
 
     *rules* are the rules of `nomad-csi lint` that the running job breaks, each with what was found; *evidence* are
     task events and lines of logs.
     """
     lines = tuple(evidence)
-    for trap in driver.traps if driver else ():
-        if trap.rule in rules:
-            yield Cause(kind="trap", where=f"({trap.source})", text=f"{trap.text}; found {rules[trap.rule]}")
-        elif _is_shown(trap.signs, lines):
-            yield Cause(kind="trap", where=f"({trap.source})", text=trap.text)
+    for issue in driver.known_issues if driver else ():
+        if issue.rule in rules:
+            yield Cause(kind="known-issue", where=f"({issue.source})", text=f"{issue.text}; found {rules[issue.rule]}")
+        elif _is_shown(issue.signs, lines):
+            yield Cause(kind="known-issue", where=f"({issue.source})", text=issue.text)
 
 
 def as_json(cause: Cause) -> dict[str, str]:

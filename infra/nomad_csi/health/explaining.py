@@ -1,5 +1,5 @@
 """
-What explains that a plugin is not well: the last lines of its logs, and the traps of its driver that it walked into.
+What explains that a plugin is not well: the last lines of its logs, and the known issues of its driver that it has.
 
 Asked for only where something is wrong, and of a few instances: the number of calls does not grow with the cluster.
 """
@@ -100,8 +100,8 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
 
 
 def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
-    """Yield what lint itself sees in the jobs, beyond the driver's traps."""
-    known = {trap.rule for trap in driver.traps} if driver else set()
+    """Yield what lint itself sees in the jobs, beyond the driver's known issues."""
+    known = {issue.rule for issue in driver.known_issues} if driver else set()
     for status in judge.judge(running):
         if status.severity == "error" and status.code not in known:
             yield causes.Cause(kind="job", where=f"({status.file}, {status.code})", text=status.found)

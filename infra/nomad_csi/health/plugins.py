@@ -57,7 +57,7 @@ class PluginStatus:
     """What Nomad recorded of allocations that have no healthy instance."""
 
     causes: tuple[cause_data.Cause, ...] = ()
-    """What else explains it, where somebody fetched that: lines of logs, known traps of the driver."""
+    """What else explains it, where somebody fetched that: lines of logs, known issues of the driver."""
 
     @property
     def ok(self) -> bool:

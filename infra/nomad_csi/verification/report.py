@@ -117,7 +117,7 @@ def _cause_lines(status: plugins.PluginStatus, width: int) -> Iterator[str]:
     if status.causes:
         yield f"what explains plugin {status.plugin_id}"
     for cause in status.causes:
-        yield from table.wrapped(f"  {cause.kind:<4}  ", f"{cause.where} {cause.text}", width)
+        yield from table.wrapped(f"  {cause.kind:<11}  ", f"{cause.where} {cause.text}", width)
 
 
 def _plugin_json(status: plugins.PluginStatus) -> dict[str, Any]:
