@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi_sandbox.session import folder, session
+from nomad_csi_sandbox.session import environment, folder, session
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_names_the_folder_that_has_no_sandbox(tmp_path, capsys):
     assert cli.main(["sandbox", "--project", str(tmp_path), "status"]) == 2
 
     assert capsys.readouterr().err == (
-        f"error: there is no sandbox in {tmp_path}; type `make up` there first, "
-        "or name the checkout: nomad-csi sandbox --project DIR\n"
+        f"error: there is no sandbox in {tmp_path}; start one with `nomad-csi sandbox up` "
+        "(in a checkout: `make up`), or name the folder of another: nomad-csi sandbox --project DIR\n"
     )
 
 
@@ -61,6 +61,61 @@ def test_exec_names_a_command_that_is_not_there(tmp_path, monkeypatch, engine, c
         here.execute([command, "up"])
 
     assert str(caught.value) == said
+
+
+def test_up_leaves_a_project_of_ones_own_alone(tmp_path, capsys):
+    """A Pulumi project without the sandbox's spec, and a program without a project: refused, and nothing is written."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        own = tmp_path / name.strip("_")
+        own.mkdir()
+        (own / name).write_text("name: shop\n")
+
+        assert cli.main(["sandbox", "--project", str(own), "up"]) == 1
+
+        assert f"refused: {own / name} is a pro" in capsys.readouterr().err
+        assert [path.name for path in own.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("where", "command", "given"),
+    [
+        ("sandbox", ["pulumi", "up"], True),
+        (".", ["pulumi", "up"], True),
+        ("shop/deep", ["pulumi", "up"], False),
+        ("shop", ["env", "A=b", "pulumi", "--cwd", "../sandbox", "up"], True),
+        ("sandbox", ["pulumi", "--cwd=../shop", "up"], False),
+        ("sandbox", ["pulumi", "-C", "../shop", "up"], False),
+    ],
+)
+def test_stack_of_the_sandbox_is_that_of_its_own_project_alone(tmp_path, monkeypatch, where, command, given):
+    """Another project takes its own stack and config; where there is none, Pulumi says so."""
+    for name in ("sandbox", "shop"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "Pulumi.yaml").touch()
+    monkeypatch.chdir(tmp_path / where)
+    place = folder.Folder(tmp_path / "sandbox")
+
+    found = environment.of_command(environment.build(place, folder.Record(), "us-east-1"), place, command)
+
+    assert ("PULUMI_STACK" in found, "PULUMI_OPTION_CONFIG_FILE" in found) == (given, given)
+    assert found["PULUMI_BACKEND_URL"] == place.backend.as_uri()
+
+
+@pytest.mark.parametrize("words", [["exec", "--", "true"], ["output"]])
+def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, monkeypatch, capfd, words):
+    """On standard error, so that standard output stays that of the command; none elsewhere."""
+    (tmp_path / ".sandbox").mkdir()
+    folder.Folder(tmp_path).save(folder.Record(parts={"engine": "stand-in", "nomad": "real", "aws": "moto"}))
+    monkeypatch.setattr(session.Session, "execute", lambda *_: 0)
+    monkeypatch.setattr(session.Session, "outputs", lambda _: {"a": "b"})
+    said = []
+
+    for is_terminal in (True, False):
+        monkeypatch.setattr("sys.stderr.isatty", lambda found=is_terminal: found)
+        assert cli.main(["sandbox", "--project", str(tmp_path), *words]) == 0
+        said.append(capfd.readouterr().err)
+
+    assert said == [f"sandbox in {tmp_path}: engine stand-in, nomad real, aws moto\n", ""]
 
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}

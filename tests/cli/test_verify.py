@@ -49,6 +49,38 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in table
 
 
+@pytest.mark.parametrize(
+    ("engine", "programs", "advised"),
+    [
+        ("", (), "pulumi up"),
+        ("stand-in", (), "nomad-csi sandbox up"),
+        ("stand-in", ("pulumi",), "pulumi up"),
+        ("real", (), "pulumi up"),
+    ],
+)
+def test_advice_names_the_command_that_is_there(
+    spec, empty_agent, capsys, monkeypatch, tmp_path, engine, programs, advised
+):
+    """In a sandbox whose engine is emulated, without `pulumi` on PATH, that of the sandbox; in text and JSON."""
+    words = ["verify", spec, "--address", empty_agent()]
+    for name in programs:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("NOMAD_CSI_SANDBOX", f"aws:moto,engine:{engine}" if engine else "")
+
+    cli.main([*words, "--json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    cli.main(words)
+    text = capsys.readouterr().out
+
+    advice = next(item["advice"] for item in found if item["code"] == "volume-missing")
+    assert advice.startswith(f"run `{advised}`, or `nomad-csi register`")
+    assert f"run `{advised}`" in text
+    others = {"pulumi up", "nomad-csi sandbox up"} - {advised}
+    assert not any(f"`{other}`" in text for other in others)
+
+
 class Terminal(io.StringIO):
     """A stream that says it is a terminal."""
 

@@ -94,6 +94,7 @@ def test_wheel_of_the_emulators_is_whole(wheels):
     packed = {path for path in sandbox.namelist() if path.endswith(".py")}
 
     assert packed == modules
+    assert {f"{EMULATORS.name}/LICENSE", f"{EMULATORS.name}/session/Pulumi.sandbox.yaml"} <= set(sandbox.namelist())
     assert {"flask>=3.1", "lark>=1.1", "moto>=5.2.5", "nomad-csi==0.1.0"} <= set(requirements(sandbox)[0])
     assert scripts(sandbox) == {"nomad-csi-sandbox-csi-plugin"}
 

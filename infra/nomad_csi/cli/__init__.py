@@ -5,10 +5,12 @@ Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2
 64 usage error, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
 """
 
+import contextlib
 import importlib
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -69,6 +71,10 @@ COMPLETE = "_NOMAD_CSI_COMPLETE"
 """Environment variable of shells that complete a command, as Click has it."""
 
 
+SANDBOX = "NOMAD_CSI_SANDBOX"
+"""Environment variable with the parts of a sandbox, as `nomad_csi.ownership.sandbox_mark` has it."""
+
+
 class _Program(command.Group):
     """All commands, each imported when it is called."""
 
@@ -114,13 +120,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with output.prepared(), guard.guarded():
+        with output.prepared(), guard.guarded(), _advising():
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk behind the output
         print(f"error: {error.strerror or error}", file=sys.stderr)
         return errors.EXIT_ERROR
+
+
+@contextlib.contextmanager
+def _advising() -> Iterator[None]:
+    """Advise the commands of the sandbox in one that has no `pulumi`."""
+    if "engine:stand-in" not in os.environ.get(SANDBOX, "").split(",") or shutil.which("pulumi"):
+        yield
+        return
+    from nomad_csi.findings import printing  # noqa: PLC0415  # only a sandbox pays for it
+
+    with printing.without_pulumi():
+        yield
 
 
 def _run(words: list[str]) -> int:

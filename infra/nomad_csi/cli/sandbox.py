@@ -13,10 +13,12 @@ from nomad_csi.cli.common import command, usage
 EXEC = """\
   nomad-csi sandbox exec -- pulumi up
   nomad-csi sandbox exec -- nomad volume status
+  cd my-stack && nomad-csi sandbox --project ../sandbox exec -- pulumi up
 
-Pulumi reads .sandbox/Pulumi.sandbox.yaml there (PULUMI_OPTION_CONFIG_FILE says so). The sandbox writes it from
-Pulumi.sandbox.yaml for each command, with no more controllers than it has clients; so edit Pulumi.sandbox.yaml, or
-name it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
+A Pulumi project of your own, as in the last line, has its own stack and config: `pulumi stack init` makes the stack.
+In the sandbox's own project, Pulumi reads .sandbox/Pulumi.sandbox.yaml (PULUMI_OPTION_CONFIG_FILE says so). The
+sandbox writes it from Pulumi.sandbox.yaml for each command, fitted to its clients; so edit Pulumi.sandbox.yaml, or name
+it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
 
 
 ENV = """\
@@ -28,7 +30,7 @@ This is for the nomad command and Nomad's web page (`nomad ui -authenticate`). W
 
 
 @command.group()
-@command.option("--project DIR", "the checkout (default: here)", default=Path())
+@command.option("--project DIR", "the folder of the sandbox (default: here)", default=Path())
 def run(_arguments: command.Arguments) -> int:
     """Run what is named below it."""
     return 0
@@ -47,7 +49,7 @@ def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # n
     return session.Session(arguments.project)
 
 
-@run.command("up", help="Start it, make everything, show what was verified.")
+@run.command("up", help="Start it, make everything, show what was verified. An empty folder gets a project first.")
 @command.option("--engine real|stand-in", "default: real when pulumi is on PATH")
 @command.option("--nomad real|stand-in", "default: real when nomad is on PATH and you are root")
 @command.option("--skip-preview", "do not preview first, as with `pulumi up`")
@@ -91,6 +93,7 @@ def _output(arguments: command.Arguments) -> int:
     session = _session(arguments)
     from nomad_csi_sandbox.session import outputs  # noqa: PLC0415  # as above
 
+    session.introduce()
     found = outputs.shown(session.outputs())
     if arguments.json:
         print(
@@ -119,4 +122,6 @@ def _execute(arguments: command.Arguments) -> int:
     if not arguments.command:
         problem = errors.Problem(path="COMMAND", got="nothing", allowed="a command to run", fix="type it behind --")
         usage.refuse([problem])
-    return int(_session(arguments).execute(arguments.command))
+    session = _session(arguments)
+    session.introduce()
+    return int(session.execute(arguments.command))

@@ -6,11 +6,11 @@ So no request of the sandbox can reach a cluster, an account or a backend that s
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nomad_csi.ownership import sandbox_mark
-from nomad_csi_sandbox.session import folder
+from nomad_csi_sandbox.session import folder, project
 
 PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")
 """What of the operator's environment is harmless and makes output readable."""
@@ -23,6 +23,12 @@ Stands for ``--config-file`` of every Pulumi command that has it.
 
 Source: pulumi/pulumi, ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
 """
+
+
+STACK_VARIABLE = "PULUMI_STACK"
+
+DATA_DIR_VARIABLE = "NOMAD_CSI_SANDBOX_DATA_DIR"
+"""The clients' data directory: what the task drivers of a program of one's own name as ``client_data_dir``."""
 
 
 def mark(parts: Mapping[str, str]) -> str:
@@ -43,6 +49,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "NO_PROXY": "*",
         sandbox_mark.ENVIRONMENT: mark(record.parts),
         ROOT_VARIABLE: str(place.project),
+        DATA_DIR_VARIABLE: record.data_dir,
         "AWS_REGION": aws_region,
         "AWS_DEFAULT_REGION": aws_region,
         "AWS_ACCESS_KEY_ID": "sandbox",
@@ -51,7 +58,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
         "PULUMI_HOME": str(place.path / "pulumi-home"),
-        "PULUMI_STACK": folder.STACK,
+        STACK_VARIABLE: folder.STACK,
         CONFIG_VARIABLE: str(place.engine_config),
         "PULUMI_BACKEND_URL": place.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": "sandbox",
@@ -66,6 +73,28 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
 def of_server(place: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the environment of a server of the sandbox; Nomad's tasks inherit it, and get no token by it."""
     return {name: value for name, value in build(place, record, record.aws_region).items() if name != "NOMAD_TOKEN"}
+
+
+def of_command(built: Mapping[str, str], place: folder.Folder, command: Sequence[str]) -> dict[str, str]:
+    """
+    Return the environment *built* of a sandbox as a person's *command* gets it.
+
+    Pulumi takes the stack of the sandbox and its config in the sandbox's own project alone: another project, where the
+    command runs or which it names with ``--cwd``, has its own.
+    """
+    root = project.found_from(_folder_of(command))
+    if root in {None, place.project}:
+        return dict(built)
+    return {name: value for name, value in built.items() if name not in {STACK_VARIABLE, CONFIG_VARIABLE}}
+
+
+def _folder_of(command: Sequence[str]) -> Path:
+    for index, word in enumerate(command):
+        if word in {"--cwd", "-C"}:
+            return Path(*command[index + 1 : index + 2])
+        if word.startswith("--cwd="):
+            return Path(word.partition("=")[2])
+    return Path()
 
 
 def _end_points(place: folder.Folder, record: folder.Record) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -96,14 +97,20 @@ class Folder:
         return True
 
     @property
+    def plugin(self) -> Path:
+        """The folder in which the project of a sandbox without a checkout finds the provider plugin."""
+        return self.path / "plugin"
+
+    @property
     def logs(self) -> Path:
         """The logs of the sandbox's processes."""
         return self.path / "logs"
 
     def make(self) -> None:
-        """Make the folder and what must be inside."""
+        """Make the folder and what must be inside. Git ignores all of it."""
         for path in (self.path, self.logs, self.backend, self.path / "home", self.path / "run"):
             path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        (self.path / ".gitignore").write_text("*\n")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -142,6 +149,11 @@ class Folder:
 
 
 OWNER_FILE = "nomad-csi-sandbox-of"
+
+
+def default_data_dir(project: Path) -> str:
+    """Return the clients' data directory where the config names none: short, for sockets, and another by project."""
+    return f"/tmp/nomad-csi-sandbox-{hashlib.sha256(os.fsencode(project)).hexdigest()[:8]}"  # noqa: S108  # its owner is checked
 
 
 def claim_data_dir(data_dir: Path, project: Path) -> None:

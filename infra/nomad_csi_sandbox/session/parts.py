@@ -42,6 +42,11 @@ def _on_path(program: str) -> bool:
     return shutil.which(program) is not None
 
 
+def summary(parts: dict[str, str]) -> str:
+    """Return all parts on one line: ``engine stand-in, nomad real, aws moto, plugins stand-in``."""
+    return ", ".join(f"{name} {kind}" for name, kind in parts.items())
+
+
 def describe(parts: dict[str, str]) -> str:
     """Return a line for each part."""
     width = max(map(len, parts))

@@ -1,11 +1,15 @@
 """What a person reads at the end of `up`: what was made, where the files are, what was verified and by what."""
 
+import contextlib
+import shlex
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, nomad
+from nomad_csi.findings import printing
 from nomad_csi.verification import verification
-from nomad_csi_sandbox.session import parts
+from nomad_csi_sandbox.session import folder, parts
 from nomad_csi_sandbox.session.session import Session
 
 NEXT = """\
@@ -18,6 +22,26 @@ What to type next:
   make down                              remove everything"""
 
 
+ANYWHERE = """\
+What to type next:
+  {sandbox} preview    see what a change would do: edit Pulumi.sandbox.yaml first
+  {sandbox} up         make the change
+  {sandbox} status     this report again
+  {sandbox} exec -- nomad-csi verify {config}
+  eval "$({sandbox} env)"    address and token of its Nomad, for the nomad command in this shell
+  {sandbox} down       remove everything but Pulumi.sandbox.yaml, Pulumi.yaml and __main__.py"""
+
+
+def next_steps(place: folder.Folder) -> str:
+    """Return what to type next: targets of the Makefile in a checkout of this project, else the command itself."""
+    config = place.engine_config
+    if (place.project / "infra/nomad_csi").is_dir():
+        return NEXT.format(config=config.relative_to(place.project))
+    here = Path.cwd() == place.project
+    sandbox = "nomad-csi sandbox" if here else f"nomad-csi sandbox --project {shlex.quote(str(place.project))}"
+    return ANYWHERE.format(sandbox=sandbox, config=config.relative_to(place.project) if here else config)
+
+
 def show(session: Session) -> int:
     """Print the report. Return 0, or 1 when something is not verified."""
     record = session.record()
@@ -25,13 +49,15 @@ def show(session: Session) -> int:
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
         report = verification.verify(client, session.plan(), session.external_ids())
+    with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.without_pulumi():
+        table = report.as_table()
     rendered = [resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile"]
     sections = [
         "\n".join([parts.describe(record.parts), *(f"  {lowered}" for lowered in session.lowered())]),
         "\n".join(["Made:", *_made(found)]),
         "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)]),
-        report.as_table(),
-        NEXT.format(config=session.place.engine_config.relative_to(session.place.project)),
+        table,
+        next_steps(session.place),
     ]
     for section in sections:
         session.say(f"\n{section}")

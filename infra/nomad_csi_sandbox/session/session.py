@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,24 @@ from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
-from nomad_csi_sandbox.session import agent, engine, environment, folder, foreground, parts, processes, stack_config
+from nomad_csi_sandbox.session import (
+    agent,
+    engine,
+    environment,
+    folder,
+    foreground,
+    parts,
+    processes,
+    project,
+    stack_config,
+)
 
 
 class Session:
-    """The sandbox of the project at *project*. Every command of ``nomad-csi sandbox`` is a method."""
+    """The sandbox of the project in *root*. Every command of ``nomad-csi sandbox`` is a method."""
 
-    def __init__(self, project: Path, say: Callable[[str], None] | None = None) -> None:
-        self.place = folder.Folder(project)
+    def __init__(self, root: Path, say: Callable[[str], None] | None = None) -> None:
+        self.place = folder.Folder(root)
         self.say = say or _say
 
     def plan(self) -> model.StoragePlan:
@@ -28,6 +39,8 @@ class Session:
 
     def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
         """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
+        for path in project.write(self.place):
+            self.say(f"wrote {path}")
         plan = self.plan()
         with self.place.locked():
             record = self._record(plan, {"engine": engine_kind, "nomad": nomad_kind})
@@ -84,14 +97,19 @@ class Session:
 
     def execute(self, command: Sequence[str]) -> int:
         """Run *command* in the environment of a sandbox that is up. Return its exit code."""
-        variables = self.environment() | processes.guarded()
+        variables = environment.of_command(self.environment(), self.place, command) | processes.guarded()
         if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
             raise errors.NomadCsiError(_not_found(command[0], self.record()))
         return foreground.run(command, variables)
 
+    def introduce(self) -> None:
+        """Say on a terminal, beside the output, which sandbox answers and what is real in it."""
+        if sys.stderr.isatty():
+            print(f"sandbox in {self.place.project}: {parts.summary(self._up().parts)}", file=sys.stderr, flush=True)
+
     def lowered(self) -> tuple[stack_config.Lowered, ...]:
         """Return what of the project's config is more than this sandbox can run."""
-        return stack_config.fit(self._document(), self._clients(self._up()))[1]
+        return self._fit(self._up())[1]
 
     def record(self) -> folder.Record:
         """Return the record of a sandbox that is up."""
@@ -133,8 +151,8 @@ class Session:
         record = self.place.load()
         if record is None:
             raise errors.NomadCsiError(
-                f"there is no sandbox in {self.place.project}; type `make up` there first, "
-                "or name the checkout: nomad-csi sandbox --project DIR"
+                f"there is no sandbox in {self.place.project}; start one with `nomad-csi sandbox up` "
+                "(in a checkout: `make up`), or name the folder of another: nomad-csi sandbox --project DIR"
             )
         return record
 
@@ -178,6 +196,7 @@ class Session:
 
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
+        project.write_plugin(self.place)
         if self.place.make_token() and self._runs(record, "nomad"):
             self.say("This sandbox is of an older version, whose Nomad takes commands from anyone: ending that Nomad.")
             self._stop_nomad(record)
@@ -263,7 +282,11 @@ class Session:
         return "moto" not in record.processes or self._runs(record, "moto")
 
     def _write_config(self, record: folder.Record) -> tuple[stack_config.Lowered, ...]:
-        return stack_config.write(self.place, self._clients(record))
+        return stack_config.write(self.place, self._clients(record), record.data_dir)
+
+    def _fit(self, record: folder.Record | None) -> tuple[Any, tuple[stack_config.Lowered, ...]]:
+        data_dir = record.data_dir if record else folder.default_data_dir(self.place.project)
+        return stack_config.fit(self._document(), self._clients(record), data_dir)
 
     @staticmethod
     def _clients(record: folder.Record | None) -> int | None:
@@ -272,11 +295,11 @@ class Session:
 
     def _document(self) -> Any:
         if not self.place.config.exists():
-            raise errors.NomadCsiError(f"{self.place.config} is not there; run this in a checkout of nomad-csi")
+            raise errors.NomadCsiError(f"{self.place.config} is not there; put it back, or write it with `sandbox up`")
         return draft.read_yaml(self.place.config.read_text(), self.place.config.name)
 
     def _config(self, key: str) -> Any:
-        document, _ = stack_config.fit(self._document(), self._clients(self.place.load()))
+        document, _ = self._fit(self.place.load())
         config = document.get("config") if isinstance(document, Mapping) else None
         if not isinstance(config, Mapping) or key not in config:
             problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")

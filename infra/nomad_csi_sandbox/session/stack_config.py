@@ -1,12 +1,13 @@
 """
-The stack config that the engines of a sandbox read: the project's own, as far as the sandbox can run it.
+The stack config that the engines of a sandbox read: the project's own, fitted to the sandbox.
 
 It is a file of the sandbox's, ``.sandbox/Pulumi.sandbox.yaml``: Pulumi writes the salt of its passphrase into the file
-that it reads, and a real agent has one client, where two controllers cannot be placed.
+that it reads, a real agent has one client, where two controllers cannot be placed, and each sandbox has a clients' data
+directory of its own.
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,15 +38,21 @@ class Lowered:
         return f"controllers of {self.plugin_id}: {self.clients} in place of {self.count}, as the agent has {client}"
 
 
-def fit(document: Any, clients: int | None) -> tuple[Any, tuple[Lowered, ...]]:
+def fit(document: Any, clients: int | None, data_dir: str) -> tuple[Any, tuple[Lowered, ...]]:
     """
     Return the stack config *document* with no more controllers than *clients*, and what was lowered.
 
-    ``None`` clients: as many as it takes. What is not understood stays as it is: reading the spec reports it.
+    ``None`` clients: as many as it takes. Where a task driver needs *data_dir* and names none, it gets this one.
+    What is not understood stays as it is: reading the spec reports it.
     """
     fitting = copy.deepcopy(document)
     storage = _storage(fitting)
-    if clients is None or storage is None:
+    if storage is None:
+        return fitting, ()
+    for driver in _task_drivers(storage):
+        if driver.get("name") == "raw_exec":
+            driver.setdefault("client_data_dir", data_dir)
+    if clients is None:
         return fitting, ()
     read = draft.read(storage).plugins
     lowered = []
@@ -58,18 +65,27 @@ def fit(document: Any, clients: int | None) -> tuple[Any, tuple[Lowered, ...]]:
     return fitting, tuple(lowered)
 
 
+def _task_drivers(storage: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    plugins = storage.get("plugins")
+    for plugin in plugins if isinstance(plugins, list) else ():
+        if isinstance(plugin, dict):
+            for place in (plugin, *(plugin.get(role) for role in ("controller", "node", "monolith"))):
+                if isinstance(place, dict) and isinstance(driver := place.get("task_driver"), dict):
+                    yield driver
+
+
 def _controllers(plugin: spec.PluginSpec) -> int:
     driver = catalogue.find(plugin.driver)
     role = driver.roles.get("controller") if driver else None
     return (jobs.count(plugin, "controller", role) or 0) if role else 0
 
 
-def write(place: folder.Folder, clients: int | None) -> tuple[Lowered, ...]:
+def write(place: folder.Folder, clients: int | None, data_dir: str) -> tuple[Lowered, ...]:
     """Write the config for the engines, and return what was lowered in it."""
     text = place.config.read_text()
     document = draft.read_yaml(text, place.config.name)
-    fitting, lowered = fit(document, clients)
-    if lowered:
+    fitting, lowered = fit(document, clients, data_dir)
+    if fitting != document:
         text = yaml.safe_dump(fitting, sort_keys=False, allow_unicode=True)
     kept = _kept(place, document)
     text = "".join([HEAD, text.rstrip("\n"), "\n", yaml.safe_dump(kept) if kept else ""])

@@ -1,5 +1,7 @@
 """The stack config that the engines of a sandbox read."""
 
+import copy
+
 import pytest
 import yaml
 
@@ -31,7 +33,7 @@ def test_more_controllers_than_clients_are_lowered_and_named():
     """Written or by default; a driver without controllers, and a count that fits, stay as they are."""
     document = yaml.safe_load(TEXT)
 
-    fitting, lowered = stack_config.fit(document, 1)
+    fitting, lowered = stack_config.fit(document, 1, "/d")
 
     assert [str(each) for each in lowered] == [
         "controllers of ebs: 1 in place of 3, as the agent has one client",
@@ -42,15 +44,38 @@ def test_more_controllers_than_clients_are_lowered_and_named():
     assert document == yaml.safe_load(TEXT)
 
 
+def test_task_drivers_without_a_data_directory_get_that_of_the_sandbox():
+    """Those that need one, wherever they stand; one that is written stays, and so does the given document."""
+    raw = {"name": "raw_exec", "command": "x"}
+    own = raw | {"client_data_dir": "/own"}
+    plugins = [
+        {"task_driver": raw},
+        {"task_driver": own, "controller": {"task_driver": raw}},
+        {"node": {"task_driver": {"name": "docker"}}},
+    ]
+    document = {"config": {"nomad-csi:storage": {"plugins": plugins}}}
+    before = copy.deepcopy(document)
+
+    fitting, _ = stack_config.fit(document, None, "/d")
+
+    filled = raw | {"client_data_dir": "/d"}
+    assert fitting["config"]["nomad-csi:storage"]["plugins"] == [
+        {"task_driver": filled},
+        {"task_driver": own, "controller": {"task_driver": filled}},
+        {"node": {"task_driver": {"name": "docker"}}},
+    ]
+    assert document == before
+
+
 @pytest.mark.parametrize("document", [None, "text", {}, {"config": []}, {"config": {"nomad-csi:storage": "text"}}])
 def test_what_is_not_a_spec_stays_as_it_is(document):
     """Reading the spec reports it; here it is no error."""
-    assert stack_config.fit(document, 1) == (document, ())
+    assert stack_config.fit(document, 1, "/d") == (document, ())
 
 
 def test_config_that_fits_keeps_its_text(place):
     """Without a limit nothing is written anew but the first line."""
-    lowered = stack_config.write(place, None)
+    lowered = stack_config.write(place, None, "/d")
 
     assert lowered == ()
     assert place.engine_config.read_text() == stack_config.HEAD + TEXT
@@ -58,12 +83,12 @@ def test_config_that_fits_keeps_its_text(place):
 
 def test_salt_of_the_engine_is_kept(place):
     """What Pulumi writes about its secrets stays when the project's config changes; the project's file gets none."""
-    stack_config.write(place, 1)
+    stack_config.write(place, 1, "/d")
     with place.engine_config.open("a") as file:
         file.write("encryptionsalt: v1:salt\n")
     place.config.write_text(TEXT.replace("us-east-1", "eu-west-1"))
 
-    stack_config.write(place, 1)
+    stack_config.write(place, 1, "/d")
 
     written = yaml.safe_load(place.engine_config.read_text())
     assert (written["encryptionsalt"], written["config"]["aws:region"]) == ("v1:salt", "eu-west-1")
@@ -72,11 +97,11 @@ def test_salt_of_the_engine_is_kept(place):
 
 def test_salt_of_the_project_goes_before_that_of_the_engine(place):
     """A value that was encrypted in the project's config can be read only with the salt there."""
-    stack_config.write(place, None)
+    stack_config.write(place, None, "/d")
     with place.engine_config.open("a") as file:
         file.write("encryptionsalt: v1:old\n")
     place.config.write_text(TEXT + "encryptionsalt: v1:own\n")
 
-    stack_config.write(place, None)
+    stack_config.write(place, None, "/d")
 
     assert yaml.safe_load(place.engine_config.read_text())["encryptionsalt"] == "v1:own"

@@ -33,7 +33,14 @@ def test_only_its_owner_reads_it(tmp_path):
 
     assert place.token_file.stat().st_mode & 0o777 == 0o600
     assert place.path.stat().st_mode & 0o777 == 0o700
-    assert sorted(path.name for path in place.path.iterdir()) == ["backend", "home", "logs", "run", "token"]
+    assert sorted(path.name for path in place.path.iterdir()) == [
+        ".gitignore",
+        "backend",
+        "home",
+        "logs",
+        "run",
+        "token",
+    ]
 
 
 def test_environment_has_the_token_once_nomad_runs(tmp_path):
