@@ -14,7 +14,7 @@ import nox
 nox.needs_version = ">=2026.4"
 nox.options.error_on_missing_interpreters = False
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["tests", "unused", "words", "locks", "audit"]
+nox.options.sessions = ["tests", "unused", "words", "hooks", "notes", "locks", "audit", "sbom"]
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SOURCES = ("infra/nomad_csi", "infra/nomad_csi_sandbox")
@@ -111,6 +111,40 @@ def audit(session: nox.Session) -> None:
     """Look the pinned packages up in the database of known vulnerabilities. It asks the package index."""
     _tools(session)
     session.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", "--requirement", "requirements.lock")
+
+
+@nox.session(python="3.11")
+def sbom(session: nox.Session) -> None:
+    """Write dist/sbom.cdx.json: what an installation holds, from the lock file, in CycloneDX."""
+    _tools(session)
+    Path("dist").mkdir(exist_ok=True)
+    about = ("--pyproject", "pyproject.toml", "--output-reproducible", "--output-file", "dist/sbom.cdx.json")
+    session.run("cyclonedx-py", "requirements", *about, "requirements.lock")
+
+
+@nox.session(python="3.11")
+def hooks(session: nox.Session) -> None:
+    """Have pre-commit judge .pre-commit-hooks.yaml, and run what is committed of it on the example repository."""
+    _tools(session)
+    session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
+    example = Path(session.create_tmp(), "example")
+    shutil.rmtree(example, ignore_errors=True)
+    shutil.copytree("examples/committed-hcl", example)
+    source = str(Path.cwd())
+    with session.chdir(example):
+        session.run("git", "init", "--quiet", external=True)
+        session.run("git", "add", "--all", external=True)
+        session.run("pre-commit", "try-repo", source, "--all-files")
+
+
+@nox.session(python="3.11")
+def notes(session: nox.Session) -> None:
+    """Show the release notes in changes/; ``nox -s notes -- 1.2.0`` writes those of that release into CHANGELOG.md."""
+    _tools(session)
+    if session.posargs:
+        session.run("towncrier", "build", "--yes", "--version", session.posargs[0])
+    else:
+        session.run("towncrier", "build", "--draft", "--version", "next")
 
 
 @nox.session(python="3.11")

@@ -1,0 +1,126 @@
+"""What others take from the repository itself: hooks for pre-commit, the GitHub Action, the Dockerfile, release notes."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import shipped
+
+EXAMPLE = shipped.ROOT / "examples/committed-hcl"
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load((shipped.ROOT / ".pre-commit-hooks.yaml").read_text())}
+PAGE = (shipped.ROOT / "docs/committed-hcl.md").read_text()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the example repository."""
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "checkout"))
+
+
+def hooked(name, folder):
+    """Run a hook as pre-commit does: entry, args, then the files that it takes."""
+    hook = HOOKS[name]
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    taken = [path for path in files if re.search(hook["files"], path)]
+    assert taken
+    words = [*shlex.split(hook["entry"]), *hook.get("args", ()), *(taken if hook.get("pass_filenames", True) else ())]
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_hooks_accept_what_is_up_to_date_and_no_stale_file(checkout):
+    """Both pass in the example; an edited file is refused by one, a broken one by the other."""
+    assert {name: hooked(name, checkout).returncode for name in HOOKS} == {"nomad-csi-render": 0, "nomad-csi-lint": 0}
+    volume = next((checkout / "nomad/volumes").rglob("*.hcl"))
+
+    volume.write_text(volume.read_text() + "# edited\n")
+
+    assert (
+        f"edited by hand: nomad/{volume.relative_to(checkout / 'nomad')}" in hooked("nomad-csi-render", checkout).stdout
+    )
+    volume.write_text("id = {")
+    assert hooked("nomad-csi-lint", checkout).returncode != 0
+
+
+def test_page_names_the_hooks_that_there_are():
+    """With the arguments that they have by default."""
+    found = next(
+        block for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "rev:" in block
+    )
+
+    listed = yaml.safe_load(found)["repos"][0]["hooks"]
+
+    assert {hook["id"]: hook.get("args") for hook in listed} == {name: hook.get("args") for name, hook in HOOKS.items()}
+
+
+def test_action_uses_each_of_its_inputs_and_no_other():
+    """None stands in the text of a script, where its value would be run."""
+    action = shipped.action()
+    used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", yaml.safe_dump(action["runs"], width=1000)))
+    [example] = [
+        block for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "OWNER/" in block
+    ]
+
+    assert used == set(action["inputs"])
+    assert not [step["name"] for step in action["runs"]["steps"] if "${{" in step.get("run", "")]
+    assert set(yaml.safe_load(example)[1]["with"]) <= used
+
+
+@pytest.mark.parametrize(
+    ("change", "inputs", "codes"),
+    [
+        (None, {}, [0, 0]),
+        (None, {"strict": "true", "stack-output": "outputs.json"}, [0, 0]),
+        ("# edited\n", {}, [0, 1]),
+        ("id = {", {}, [2, 1]),
+    ],
+)
+def test_action_lints_and_compares(checkout, tmp_path, change, inputs, codes):
+    """Its steps behind the installation, as a runner has bash run them."""
+    (tmp_path / "nomad-csi").symlink_to(sys.prefix)
+    (checkout / "outputs.json").write_text('{"externalIds": {}}')
+    volume = next((checkout / "nomad/volumes").rglob("*.hcl"))
+    if change:
+        volume.write_text(volume.read_text() + change)
+
+    done = [shipped.run_step(step, inputs, checkout, tmp_path) for step in shipped.steps()[1:]]
+
+    assert [each.returncode for each in done] == codes, [each.stdout + each.stderr for each in done]
+
+
+def test_image_copies_what_there_is_and_does_not_run_as_root():
+    """Each source is in the repository and not ignored, or in the stage before; what is copied there is installed."""
+    instructions = shipped.dockerfile()
+    ignored = (shipped.ROOT / ".dockerignore").read_text().splitlines()
+    sources = [
+        path for name, words in instructions if name == "COPY" and "--from=build" not in words for path in words[:-1]
+    ]
+
+    assert sources
+    for path in sources:
+        assert (shipped.ROOT / path).exists(), path
+        assert f"!{path}" in ignored
+    assert [words for name, words in instructions if name == "USER"] == [["10001"]]
+    assert instructions[-1] == ("CMD", ["nomad-csi", "--help"])
+    last = [index for index, (name, _) in enumerate(instructions) if name == "FROM"][-1]
+    assert ("COPY", ["--from=build", "/opt/nomad-csi", "/opt/nomad-csi"]) in instructions[last:]
+    assert ("ENV", ["PATH=/opt/nomad-csi/bin:$PATH"]) in instructions[last:]
+
+
+def test_release_notes_are_of_the_types_of_keep_a_changelog():
+    """Each file in changes/ is one that a release takes, and the place for them in CHANGELOG.md is there."""
+    settings = tomllib.loads((shipped.ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    types = {each["directory"] for each in settings["type"]}
+    notes = [path.name for path in (shipped.ROOT / "changes").iterdir() if path.name != "README.md"]
+
+    assert types == {"security", "changed", "deprecated", "removed", "added", "fixed"}
+    assert [name for name in notes if not re.fullmatch(rf"\+[\w-]+\.({'|'.join(types)})\.md", name)] == []
+    assert settings["start_string"] in (shipped.ROOT / "CHANGELOG.md").read_text()
