@@ -42,12 +42,26 @@ CONSUMER = """job "user" {
 """
 """It needs five seconds to end."""
 
+MOVER = """job "mover" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
+"""It may run on any client."""
+
 
 def commands(heading):
     """Return the commands below a heading of the page, without those that want a spec."""
     part = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    blocks = re.findall(r"^```sh\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if "storage.yaml" not in line]
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```$", part, re.MULTILINE | re.DOTALL)
+    return [line.strip() for block in blocks for line in block.splitlines() if "storage.yaml" not in line]
 
 
 @pytest.fixture
@@ -67,12 +81,12 @@ def cluster():
 
 @pytest.fixture
 def run(cluster, capsys, monkeypatch):
-    """Run a command of the page; of ours, return exit code and what it printed."""
+    """Run a command of the page, for one of the clients; of ours, return exit code and what it printed."""
     monkeypatch.setenv("NOMAD_ADDR", cluster.address)
-    [node_id] = [item.node_id for item in nodes.list_nodes(cluster.client) if item.name == "c1"]
+    ids = {item.name: item.node_id for item in nodes.list_nodes(cluster.client)}
 
-    def call(line):
-        words = shlex.split(line.replace("NODE_ID", node_id))
+    def call(line, name="c1"):
+        words = shlex.split(line.replace("NODE_ID", ids[name]))
         if words[0] == "nomad":
             subprocess.run(words, check=True, timeout=120)
             return None
@@ -143,3 +157,36 @@ def test_client_to_be_replaced_loses_its_plugin_last(cluster, run):
     assert claimed(run(look)[1]) == ([], [])
     assert newest(cluster, "user") == ("stop", "complete")
     two_clients.until(lambda: newest(cluster, "plugin-local") == ("stop", "complete"))
+
+
+def test_nothing_moves_within_a_zone_that_is_taken_out(cluster, run):
+    """Ineligible before the first is drained, the other client gets nothing; the consumer waits for its own to be back."""
+    [ineligible] = commands("Take a zone out")
+    _, drain, look, back = commands("Drain one client")
+    run(ineligible, "c2")
+    jobs.register(cluster.client, jobs.parse(cluster.client, MOVER), source=MOVER, enforce_index=None)
+    two_clients.until(lambda: newest(cluster, "mover") == ("run", "running"))
+    run(ineligible, "c1")
+    before = newest(cluster, "user"), claimed(run(look)[1])
+
+    run(drain, "c1")
+    two_clients.until(lambda: newest(cluster, "mover") == ("stop", "complete"))
+    drained = newest(cluster, "user"), claimed(run(look)[1])
+    waiting = {job_id: places(cluster, job_id) for job_id in ("mover", "user")}
+    run(back, "c2")
+    two_clients.until(lambda: newest(cluster, "mover") == ("run", "running"))
+    still = newest(cluster, "user")
+    run(back, "c1")
+    two_clients.until(lambda: newest(cluster, "user") == ("run", "running"))
+
+    assert before == (("run", "running"), ([("live", "running")], ["claim-node-draining"]))
+    assert drained == (("stop", "complete"), ([], []))
+    assert waiting == {"mover": ["c1"], "user": ["c1"]}
+    assert places(cluster, "mover") == ["c1", "c2"]
+    assert still == ("stop", "complete")
+
+
+def places(cluster, job_id):
+    """Return the clients of the job's allocations, in the order in which these were made."""
+    found = cluster.client.request("GET", f"/v1/job/{job_id}/allocations").data
+    return [item["NodeName"] for item in sorted(found, key=lambda item: item["CreateIndex"])]
