@@ -308,10 +308,10 @@ class VolumeSpec(base.Model):
     """Segments of each place where it can be attached, in place of what follows from the availability zone."""
 
     context: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """What the driver is told of the volume each time, by its keys."""
+    """What the driver gets with every call for the volume, by its keys."""
 
     parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """What the driver is told when it makes the volume, by its keys."""
+    """What the driver gets when it creates the volume, by its keys."""
 
     secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
     """CSI secrets. Kept secret in state, never written to a file."""
