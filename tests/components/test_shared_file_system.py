@@ -5,6 +5,7 @@ import json
 import pulumi
 import pytest
 import yaml
+from pulumi.runtime import mocks
 
 from nomad_csi import EfsFileSystem, EfsVolume, errors
 from nomad_csi.components import stack
@@ -97,6 +98,28 @@ def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
         "settings": [],
     }
     assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [f"{ARN}:file-system/{SYSTEM}"]
+
+
+def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, monkeypatch):
+    """It waits for each mount target and for the permission, which are another component's."""
+    needed = {}
+    register = mocks.MockMonitor.RegisterResource
+
+    def record(self, request):
+        needed[f"{request.type} {request.name}"] = {urn.split("::", 2)[2] for urn in request.dependencies}
+        return register(self, request)
+
+    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
+
+    declare(SPEC)
+
+    names = {urn.rpartition("$")[2] for urn in needed["nomad-csi:index:VolumeRegistration uploads"]}
+    assert {
+        "aws:efs/mountTarget:MountTarget::data-us-east-1a",
+        "aws:efs/mountTarget:MountTarget::data-us-east-1b",
+        "aws:efs/fileSystemPolicy:FileSystemPolicy::data",
+        "aws:efs/accessPoint:AccessPoint::uploads",
+    } <= names
 
 
 def test_role_may_mount_through_any_access_point_and_not_without_one(declare):

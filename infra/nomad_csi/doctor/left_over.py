@@ -7,6 +7,8 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import volumes as tags
 
+_SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
+
 
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield orphans on either side."""
@@ -31,7 +33,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
-    told = ", ".join(f"{key}={found[key]}" for key in (tags.OWNER_TAG, tags.VOLUME_TAG) if key in found)
+    told = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
     evidence = f"{where}: {external_id} has {told}; /v1/volumes: no volume with that external id"
     return finding("storage-not-registered", f"storage {external_id}", found=evidence)
 
