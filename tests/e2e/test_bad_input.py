@@ -99,7 +99,7 @@ def test_all_problems_of_a_spec_are_told_before_anything_is_started(sandbox):
     head, *lines = done.stderr.splitlines()
     assert head == "error: Pulumi.sandbox.yaml: 3 problems"
     assert lines[0].startswith(
-        "  plugins[0] (aws-ebs0).contoller: expected one of adopt, availability_zone, aws_region, "
+        "  plugins[0] (aws-ebs0).contoller: expected one of adopt, arguments_checked, availability_zone, "
     )
     assert lines[0].endswith(", got an unknown key; did you mean controller")
     assert lines[1:] == [
