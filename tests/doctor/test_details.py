@@ -113,8 +113,21 @@ def test_features_are_those_of_cluster_and_spec(make):
     plan = plan_of(make, create={"capacity_min_gib": 1, "availability_zone": "us-east-1a"})
     twice = (make.volume(), make.volume(key="shop/mysql"))
 
-    assert versions.used(make.found(plan=plan)) == {"controller", "topologies", "create"}
-    assert versions.used(make.found(volumes=twice, tasks=())) == {"topologies", "namespaces", "secrets"}
+    assert versions.used(make.found(plan=plan)) == {"controller", "create"}
+    assert versions.used(make.found(volumes=twice, tasks=())) == {"namespaces", "secrets"}
+
+
+def test_topologies_count_where_clients_report_more_segments_than_a_volume_names(make):
+    """Or where none reports any yet: a driver with one segment is not met by what Nomad does with several."""
+    [(key, zone)] = make.volume().segments[0].items()
+
+    def used(*instances):
+        return "topologies" in versions.used(make.found(plugins={"ebs": make.plugin(nodes=instances)}))
+
+    assert used(make.instance("node", segments={key: zone, "kubernetes.io/os": "linux"}))
+    assert used()
+    assert not used(make.instance("node"))
+    assert not used(make.instance("node", segments={key: "elsewhere", "kubernetes.io/os": "linux"}))
 
 
 def test_minimum_of_a_driver_in_the_spec_counts(make):

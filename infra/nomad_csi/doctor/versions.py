@@ -8,6 +8,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.findings.registry import Feature, Side
 from nomad_csi.nomad import gates
+from nomad_csi.nomad.records import plugins
 from nomad_csi.plan import versions
 
 _ROLES_WITH_CONTROLLER = frozenset({"controller", "monolith"})
@@ -40,7 +41,7 @@ def used(found: model.ObservedCluster) -> frozenset[Feature]:
     planned = found.plan.volumes if found.plan else ()
     if any(task.role in _ROLES_WITH_CONTROLLER for task in tasks):
         features.add("controller")
-    if any(volume.segments for volume in volumes):
+    if any(_may_have_more_segments(volume, found.plugins) for volume in volumes):
         features.add("topologies")
     ids = [volume.key.partition("/")[2] for volume in volumes]
     if len(ids) != len(set(ids)):
@@ -50,6 +51,15 @@ def used(found: model.ObservedCluster) -> frozenset[Feature]:
     if any(item.made_by_plugin for item in planned):
         features.add("create")
     return frozenset(features)
+
+
+def _may_have_more_segments(volume: model.ExaminedVolume, known: Mapping[str, plugins.Plugin] | model.Unknown) -> bool:
+    """Return whether clients may report more segments than the volume names: some do, or none is known yet."""
+    plugin = None if isinstance(known, model.Unknown) else known.get(volume.plugin_id)
+    places = [instance.segments for instance in plugin.nodes] if plugin else []
+    if not places:
+        return bool(volume.segments)
+    return any(named.items() < place.items() for named in volume.segments for place in places)
 
 
 def _by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
