@@ -80,7 +80,7 @@ def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster
     assert (status.status, status.evidence, jobs_of(asked)) == ("healthy", "csi", (1, 1))
     assert heard["warn"] == []
     assert [line for line in heard["status"] if "asking" in line] in (
-        [f"1/1 nodes, asking 1 clients with job {JOB}: a"],
+        [f"1/1 nodes, asking 1 client with job {JOB}: a"],
         [],  # it was over before somebody looked
     )
 

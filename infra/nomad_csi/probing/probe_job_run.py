@@ -82,7 +82,7 @@ def answers(
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
         _remove_left(client, job.namespace, tell)
-        tell(f"asking {len(asked)} clients with job {run.job_id}")
+        tell(f"asking {len(asked)} client{'' if len(asked) == 1 else 's'} with job {run.job_id}")
         found |= _run(client, run, wait_s, cancelled or threading.Event())
     return found
 
