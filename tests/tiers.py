@@ -16,11 +16,13 @@ TIERS = ("check", "test", "all")
 FIRST = {
     "tests": "check",
     "tests/aws": "test",
+    "tests/aws/test_throttled.py": "all",
     "tests/claims": "test",
     "tests/cli": "test",
     "tests/components": "test",
     "tests/contract": "test",
     "tests/contract/test_acl_rights.py": "all",
+    "tests/contract/test_drains.py": "all",
     "tests/deletion": "test",
     "tests/docs": "test",
     "tests/doctor": "test",
@@ -35,8 +37,10 @@ FIRST = {
     "tests/health/test_minimum_version.py": "test",
     "tests/health/test_plugin_status.py": "all",
     "tests/iam": "test",
+    "tests/iam/test_actions.py": "all",
     "tests/ownership": "test",
     "tests/packaging": "test",
+    "tests/packaging/test_for_pipelines.py": "all",
     "tests/probing": "test",
     "tests/probing/test_sigterm.py": "all",
     "tests/provider": "test",
@@ -54,6 +58,7 @@ FIRST = {
     "tests/verification": "test",
     "tests/verification/test_scale.py": "all",
     "tests/walk": "test",
+    "tests/walk/test_bounds.py": "all",
 }
 """The first tier that runs the files below a path; the longest path that fits decides."""
 

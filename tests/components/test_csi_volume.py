@@ -200,7 +200,8 @@ def test_every_field_of_the_spec_is_an_argument():
     """
     What a spec can say of a plugin or a volume, a program can too.
 
-    A former id (``moved_from``) is an alias there. Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
+    A former id (``moved_from``) is an alias there, and a file system that a spec names (``file_system``) an
+    `EfsFileSystem`, whose id is given. Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
     """
     from nomad_csi.components import created, ebs, efs, existing, plugin_args  # noqa: PLC0415  # of this test only
 
@@ -213,7 +214,7 @@ def test_every_field_of_the_spec_is_an_argument():
         set(volume.VolumeSpec.model_fields) - {"id", "moved_from", "snapshots", *volume.SOURCES} | own | {"volume_id"}
     )
     assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields) | {"snapshots"}
-    assert names(efs.EfsVolumeArgs) == common | set(volume.EfsSpec.model_fields)
+    assert names(efs.EfsVolumeArgs) == (common | set(volume.EfsSpec.model_fields)) - {"file_system"}
     registered = names(existing.ExistingVolumeArgs) | {"protect"}
     assert registered == common | set(volume.ExistingSpec.model_fields) | {"driver"}
     assert names(created.CsiVolumeArgs) == common | set(volume.CreateSpec.model_fields) | {"driver"}

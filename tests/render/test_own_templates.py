@@ -276,7 +276,7 @@ HUGE = {
 def test_template_that_would_run_for_ever_is_stopped(written, text):
     """By the processor time of a process of its own; the next file is rendered as if nothing had been."""
     with pytest.raises(
-        own.TemplateError, match=r"job\.nomad\.hcl\.j2, line 1: it takes more than 3 s of processor time"
+        own.TemplateError, match=r"job\.nomad\.hcl\.j2(, line 1)?: it takes more than 3 s of processor time"
     ):
         documents.job_file(JOBS["aws-efs0 node"], templates=written(text))
 
@@ -289,7 +289,7 @@ def test_template_that_would_run_for_ever_is_stopped(written, text):
 def test_template_that_would_fill_the_memory_is_stopped(written, text):
     """In that process: this one does not grow. On a slow machine its processor time comes to an end first."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    stopped = r"job\.nomad\.hcl\.j2, line 1: (MemoryError|OverflowError|it takes more than 3 s of processor time)"
+    stopped = r"job\.nomad\.hcl\.j2(, line 1)?: (MemoryError|OverflowError|it takes more than 3 s of processor time)"
 
     with pytest.raises(own.TemplateError, match=stopped):
         documents.job_file(JOBS["aws-efs0 node"], templates=written(text))

@@ -113,7 +113,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     ]
 
 
-def test_timeout_names_the_trap_that_the_words_of_aws_fit(context, plugin_cluster, expectation):
+def test_timeout_names_the_known_issue_that_the_error_of_aws_fits(context, plugin_cluster, expectation):
     """Who reads the failed step learns what it is, with the source."""
     denied = DENIED.replace("DescribeX", "DescribeAvailabilityZones")
     plugin_cluster.plugin(instances=0)
@@ -123,9 +123,9 @@ def test_timeout_names_the_trap_that_the_words_of_aws_fit(context, plugin_cluste
     with pytest.raises(errors.NomadCsiError) as caught:
         wait(context, dataclasses.replace(expectation, driver="aws-ebs", timeout_s=0.05), plugin_cluster)
 
-    [trap] = [line for line in str(caught.value).splitlines() if line.startswith("  trap ")]
-    assert trap == (
-        "  trap (aws-ebs-csi-driver, pkg/driver/identity.go): a role without ec2:DescribeAvailabilityZones never gets "
+    [issue] = [line for line in str(caught.value).splitlines() if line.startswith("  known-issue ")]
+    assert issue == (
+        "  known-issue (aws-ebs-csi-driver, pkg/driver/identity.go): a role without ec2:DescribeAvailabilityZones never gets "
         "a healthy controller (since v1.49.0)"
     )
 

@@ -50,7 +50,9 @@ def of_log(where: str, text: str) -> tuple[Cause, ...]:
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LINES:])
 
 
-def of_traps(driver: drivers.Driver | None, rules: Mapping[str, str], evidence: Iterable[str]) -> Iterator[Cause]:
+def of_known_issues(
+    driver: drivers.Driver | None, rules: Mapping[str, str], evidence: Iterable[str]
+) -> Iterator[Cause]:
     """
     Yield the known issues of *driver* that what was found fits.
 

@@ -45,7 +45,7 @@ def explain(
     evidence = [event.message for item in told for event in item.allocation.task_events]
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in status.instances if row.code]
-    return (*causes.of_traps(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
+    return (*causes.of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
 
 
 def recorded(status: plugins.PluginStatus) -> tuple[causes.Cause, ...]:

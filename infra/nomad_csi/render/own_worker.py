@@ -34,6 +34,12 @@ class TooLongError(jinja2.TemplateRuntimeError):
     """A template has used its processor time."""
 
 
+_is_over = False
+"""Whether the template that is rendered has used its processor time."""
+
+_TOO_LONG = f"it takes more than {CPU_LIMIT_S} s of processor time: does it loop?"
+
+
 def main() -> None:
     """Answer requests until there are none."""
     with contextlib.suppress(ValueError):  # macOS keeps no such limit
@@ -48,12 +54,16 @@ def main() -> None:
 
 
 def _limit_time() -> None:
+    global _is_over  # noqa: PLW0603
+    _is_over = False
     limit_s = math.ceil(time.process_time()) + CPU_LIMIT_S
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
 
 
 def _end(_number: int, _frame: Any) -> None:
-    raise TooLongError(f"it takes more than {CPU_LIMIT_S} s of processor time: does it loop?")
+    global _is_over  # noqa: PLW0603  # what handles the error may fail, too, and hide it
+    _is_over = True
+    raise TooLongError(_TOO_LONG)
 
 
 def _reply(folder: Any, name: str, values: Any) -> dict[str, Any]:
@@ -62,7 +72,8 @@ def _reply(folder: Any, name: str, values: Any) -> dict[str, Any]:
     except errors.SpecError as error:
         return {"problems": [asdict(problem) for problem in error.problems], "source": error.source}
     except own.TemplateError as error:
-        return {"error": str(error), own.IS_WORN: isinstance(error.__context__, MemoryError | TooLongError)}
+        text = f"template {name}: {_TOO_LONG}" if _is_over and _TOO_LONG not in str(error) else str(error)
+        return {"error": text, own.IS_WORN: _is_over or isinstance(error.__context__, MemoryError)}
 
 
 if __name__ == "__main__":
