@@ -21,7 +21,7 @@ from nomad_csi.deletion import deletion, deletion_outcome
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
-from nomad_csi.resources import created_deletion, created_volume
+from nomad_csi.resources.created import created_deletion, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent

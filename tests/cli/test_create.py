@@ -13,7 +13,7 @@ import yaml
 from nomad_csi import cli, errors, nomad
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import created_volume
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.csi_calls import csi_commands
+from nomad_csi.cli.observe.csi_calls import csi_commands
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 

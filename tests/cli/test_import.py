@@ -160,7 +160,7 @@ def test_help_says_what_goes_where(capsys):
     out = capsys.readouterr().out
     assert "standard output" in out
     assert "No\nsecret is printed" in out
-    assert sys.modules["nomad_csi.cli.import_files"]
+    assert sys.modules["nomad_csi.cli.author.import_files"]
 
 
 @pytest.mark.parametrize(

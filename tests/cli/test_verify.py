@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli import verify_watch
 from nomad_csi.cli.common import command
+from nomad_csi.cli.observe import verify_watch
 from nomad_csi.text import visible
 
 CANARY = "canary-7c1f"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli import verify_watch
+from nomad_csi.cli.observe import verify_watch
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.verification import report, verification
 

@@ -18,13 +18,8 @@ from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import batch_register
 from nomad_csi.report import cluster_report
-from nomad_csi.resources import (
-    created_volume,
-    registration_anew,
-    volume_comparison,
-    volume_document,
-    volume_registration,
-)
+from nomad_csi.resources import registration_anew, volume_comparison, volume_document, volume_registration
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.spec import volume as spec
 from nomad_csi.verification import planned_changes, verification

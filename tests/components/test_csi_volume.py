@@ -6,7 +6,7 @@ import pytest
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
 from nomad_csi.plan import storage, volumes
-from nomad_csi.resources import created_document, created_volume
+from nomad_csi.resources.created import created_document, created_volume
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
 

@@ -10,7 +10,9 @@ import pytest
 
 from nomad_csi.components import resources
 from nomad_csi.provider import hosting
-from nomad_csi.resources import created_properties, plugin_job_properties, volume_properties
+from nomad_csi.resources import volume_properties
+from nomad_csi.resources.created import created_properties
+from nomad_csi.resources.plugin_jobs import plugin_job_properties
 
 GOLDEN = Path(__file__).with_name("schema.json")
 FREE = ("description", "version")

@@ -15,7 +15,7 @@ from nomad_csi import errors
 from nomad_csi.compare import volume
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.resources import created_volume
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 
 MIB = 2**20

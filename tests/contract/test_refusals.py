@@ -6,8 +6,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
-from nomad_csi.resources import plugin_health, plugin_job, volume_document, volume_registration
+from nomad_csi.resources import plugin_health, volume_document, volume_registration
 from nomad_csi.resources.frame import resource
+from nomad_csi.resources.plugin_jobs import plugin_job
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
 TIMEOUT_S = 2

@@ -19,7 +19,7 @@ from nomad_csi.deletion import deletion_outcome, volume_snapshots
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import registration, storage
-from nomad_csi.resources import created_volume
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import server as moto

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, findings
-from nomad_csi.cli import verify_watch
+from nomad_csi.cli.observe import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugins, socket_findings, states

@@ -5,7 +5,8 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
-from nomad_csi.resources import created_volume, volume_registration
+from nomad_csi.resources import volume_registration
+from nomad_csi.resources.created import created_volume
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 KINDS = [VOLUME, created_volume.CreatedVolumeResource()]

@@ -7,7 +7,8 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_register
-from nomad_csi.resources import created_volume, sharing_refusal, volume_registration
+from nomad_csi.resources import sharing_refusal, volume_registration
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 
 VOLUME = volume_registration.VolumeRegistrationResource()

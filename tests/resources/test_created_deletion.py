@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.deletion import deletion_outcome
-from nomad_csi.resources import created_deletion, created_volume
+from nomad_csi.resources.created import created_deletion, created_volume
 from nomad_csi.resources.frame import resource
 
 VOLUME = created_volume.CreatedVolumeResource()

@@ -6,7 +6,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.ownership import registration_marks
-from nomad_csi.resources import created_volume, registry, volume_comparison, volume_document
+from nomad_csi.resources import registry, volume_comparison, volume_document
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 
 VOLUME = created_volume.CreatedVolumeResource()

@@ -4,8 +4,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.ownership import registration_marks
-from nomad_csi.resources import plugin_job
 from nomad_csi.resources.frame import resource
+from nomad_csi.resources.plugin_jobs import plugin_job
 
 JOB = plugin_job.PluginJobResource()
 IDENTITY = "storage/aws-ebs0-node"

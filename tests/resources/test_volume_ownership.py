@@ -11,8 +11,10 @@ from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
 from nomad_csi.registration import batch_coalesce, batch_register, batch_send, deregistration
-from nomad_csi.resources import created_volume, plugin_job, volume_document, volume_registration
+from nomad_csi.resources import volume_document, volume_registration
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import operations, resource
+from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl

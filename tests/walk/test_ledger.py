@@ -3,7 +3,8 @@
 import pytest
 
 from nomad_csi.plan import created_names
-from nomad_csi.resources import created_changes, stack_identity, volume_ownership
+from nomad_csi.resources import stack_identity, volume_ownership
+from nomad_csi.resources.created import created_changes
 from nomad_csi.resources.frame import operations
 from tests.walk import ledger, tracks
 

@@ -62,6 +62,9 @@ COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in
 MODULES = {"acl-policy": "acl_policy", "import": "import_files"}
 """Modules of commands whose name is no name in Python."""
 
+PACKAGES = ("author", "operate", "observe")
+"""Sections whose commands are in a package of that name."""
+
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 """128 and the number of the signal, as shells have it."""
@@ -73,6 +76,11 @@ COMPLETE = "_NOMAD_CSI_COMPLETE"
 
 SANDBOX = "NOMAD_CSI_SANDBOX"
 """Environment variable with the parts of a sandbox, as `nomad_csi.ownership.sandbox_mark` has it."""
+
+
+def _package(name: str) -> str:
+    """Return in which package the module of a command is: that of its section, as ``author.``, or none."""
+    return next((f"{section}." for section in PACKAGES if name in SECTIONS[section]), "")
 
 
 class _Program(command.Group):
@@ -88,7 +96,7 @@ class _Program(command.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"nomad_csi.cli.{MODULES.get(cmd_name, cmd_name)}")
+        module = importlib.import_module(f"nomad_csi.cli.{_package(cmd_name)}{MODULES.get(cmd_name, cmd_name)}")
         found: click.Command = module.run
         found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
         return found

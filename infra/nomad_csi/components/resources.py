@@ -12,8 +12,10 @@ from typing import Any
 
 import pulumi
 
-from nomad_csi.resources import created_properties, plugin_job_properties, volume_properties
+from nomad_csi.resources import volume_properties
+from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import properties
+from nomad_csi.resources.plugin_jobs import plugin_job_properties
 
 
 class Provider(pulumi.ProviderResource):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.resources import created_properties, created_volume
+from nomad_csi.resources.created import created_properties, created_volume
 
 
 def made(document: object, source: str) -> Mapping[str, str]:

@@ -2,15 +2,10 @@
 
 from collections.abc import Mapping
 
-from nomad_csi.resources import (
-    created_volume,
-    plugin_health,
-    plugin_job,
-    rendered_file,
-    stack_identity,
-    volume_registration,
-)
+from nomad_csi.resources import plugin_health, rendered_file, stack_identity, volume_registration
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
+from nomad_csi.resources.plugin_jobs import plugin_job
 
 RESOURCES: Mapping[str, resource.Resource] = {
     item.token: item

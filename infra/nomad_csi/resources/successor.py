@@ -11,14 +11,8 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import (
-    created_changes,
-    plugin_health,
-    successor_controller,
-    successor_plugin,
-    successor_storage,
-    volume_changes,
-)
+from nomad_csi.resources import plugin_health, successor_controller, successor_plugin, successor_storage, volume_changes
+from nomad_csi.resources.created import created_changes
 from nomad_csi.resources.frame import resource
 
 

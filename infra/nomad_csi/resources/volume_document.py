@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nomad_csi.plan import registration, volume_forms
-from nomad_csi.resources import created_properties, volume_properties
+from nomad_csi.resources import volume_properties
+from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import paths, properties
 
 _PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}

@@ -16,8 +16,10 @@ import pytest
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.resources import created_volume, plugin_health, plugin_job, volume_document, volume_registration
+from nomad_csi.resources import plugin_health, volume_document, volume_registration
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
+from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi.verification import verification
 
 USE_S = 60.0

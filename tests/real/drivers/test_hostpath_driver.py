@@ -18,7 +18,7 @@ from nomad_csi import errors
 from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
-from nomad_csi.resources import created_volume
+from nomad_csi.resources.created import created_volume
 from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.spec import access
 

@@ -16,7 +16,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.resources import created_volume
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from tests.contract import agents
 

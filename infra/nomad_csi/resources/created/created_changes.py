@@ -11,15 +11,8 @@ from nomad_csi.nomad import namespaces, volume_creation, volume_lookup, volumes
 from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
 from nomad_csi.plan import created_names
 from nomad_csi.registration import secret_safety
-from nomad_csi.resources import (
-    created_document,
-    created_properties,
-    sharing_refusal,
-    stack_identity,
-    volume_comparison,
-    volume_document,
-    volume_ownership,
-)
+from nomad_csi.resources import sharing_refusal, stack_identity, volume_comparison, volume_document, volume_ownership
+from nomad_csi.resources.created import created_document, created_properties
 from nomad_csi.resources.frame import properties, resource
 
 

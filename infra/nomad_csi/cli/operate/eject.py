@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import import_stack
+from nomad_csi.cli.author import import_stack
 from nomad_csi.cli.common import command, confirm
 from nomad_csi.pulumi_state import ejecting, stack_cli
 from nomad_csi.text import table

@@ -11,7 +11,8 @@ from typing import Any
 
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import created_names, model, registration
-from nomad_csi.resources import created_properties, volume_document
+from nomad_csi.resources import volume_document
+from nomad_csi.resources.created import created_properties
 from nomad_csi.spec import model as spec
 
 _PLACES = ("requiredTopologies", "preferredTopologies")

@@ -13,7 +13,7 @@ import click
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.cli import import_stack, lint
+from nomad_csi.cli.author import import_stack, lint
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed

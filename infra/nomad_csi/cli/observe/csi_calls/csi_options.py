@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nomad_csi.cli.common import command
-from nomad_csi.cli.csi_calls import csi_arguments
+from nomad_csi.cli.observe.csi_calls import csi_arguments
 
 Add = command.Declare[Any]
 

@@ -8,7 +8,7 @@ from nomad_csi.cli.common import command, documents, erasing, guard, inputs, own
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
-from nomad_csi.resources import creation
+from nomad_csi.resources.created import creation
 
 ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or `pulumi up`"
 """What is to be done about a volume that is neither registered nor created."""

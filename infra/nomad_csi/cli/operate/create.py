@@ -9,7 +9,7 @@ from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import volumes
 from nomad_csi.registration import batch_secrets
-from nomad_csi.resources import creation, creation_outcome
+from nomad_csi.resources.created import creation, creation_outcome
 
 ABOUT = """\
 The plugin makes the storage, through Nomad, as `pulumi up` has it made. A volume that is there and as

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from nomad_csi.cli import probe_on_nodes
 from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
 

@@ -9,17 +9,19 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
-    created_changes,
-    created_deletion,
-    created_document,
-    created_properties,
-    created_sentences,
     stack_identity,
     successor,
     volume_comparison,
     volume_ownership,
     volume_properties,
     volume_removal,
+)
+from nomad_csi.resources.created import (
+    created_changes,
+    created_deletion,
+    created_document,
+    created_properties,
+    created_sentences,
 )
 from nomad_csi.resources.frame import asking, compare, properties, resource
 

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.cli import probe_on_nodes
 from nomad_csi.cli.common import command
+from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.probing import probe_job_plugins
 
 EVERY_MIN_S = 60.0

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import project_file
+from nomad_csi.cli.author import project_file
 from nomad_csi.cli.common import command
 
 NAME = "nomad-csi"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi.nomad import volumes
-from nomad_csi.resources import created_changes, created_deletion, created_properties
+from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import resource
 
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import verify_job, verify_on_nodes, verify_watch
 from nomad_csi.cli.common import codes, command, erasing, guard, inputs, output, strict, usage, waits
+from nomad_csi.cli.observe import verify_job, verify_on_nodes, verify_watch
 from nomad_csi.health import gather
 from nomad_csi.verification import metrics_file, rounds, verification
 

@@ -9,7 +9,7 @@ Deleting volumes and snapshots has guards that a bare RPC has not: the commands 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from nomad_csi.cli.csi_calls import csi_options
+from nomad_csi.cli.observe.csi_calls import csi_options
 from nomad_csi.csi import rpc as wire
 
 _PUBLISH = (

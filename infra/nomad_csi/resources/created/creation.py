@@ -16,14 +16,8 @@ from nomad_csi.nomad import namespaces, plugins, volume_lookup, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import reply_status, secret_safety
-from nomad_csi.resources import (
-    created_changes,
-    created_document,
-    created_volume,
-    creation_outcome,
-    successor_plugin,
-    volume_ownership,
-)
+from nomad_csi.resources import successor_plugin, volume_ownership
+from nomad_csi.resources.created import created_changes, created_document, created_volume, creation_outcome
 from nomad_csi.resources.frame import resource
 
 _RESOURCE = created_volume.CreatedVolumeResource()

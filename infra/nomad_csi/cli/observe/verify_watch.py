@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from nomad_csi import errors
-from nomad_csi.cli import verify_screen
 from nomad_csi.cli.common import command, guard, output, strict, waits
+from nomad_csi.cli.observe import verify_screen
 from nomad_csi.nomad import changes
 from nomad_csi.verification import metrics_file, prometheus, rounds, verification
 

@@ -13,7 +13,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import created_properties, volume_ownership, volume_removal
+from nomad_csi.resources import volume_ownership, volume_removal
+from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import resource
 
 

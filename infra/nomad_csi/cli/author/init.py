@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.cli import project_file
+from nomad_csi.cli.author import project_file
 from nomad_csi.cli.common import command, usage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project

@@ -11,7 +11,7 @@ import click
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, confirm, inputs, usage, waits
-from nomad_csi.cli.csi_calls import csi_arguments, csi_commands, csi_options, csi_output, csi_secrets
+from nomad_csi.cli.observe.csi_calls import csi_arguments, csi_commands, csi_options, csi_output, csi_secrets
 from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
 
 ENDPOINT = "CSI_ENDPOINT"

@@ -14,16 +14,10 @@ from nomad_csi.health import job_conflicts, minimum_version
 from nomad_csi.nomad import jobs, plugin_tasks
 from nomad_csi.nomad.http import replies
 from nomad_csi.ownership import cluster_identity, job_ownership
-from nomad_csi.resources import (
-    job_cluster,
-    job_conflict_refusal,
-    job_hold,
-    job_removal,
-    stack_identity,
-    volume_ownership,
-)
-from nomad_csi.resources import plugin_job_properties as declared
+from nomad_csi.resources import stack_identity, volume_ownership
 from nomad_csi.resources.frame import asking, compare, properties, resource
+from nomad_csi.resources.plugin_jobs import job_cluster, job_conflict_refusal, job_hold, job_removal
+from nomad_csi.resources.plugin_jobs import plugin_job_properties as declared
 
 EQUAL = job_ownership.EQUAL
 

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli import probe_on_nodes
 from nomad_csi.cli.common import argument_secrets, codes, command, inputs, strict, waits
+from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
 

@@ -1,0 +1,1 @@
+"""Commands that read a cluster and its plugins."""

@@ -1,0 +1,1 @@
+"""Volumes that a plugin makes: the resource `CreatedVolume`, and the same for the command line."""

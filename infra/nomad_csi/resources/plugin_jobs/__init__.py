@@ -1,0 +1,1 @@
+"""Plugin jobs: the resource `PluginJob`."""
