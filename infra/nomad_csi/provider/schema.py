@@ -14,6 +14,17 @@ PACKAGE = "nomad-csi"
 _SANDBOX = properties.Property(
     kind="text", description="The sandbox that the object was made in; absent outside of one."
 )
+_LANGUAGES = {
+    "python": {"packageName": "nomad_csi"},
+    "nodejs": {"packageName": PACKAGE},
+    "go": {"generateExtraInputTypes": True},
+}
+"""
+How the package is called in each language: that of Python as it is, so that what ``pulumi import`` prints runs.
+
+Without the extra types, the SDK for Go lacks those that stand only in lists of a component's arguments, and names them.
+"""
+
 _SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
 
 
@@ -23,11 +34,7 @@ def version() -> str:
 
 
 def merged(package: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return *package* with the custom resources, their types and the provider's configuration.
-
-    It names this package as that of Python, so that what ``pulumi import`` prints runs as it is.
-    """
+    """Return *package* with the custom resources, their types, the provider's configuration and the languages."""
     types: dict[str, Any] = dict(package.get("types", {}))
     languages = package.get("language", {})
     resources = {token: _resource(item, types) for token, item in registry.RESOURCES.items()}
@@ -35,7 +42,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     return dict(package) | {
         "resources": {**package.get("resources", {}), **resources},
         "types": types,
-        "language": {**languages, "python": {**languages.get("python", {}), "packageName": "nomad_csi"}},
+        "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
         "config": {"variables": settings},
         "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
     }
