@@ -18,6 +18,9 @@ SHARED = {
 }
 """Folders whose tests share what is started once, like a real agent, so that one worker runs them all; the nearest counts."""
 
+FIRST = ("tests/real", "tests/contract", "tests/e2e", "tests/walk", "tests/races", "tests/faults")
+"""Folders with the longest files: begun first, so that no worker begins one when the others are done."""
+
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -47,6 +50,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Have files timed. Paths on the command line are run whatever their tier."""
     config.pluginmanager.register(slowest.Slowest())
+    config.option.loadscopereorder = False  # it begins with the files that have the most tests
     if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
         config.option.tier = None
 
@@ -58,12 +62,14 @@ def pytest_ignore_collect(collection_path, config):
     return True if not tiers.runs(config.option.tier, collection_path.relative_to(tiers.PROJECT)) else None
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items, config):
-    """Keep what needs a real program, where that is asked for."""
+    """Keep what needs a real program, where that is asked for; begin with the folders of `FIRST`."""
     if config.option.tier == tiers.REAL:
         others = [item for item in items if not tiers.needs_program(item)]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if tiers.needs_program(item)]
+    items.sort(key=lambda item: next((at for at, folder in enumerate(FIRST) if item.nodeid.startswith(folder)), 99))
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -81,6 +87,12 @@ def pytest_runtest_makereport():
     if report.skipped and isinstance(report.longrepr, tuple) and programs.unwanted(report.longrepr[2]):
         report.outcome, report.longrepr = "failed", f"{programs.WITHOUT} does not name it: {report.longrepr[2]}"
     return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Run one worker more than there are cores: many tests wait for processes."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
