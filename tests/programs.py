@@ -11,6 +11,8 @@ NAMES = (
     "pulumi-language-nodejs",
     "node",
     "npm",
+    "pulumi-language-go",
+    "go",
     "aws-ebs-csi-driver",
     "hostpathplugin",
     "nfsplugin",

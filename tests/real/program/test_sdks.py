@@ -1,10 +1,11 @@
-"""The components from a TypeScript program, by the SDK that Pulumi generates from the plugin's schema."""
+"""The components from a TypeScript and a Go program, by the SDKs that Pulumi generates from the plugin's schema."""
 
 import json
 import os
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,62 @@ ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 PLUGIN = "./.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi"
 CERTIFICATES = ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR")
-NEEDS = ("pulumi-language-nodejs", "node", "npm")
-ABSENT = [name for name in NEEDS if shutil.which(name) is None]
-AFTER = 'awsRegion: "us-east-1",'
+SETTINGS = {
+    "npm": (("npm", "config", "get"), {"npm_config_cache": "cache", "npm_config_userconfig": "userconfig"}),
+    "go": (("go", "env"), {name: name for name in ("GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY")}),
+}
+"""How each tool says where this user's caches and settings are, and the variables for them: HOME is another one."""
 
-pytestmark = pytest.mark.skipif(bool(ABSENT), reason=f"not on PATH: {', '.join(ABSENT)}")
+
+@dataclass
+class Language:
+    """One that an SDK is generated for."""
+
+    folder: str
+    needs: tuple
+    program: str
+    after: str
+    check: tuple
+
+    @property
+    def absent(self):
+        """The programs it needs that are not on PATH."""
+        return [name for name in self.needs if shutil.which(name) is None]
+
+    def task_driver(self, values):
+        """Return *values* as an argument of the plugin in a program."""
+        if self.folder == "typescript":
+            return f" taskDriver: {json.dumps(camel(values))},"
+        text = {"Name": "name", "Command": "command", "ClientDataDir": "client_data_dir"}
+        fields = [f"{field}: pulumi.StringRef({json.dumps(values[name])})," for field, name in text.items()]
+        words = ", ".join(json.dumps(word) for word in values["arguments"])
+        return f" TaskDriver: &nomadcsi.TaskDriverArgs{{{' '.join(fields)} Arguments: []string{{{words}}}}},"
+
+
+LANGUAGES = [
+    Language(
+        folder="typescript",
+        needs=("pulumi-language-nodejs", "node", "npm"),
+        program="index.ts",
+        after='awsRegion: "us-east-1",',
+        check=("node_modules/.bin/tsc", "--noEmit"),
+    ),
+    Language(
+        folder="go",
+        needs=("pulumi-language-go", "go"),
+        program="main.go",
+        after='AwsRegion: pulumi.StringRef("us-east-1"),',
+        check=("go", "build", "-o", "/dev/null", "."),
+    ),
+]
+
+
+@pytest.fixture(params=LANGUAGES, ids=lambda one: one.folder)
+def language(request):
+    """Each language whose tools are here."""
+    if absent := request.param.absent:
+        pytest.skip(f"not on PATH: {', '.join(absent)}")
+    return request.param
 
 
 def test_the_page_says_what_is_typed_here():
@@ -29,26 +81,20 @@ def test_the_page_says_what_is_typed_here():
     assert block.splitlines() == ["nomad-csi plugin install", f"pulumi package add {PLUGIN}", "pulumi up"]
 
 
-def test_a_program_stands_the_storage_up_and_takes_it_away(stack, world, tmp_path):
+def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, world, tmp_path):
     """With the commands of docs/languages.md: the SDK compiles, and the volume is registered, stays, and goes."""
-    folder = tmp_path / "typescript"
-    shutil.copytree(EXAMPLES / "typescript", folder)
-    program = folder / "index.ts"
+    folder = tmp_path / language.folder
+    shutil.copytree(EXAMPLES / language.folder, folder)
+    program = folder / language.program
     text = program.read_text()
-    assert text.count(AFTER) == 1
-    program.write_text(text.replace(AFTER, f"{AFTER} taskDriver: {json.dumps(camel(world.task_driver))},"))
-    written = stack(folder, **of_npm())
+    assert text.count(language.after) == 1
+    program.write_text(text.replace(language.after, language.after + language.task_driver(world.task_driver)))
+    written = stack(folder, **tools(language.needs[-1]))
 
     written.command("plugin", "install")
     written.run("package", "add", PLUGIN)
     checked = subprocess.run(
-        ("node_modules/.bin/tsc", "--noEmit"),
-        cwd=folder,
-        env=written.environment,
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
+        language.check, cwd=folder, env=written.environment, capture_output=True, text=True, timeout=400, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
     written.run("up", "--yes", "--skip-preview")
@@ -64,9 +110,10 @@ def test_a_program_stands_the_storage_up_and_takes_it_away(stack, world, tmp_pat
     assert "9 deleted" in gone, gone
 
 
-def of_npm():
-    """Return the environment by which npm finds this user's cache, settings and certificates: HOME is another one."""
-    found = {f"npm_config_{key}": output("npm", "config", "get", key) for key in ("cache", "userconfig")}
+def tools(name):
+    """Return the environment by which the tool *name* finds caches, settings and certificates of this user."""
+    command, names = SETTINGS[name]
+    found = {variable: output(*command, key) for variable, key in names.items()}
     return found | {key: os.environ[key] for key in CERTIFICATES if key in os.environ}
 
 
