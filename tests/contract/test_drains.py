@@ -170,8 +170,10 @@ def test_client_that_is_eligible_again_gets_its_system_jobs(agent, job):
 
     agent.call("POST", path, {"Eligibility": "eligible"})
 
-    agent.until_status("late", "running")
     for job_id in ("late", "later"):
+        agent.until_status(job_id, "running")
+        agent.call("DELETE", f"/v1/job/{job_id}")
+        agent.until_status(job_id, "complete")
         agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
     assert early == []
     assert _state(agent)["user"] == ("run", "running")
