@@ -14,7 +14,7 @@ import nox
 nox.needs_version = ">=2026.4"
 nox.options.error_on_missing_interpreters = False
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["tests", "unused", "words", "hooks", "notes", "locks", "audit", "sbom"]
+nox.options.sessions = ["tests", "unused", "words", "site", "hooks", "notes", "locks", "audit", "sbom"]
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SOURCES = ("infra/nomad_csi", "infra/nomad_csi_sandbox")
@@ -83,6 +83,13 @@ def words(session: nox.Session) -> None:
     """Check spelling."""
     _tools(session)
     session.run("codespell")
+
+
+@nox.session(python="3.11")
+def site(session: nox.Session) -> None:
+    """Build the documentation into dist/site. A broken link or anchor fails it."""
+    _tools(session)
+    session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session(python="3.11")
