@@ -31,7 +31,7 @@ def test_files_of_the_guides(judged, name, codes):
     assert {status.code for status in found} == codes
 
 
-def test_statuses_come_in_the_order_of_files_and_lines(judged):
+def test_findings_come_in_the_order_of_files_and_lines(judged):
     """A reader goes through the files once."""
     names = [name for name, codes in EXPECTED.items() if codes]
 

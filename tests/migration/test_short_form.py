@@ -87,3 +87,12 @@ def test_volumes_of_one_per_alloc_job_are_a_set(volumes, expected):
     assert found["volumes"] == expected
     by_key = [sorted(storage.plan_document(each).volumes, key=lambda item: item.key) for each in (document, found)]
     assert by_key[0] == by_key[1]
+
+
+def test_sets_of_one_name_in_two_namespaces_both_stay():
+    """Of two that Nomad tells apart none is lost."""
+    found = shortened(
+        made("web[0]"), made("web[1]"), made("web[0]", namespace="prod"), made("web[1]", namespace="prod")
+    )
+
+    assert found["volumes"] == [made("web", count=2), made("web", count=2, namespace="prod")]

@@ -7,11 +7,10 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.cli.common import inputs
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
 from nomad_csi.render import project
-from nomad_csi.spec import model, schema
+from nomad_csi.spec import model, names, schema
 
 
 def wanted(form, *storages, **settings):
@@ -36,7 +35,7 @@ def texts(made):
 
 def spec_of(form):
     document = yaml.safe_load(texts(wanted(form))[wanted(form).spec])
-    return document["config"][inputs.STACK_CONFIG_KEY] if form == "python" else document
+    return document["config"][names.STACK_CONFIG_KEY] if form == "python" else document
 
 
 @pytest.mark.parametrize("form", ["python", "hcl"])
@@ -153,9 +152,9 @@ def test_what_means_something_to_a_shell_gets_into_no_file():
 
 def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():
     """With the definitions where references look for them."""
-    of_stack, of_spec = schema.of_stack_config(inputs.STACK_CONFIG_KEY), schema.document()
+    of_stack, of_spec = schema.of_stack_config(), schema.document()
 
-    assert project.STACK_CONFIG_KEY == inputs.STACK_CONFIG_KEY
+    assert names.STACK_CONFIG_KEY == "nomad-csi:storage"
     assert of_stack["$defs"] == of_spec["$defs"]
-    held = of_stack["properties"]["config"]["properties"][inputs.STACK_CONFIG_KEY]
+    held = of_stack["properties"]["config"]["properties"][names.STACK_CONFIG_KEY]
     assert held["properties"] == of_spec["properties"]

@@ -190,17 +190,7 @@ def _of_component(problem: errors.Problem) -> errors.Problem:
 
 def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:
     known = sorted(kind.__required_keys__ | kind.__optional_keys__)
-    allowed = f"one of {', '.join(known)}"
-    return [
-        errors.Problem(
-            path=key,
-            got="an unknown key",
-            allowed=allowed,
-            fix=f"did you mean {close}" if (close := problems.suggestion(key, known)) else "remove it",
-        )
-        for key in args
-        if key not in known
-    ]
+    return [problems.unknown_key(key, known, problems.suggestion(key, known)) for key in args if key not in known]
 
 
 def chosen(args: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from nomad_csi.components import arguments, from_spec, recorded
 from nomad_csi.plan import guests, orphans, volumes
 from nomad_csi.plan.rules import ebs_changes
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ def refuse_what_cannot_be(
     _refuse_unrecorded([item for items in found.values() for item in items], state)
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
-        raise errors.SpecError(tuple(problems), "nomad-csi:storage")
+        raise errors.SpecError(tuple(problems), names.STACK_CONFIG_KEY)
 
 
 def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:
@@ -71,7 +72,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
         if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
     }
     if problems := tuple(guests.check_removed(wanted, made, systems)):
-        raise errors.SpecError(problems, "nomad-csi:storage")
+        raise errors.SpecError(problems, names.STACK_CONFIG_KEY)
 
 
 def _found(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:

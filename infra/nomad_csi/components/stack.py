@@ -15,7 +15,7 @@ from nomad_csi.plan import model, storage
 from nomad_csi.plan.rules import moved_rules
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
-from nomad_csi.spec import draft, encrypted
+from nomad_csi.spec import draft, encrypted, names
 from nomad_csi.spec import model as specs
 from nomad_csi.text import visible
 
@@ -58,7 +58,7 @@ def declare(config: pulumi.Config) -> None:
     """
     _refuse_encrypted(config)
     document = _document(config)
-    plan = storage.plan_document(document, source="nomad-csi:storage", owner=arguments.owner())
+    plan = storage.plan_document(document, source=names.STACK_CONFIG_KEY, owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
     try:
@@ -83,10 +83,10 @@ def declare(config: pulumi.Config) -> None:
 
 def _refuse_encrypted(config: pulumi.Config) -> None:
     """Raise `errors.SpecError` with every key that is encrypted, and whose value stands in the state in clear."""
-    names = ("address", "namespace", "region", "renderTo", "templates")
+    keys = ("address", "namespace", "region", "renderTo", "templates")
     problems = tuple(
         errors.Problem(path=name, got="an encrypted value", allowed="text in clear", fix="set it without --secret")
-        for name in names
+        for name in keys
         if pulumi.runtime.is_config_secret(config.full_key(name))
     )
     if problems:
@@ -143,7 +143,7 @@ def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
             allowed = f"{provider_region}, the aws:region of this stack"
             fix = "one stack works in one region: use another stack for the other"
             problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
-            raise errors.SpecError((problem,), "nomad-csi:storage")
+            raise errors.SpecError((problem,), names.STACK_CONFIG_KEY)
     preflight.refuse_removed_owners(read.volumes, read.file_systems or {})
     if read.file_systems or any(volume.ebs or volume.efs for volume in read.volumes.values()):
         paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}

@@ -48,14 +48,14 @@ def needs(region: str, key_arns: Iterable[str] = ()) -> NeededActions:
 
 def lacking(role: roles.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
     """Return the actions that *role* may not call, and those of which it cannot be told."""
-    statuses: dict[str, bool | None] = {}
+    answers: dict[str, bool | None] = {}
     for action in needed.describe:
-        statuses[action] = _answer(role, 0, action, "*", {})
+        answers[action] = _answer(role, 0, action, "*", {})
     for action in ON_VOLUMES:
-        statuses[action] = may_attach(role, needed, {iam.CLUSTER_TAG: "true"}, action=action)
+        answers[action] = may_attach(role, needed, {iam.CLUSTER_TAG: "true"}, action=action)
     return (
-        [action for action, may in statuses.items() if may is False],
-        [action for action, may in statuses.items() if may is None],
+        [action for action, may in answers.items() if may is False],
+        [action for action, may in answers.items() if may is None],
     )
 
 

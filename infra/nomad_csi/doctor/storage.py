@@ -87,7 +87,7 @@ def _refused(
         ebs.external_id: permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)
         for _, ebs in untagged
     }
-    refused = sorted(key for key, status in may.items() if status is False)
+    refused = sorted(key for key, answer in may.items() if answer is False)
     if refused:
         keys = model.named([f"{item.key} ({item.external_id})" for item, _ in untagged if not may[item.external_id]])
         evidence = (

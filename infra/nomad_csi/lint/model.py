@@ -98,7 +98,7 @@ class LintedPolicy:
 
     @property
     def subject(self) -> str:
-        """What it is called in statuses."""
+        """What it is called in findings."""
         return "IAM policy"
 
 

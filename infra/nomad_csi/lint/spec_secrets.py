@@ -1,6 +1,6 @@
 """Secrets that a spec holds in clear, also where no rendered file would show them. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from nomad_csi.findings import Finding
@@ -14,14 +14,15 @@ _ADVICE = (
 )
 
 
-def check(document: Any, line_of: Callable[[str], int]) -> Iterator[Finding]:
+def check(document: Any, lines_of: Callable[[Iterable[str]], Mapping[str, int]]) -> Iterator[Finding]:
     """
-    Yield each secret in clear of a spec *document*; *line_of* a path in it is known.
+    Yield each secret in clear of a spec *document*; *lines_of* returns the lines of paths in it.
 
     That is what stands under ``secrets`` of a volume, a class or a part of a set, and what has the form of a secret.
     """
-    for path in dict.fromkeys(_places(document, "")):
-        yield at_line("secret-in-file", line_of(path), f"a value in clear at {path}", _ADVICE)
+    places = tuple(dict.fromkeys(_places(document, "")))
+    for path, line in (lines_of(places) if places else {}).items():
+        yield at_line("secret-in-file", line, f"a value in clear at {path}", _ADVICE)
 
 
 def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:

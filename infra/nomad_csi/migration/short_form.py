@@ -76,15 +76,14 @@ def _sets(volumes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         for key, members in groups.items()
         if _LEAST <= len(members) <= expand.COUNT_LIMIT and members.keys() == set(range(len(members)))
     }
-    first = {members[0]["id"]: _as_set(name, members) for (_, name), members in whole.items()}
-    inside = {id(volume): members[0]["id"] for members in whole.values() for volume in members}
+    inside = {id(volume): key for key, members in whole.items() for volume in members}
     kept: list[Mapping[str, Any]] = []
     for volume in volumes:
-        head = inside.get(id(volume))
-        if head is None:
+        key = inside.get(id(volume))
+        if key is None:
             kept.append(volume)
-        elif head in first:
-            kept.append(first.pop(head))
+        elif key in whole:
+            kept.append(_as_set(key[1], whole.pop(key)))
     return kept
 
 

@@ -19,7 +19,7 @@ from nomad_csi import errors
 from nomad_csi.drivers import catalogue, facts
 from nomad_csi.plan import iam
 from nomad_csi.render import environment
-from nomad_csi.spec import schema
+from nomad_csi.spec import names, schema
 
 FORMS = ("python", "yaml", "hcl")
 """Languages of a Pulumi program, and files without one."""
@@ -31,7 +31,6 @@ STORAGES = ("ebs", "efs", *EXAMPLES)
 COMPONENTS = {"ebs": "EbsVolume", "efs": "EfsVolume", "create": "CsiVolume"}
 """Components of volumes, by the key of a spec that says where the storage comes from."""
 
-STACK_CONFIG_KEY = "nomad-csi:storage"
 SPEC, SPEC_SCHEMA, STACK_SCHEMA = "storage.yaml", "spec.schema.json", "stack.schema.json"
 PIPELINE = ".github/workflows/storage.yml"
 HOOKS = ".pre-commit-config.yaml"
@@ -181,15 +180,15 @@ def _python(wanted: Wanted) -> Iterator[ProjectFile]:
     note = _comment("On no package index: put a git URL with a commit, or a wheel, in its place.")
     yield ProjectFile(path=wanted.requirements, text=note + line, addition=line, sign="nomad-csi", is_shared=True)
     region = f"aws:region: {wanted.region}\n" if wanted.region else ""
-    config = textwrap.indent(f"{region}{STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
-    head = _comment(f"The storage of the Nomad cluster stands below {STACK_CONFIG_KEY}. {_KEYS}")
+    config = textwrap.indent(f"{region}{names.STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
+    head = _comment(f"The storage of the Nomad cluster stands below {names.STACK_CONFIG_KEY}. {_KEYS}")
     yield ProjectFile(
         path=wanted.stack_config,
         text=f"# yaml-language-server: $schema={STACK_SCHEMA}\n{head}config:\n{config}",
         addition=f"config:\n{config}",
-        sign=STACK_CONFIG_KEY,
+        sign=names.STACK_CONFIG_KEY,
     )
-    yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.of_stack_config(STACK_CONFIG_KEY)))
+    yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.of_stack_config()))
 
 
 def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:

@@ -1,4 +1,4 @@
-"""What `nomad-csi smoke --json` said earlier, read again: only that verifies that data goes into a volume and back."""
+"""What `nomad-csi smoke --json` said earlier, read again: only it shows that data goes into a volume and back."""
 
 import json
 from collections.abc import Mapping

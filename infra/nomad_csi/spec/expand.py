@@ -57,11 +57,8 @@ def check_classes(
             continue
         for key in preset:
             if key not in known or key in OF_ONE:
-                allowed = f"one of {', '.join(sorted(set(known) - set(OF_ONE)))}"
-                close = problems.suggestion(str(key), known)
-                fix = f"did you mean {close}" if close and key not in OF_ONE else "remove it"
-                path = f"classes.{name}.{key}"
-                found.append(errors.Problem(path=path, got="an unknown key", allowed=allowed, fix=fix))
+                close = "" if key in OF_ONE else problems.suggestion(str(key), known)
+                found.append(problems.unknown_key(f"classes.{name}.{key}", sorted(set(known) - set(OF_ONE)), close))
     sound = {name: preset for name, preset in classes.items() if isinstance(preset, Mapping)}
     return {
         name: {key: preset[key] for key in preset if key in known and key not in OF_ONE}

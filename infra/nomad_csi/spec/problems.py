@@ -93,8 +93,13 @@ def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.Base
     known = sorted(inner.model_fields)
     former = _FORMER.get(location[-1], "")
     close = (former if former in known else suggestion(str(location[-1]), known)) or _below(str(location[-1]), inner)
+    return unknown_key(where, known, close)
+
+
+def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:
+    """Return the problem of a key at *path* that is none of *known*; *close* is the one that is meant, if any."""
     fix = f"did you mean {close}" if close else "remove it"
-    return errors.Problem(path=where, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
+    return errors.Problem(path=path, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:

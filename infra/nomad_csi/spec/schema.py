@@ -7,7 +7,7 @@ It says less than the rules do: what two keys have to do with each other, and wh
 import copy
 from typing import Any
 
-from nomad_csi.spec import expand, model
+from nomad_csi.spec import expand, model, names
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TITLE = "A storage spec of nomad-csi"
@@ -50,11 +50,11 @@ def document() -> dict[str, Any]:
     return dict(_without_titles(described, top=True))
 
 
-def of_stack_config(key: str) -> dict[str, Any]:
-    """Return the JSON schema of a Pulumi stack config that holds a spec under *key*, and anything beside it."""
+def of_stack_config() -> dict[str, Any]:
+    """Return the JSON schema of a Pulumi stack config that holds a spec, and anything beside it."""
     spec = document()
     parts = {name: spec.pop(name) for name in ("$schema", "$defs")}
-    config = {"type": "object", "properties": {key: spec}}
+    config = {"type": "object", "properties": {names.STACK_CONFIG_KEY: spec}}
     return parts | {"type": "object", "properties": {"config": config}}
 
 

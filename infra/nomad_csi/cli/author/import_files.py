@@ -77,15 +77,15 @@ def run(arguments: command.Arguments) -> int:
         storage_found=_aws(arguments.files),
         takes_over=arguments.with_storage,
     )
-    statuses = judge.judge(read)
+    findings = judge.judge(read)
     if arguments.json:
         shown = [dataclasses.asdict(remark) for remark in adoption.remarks]
-        found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(statuses, printing.LINTED)}
+        found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
         print(json.dumps(found, indent=2))
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
-        _tell(adoption.remarks, statuses)
+        _tell(adoption.remarks, findings)
     if not adoption.document:
         print(f"error: {_nothing(arguments)}", file=sys.stderr)
     return _exit_code(adoption)
@@ -111,12 +111,12 @@ def _nothing(arguments: command.Arguments) -> str:
     return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
-def _tell(remarks: Sequence[model.Remark], statuses: Sequence[Finding]) -> None:
+def _tell(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
     """Print what is to be said, last what keeps the spec from being used, and how much that is."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
     for said in (
         *(remark for remark in remarks if remark.kind not in model.OPEN),
-        *map(printing.as_line, statuses),
+        *map(printing.as_line, findings),
         *open_,
     ):
         print(said, file=sys.stderr)

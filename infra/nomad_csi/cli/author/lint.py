@@ -11,7 +11,6 @@ from nomad_csi.cli.common import codes, command, file_errors, inputs, strict
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge, spec_secrets
-from nomad_csi.spec import draft, yaml_text
 
 YAML = frozenset({".yaml", ".yml"})
 
@@ -54,18 +53,11 @@ def run(arguments: command.Arguments) -> int:
 
 def _of_spec(path: Path) -> tuple[Finding, ...]:
     """Return what is found in the spec, or stack config, in *path*. Raises `errors.SpecError` where it is neither."""
-    text = inputs.text(path)
-    written = draft.read_yaml(text, str(path))
     document = inputs.read_document(path)
     if not isinstance(document, dict) or not {"plugins", "volumes"} & document.keys():
         allowed = "a spec, a job file, a volume file or an IAM policy"
         raise errors.SpecError((errors.Problem(path="", got="another YAML document", allowed=allowed),), str(path))
-    prefix = f"config.{inputs.STACK_CONFIG_KEY}." if inputs.is_stack_config(written) else ""
-
-    def line_of(place: str) -> int:
-        return yaml_text.lines_of(text, [f"{prefix}{place}"])[f"{prefix}{place}"]
-
-    found = spec_secrets.check(document, line_of)
+    found = spec_secrets.check(document, lambda places: inputs.lines(path, places))
     return tuple(dataclasses.replace(item, file=str(path), subject="spec") for item in found)
 
 

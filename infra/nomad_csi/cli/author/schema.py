@@ -2,7 +2,7 @@
 
 import json
 
-from nomad_csi.cli.common import codes, command, inputs
+from nomad_csi.cli.common import codes, command
 from nomad_csi.spec import reference, schema
 
 
@@ -14,6 +14,6 @@ def run(arguments: command.Arguments) -> int:
     if arguments.docs:
         print(reference.page().rstrip("\n"))
     else:
-        found = schema.of_stack_config(inputs.STACK_CONFIG_KEY) if arguments.stack_config else schema.document()
+        found = schema.of_stack_config() if arguments.stack_config else schema.document()
         print(json.dumps(found, indent=2, ensure_ascii=False))
     return 0

@@ -11,7 +11,6 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, file_errors, inputs
 from nomad_csi.plan import model
 from nomad_csi.render import files
-from nomad_csi.spec import draft, yaml_text
 
 ABOUT = """\
 Checks each SPEC against all rules, and renders its files in memory: nothing is written, and
@@ -89,9 +88,5 @@ def _lines(path: Path, places: list[str]) -> dict[str, int | None]:
     named = {place: _NAMES_LINE.fullmatch(place) for place in places}
     found = {place: int(line[1]) if line else None for place, line in named.items()}
     if inside := {place for place in places if not found[place] and not _NO_LINE.fullmatch(place)}:
-        text = inputs.text(path)
-        is_stack = inputs.is_stack_config(draft.read_yaml(text, str(path)))
-        prefix = f"config.{inputs.STACK_CONFIG_KEY}." if is_stack else ""
-        lines = yaml_text.lines_of(text, [f"{prefix}{place}" for place in inside])
-        found |= {place: lines[f"{prefix}{place}"] for place in inside}
+        found |= inputs.lines(path, inside)
     return found

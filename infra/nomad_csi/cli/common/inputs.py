@@ -12,12 +12,10 @@ import click
 from nomad_csi import errors
 from nomad_csi.cli.common import command, usage
 from nomad_csi.plan import model, storage
-from nomad_csi.spec import draft, encrypted
+from nomad_csi.spec import draft, encrypted, names, yaml_text
 
 EVERYWHERE = "*"
 """All namespaces, as Nomad has it."""
-
-STACK_CONFIG_KEY = "nomad-csi:storage"
 
 STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
 """Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
@@ -185,7 +183,7 @@ def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> di
 
 def _connection_of(path: Path) -> dict[str, Any]:
     """Return what *path* says of the connection where it is a stack config, and nothing of any other file."""
-    if path.suffix not in {".yaml", ".yml"} or not path.is_file() or STACK_CONFIG_KEY not in text(path):
+    if path.suffix not in {".yaml", ".yml"} or not path.is_file() or names.STACK_CONFIG_KEY not in text(path):
         return {}
     document = draft.read_yaml(text(path), str(path))
     config = document.get("config") if isinstance(document, Mapping) else None
@@ -214,8 +212,17 @@ def read_document(path: Path) -> Any:
     return _of_stack(document["config"], path) if is_stack_config(document) else document
 
 
+def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
+    """Return the line of the file at *path* for each of *places* in its spec, such as ``volumes[0].ebs.size_gib``."""
+    given = text(path)
+    prefix = f"config.{names.STACK_CONFIG_KEY}." if is_stack_config(draft.read_yaml(given, str(path))) else ""
+    whole = {place: f"{prefix}{place}" for place in places}
+    found = yaml_text.lines_of(given, whole.values())
+    return {place: found[below] for place, below in whole.items()}
+
+
 def is_stack_config(document: Any) -> bool:
-    """Return whether *document* is a stack config, which holds a spec below `STACK_CONFIG_KEY`."""
+    """Return whether *document* is a stack config, which holds a spec below `names.STACK_CONFIG_KEY`."""
     return isinstance(document, Mapping) and isinstance(document.get("config"), Mapping)
 
 
@@ -234,10 +241,10 @@ def read_external_ids(path: Path | None) -> dict[str, str]:
 
 
 def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
-    document = config.get(STACK_CONFIG_KEY)
+    document = config.get(names.STACK_CONFIG_KEY)
     if document is None or (isinstance(document, Mapping) and "secure" in document):
         got = "nothing" if document is None else "an encrypted value"
-        problem = errors.Problem(path=f"config.{STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
+        problem = errors.Problem(path=f"config.{names.STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
         raise errors.SpecError((problem,), str(path))
     return encrypted.marked(document)
 

@@ -1,4 +1,4 @@
-"""``nomad-csi verify --on-nodes``: statuses that hear the plugins on their own clients, by the probe job."""
+"""``nomad-csi verify --on-nodes``: plugins asked on their own clients, by the probe job."""
 
 import sys
 from collections.abc import Mapping
