@@ -71,7 +71,7 @@ def measure() -> Iterator[str]:
         own = sandbox.project(folder / "sandbox")
         try:
             subprocess.run(
-                [*own, "up", "--engine", "stand-in", "--nomad", "stand-in"], check=True, stdout=subprocess.DEVNULL
+                [*own, "up", "--engine", "emulator", "--nomad", "emulator"], check=True, stdout=subprocess.DEVNULL
             )
             found = subprocess.run([*own, "exec", "--", "env", "-0"], check=True, capture_output=True, text=True)
             environment = dict(line.split("=", 1) for line in found.stdout.split("\0") if "=" in line)

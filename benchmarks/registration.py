@@ -1,7 +1,7 @@
 """
 Volumes registered in batches, against one request for each, and against a loop of ``nomad volume register``.
 
-On the stand-in for Nomad, and on a real agent where ``nomad`` is on PATH and may run.
+On the Nomad emulator, and on a real agent where ``nomad`` is on PATH and may run.
 """
 
 import collections
@@ -42,7 +42,7 @@ _MODE = registration.Capability(access_mode="multi-node-multi-writer", attachmen
 def measure() -> Iterator[str]:
     """Yield the results."""
     agents = _agents()
-    yield from _on(agents, agents.StandIn)
+    yield from _on(agents, agents.Emulator)
     why = agents.obstacle()
     if why:
         yield f"real agent: not measured: {why}"

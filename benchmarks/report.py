@@ -1,4 +1,4 @@
-"""A report on a large cluster: seconds, calls and size. On the stand-in for Nomad, with nothing behind its clients."""
+"""A report on a large cluster: seconds, calls and size. On the Nomad emulator, with nothing behind its clients."""
 
 import collections
 import tempfile

@@ -16,7 +16,7 @@ COPIED = ("Pulumi.yaml", "Pulumi.sandbox.yaml", "infra", "templates")
 
 
 def measure() -> Iterator[str]:
-    """Yield the results, with what is on PATH: real or stand-in."""
+    """Yield the results, with what is on PATH: real or emulator."""
     decided = parts.decide()
     yield f"engine {decided['engine']}, nomad {decided['nomad']}"
     base = None

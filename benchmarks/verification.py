@@ -1,7 +1,7 @@
 """
 Statuses at scale: three plugins on 1,000 clients that come and go, and 100 sockets of which some hang.
 
-On the stand-in for Nomad, with instances that no process stands behind; the sockets are real.
+On the Nomad emulator, with instances that no process stands behind; the sockets are real.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """
 What verifying commands cost on ten times the clients: calls, processor time and memory, against the smaller cluster.
 
-On the stand-in for Nomad, with instances that no process stands behind, and probes that have answered when they begin.
+On the Nomad emulator, with instances that no process stands behind, and probes that have answered when they begin.
 """
 
 import collections

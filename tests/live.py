@@ -1,4 +1,4 @@
-"""A stand-in for Nomad with two clients in this process, and CSI plugins that a test brings to where it wants them."""
+"""An emulator of Nomad with two clients in this process, and CSI plugins that a test brings to where it wants them."""
 
 import contextlib
 import json
@@ -77,7 +77,7 @@ class Live:
         return nodes.NodeSpec(name=name, zone="", instance_id="").node_id
 
     def run(self, plugin_id, *, job_id="", words=(), command="nomad-csi-sandbox-csi-plugin", env="", **more):
-        """Run a node plugin of the EFS stand-in as a system job, and return it."""
+        """Run a node plugin of the EFS emulator as a system job, and return it."""
         folder = self.data_dir / f"faults-{plugin_id}"
         folder.mkdir(exist_ok=True)
         own = ["--driver", "aws-efs", *words, "--endpoint=${CSI_ENDPOINT}"]

@@ -1,7 +1,7 @@
 """
 A cluster to report on, in this process, and the picture of its report: ``python -m tests.report_picture FILE.png``.
 
-The cluster is the stand-in's: clients and instances that nothing stands behind. Needs Chromium.
+The cluster is the emulator's: clients and instances that nothing stands behind. Needs Chromium.
 """
 
 import contextlib

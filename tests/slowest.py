@@ -42,8 +42,8 @@ class Slowest:
     def pytest_runtest_logreport(self, report):
         """Take a report, of this process or of a worker."""
         total = self._files[report.nodeid.partition("::")[0]]
-        total[0] += report.wall_s
-        total[1] += report.cpu_s
+        total[0] += getattr(report, "wall_s", 0.0)  # a worker that crashed reports no time
+        total[1] += getattr(report, "cpu_s", 0.0)
         total[2] += report.when == "call"
 
     def pytest_terminal_summary(self, terminalreporter, config):

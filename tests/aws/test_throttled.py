@@ -25,7 +25,7 @@ def moto(monkeypatch):
 
 @pytest.fixture
 def ask(moto):
-    """Ask the stand-in itself: ``ask("PUT", path, {...})``."""
+    """Ask the emulator itself: ``ask("PUT", path, {...})``."""
     with urllib3.PoolManager(retries=False) as pool:
         yield lambda method, path, body=None: pool.request(method, f"{moto.url}{path}", json=body, timeout=10)
 
@@ -74,6 +74,6 @@ def test_another_refusal_is_not_sent_again(ask):
 
 
 @pytest.mark.parametrize("body", [{"share": 2}, {"service": "efs", "share": 0.5}, {}])
-def test_the_stand_in_rejects_a_share_that_is_none(ask, body):
+def test_the_emulator_rejects_a_share_that_is_none(ask, body):
     """Only EC2's calls can be refused, and no more than all of them."""
     assert ask("PUT", throttle.THROTTLE_PATH, body).status == 400

@@ -1,4 +1,4 @@
-"""What the commands ask: a stand-in CSI plugin on a socket, and a stand-in agent without jobs."""
+"""What the commands ask: an emulator CSI plugin on a socket, and an emulator agent without jobs."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def plugin(short_folder):
 
 @pytest.fixture
 def empty_agent(short_folder):
-    """Start a stand-in agent with one client and no jobs: ``empty_agent(token="...")``; return its address."""
+    """Start an emulator agent with one client and no jobs: ``empty_agent(token="...")``; return its address."""
     running = []
 
     def start(**settings):

@@ -63,7 +63,7 @@ def document(volume_id):
 
 @pytest.fixture
 def served(short_folder):
-    """A stand-in agent with volumes ``a`` and ``b``, which have a secret; nothing claims them."""
+    """An emulator agent with volumes ``a`` and ``b``, which have a secret; nothing claims them."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"})
     made = cluster.Cluster(settings)

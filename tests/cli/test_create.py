@@ -43,7 +43,7 @@ JOB = """job "hostpath" {
 
 @pytest.fixture(scope="module")
 def serving():
-    """A stand-in agent with a plugin that makes volumes. The path of a socket may have 107 bytes."""
+    """An emulator agent with a plugin that makes volumes. The path of a socket may have 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")

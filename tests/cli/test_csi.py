@@ -18,7 +18,7 @@ from nomad_csi.cli.observe.csi_calls import csi_commands
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
-SSH = Path(__file__).parents[1] / "csi" / "ssh_stand_in.py"
+SSH = Path(__file__).parents[1] / "csi" / "ssh_emulator.py"
 USE = "single-node-writer,file-system,ext4,noatime"
 WITHOUT_COMMAND = {
     *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
@@ -198,7 +198,7 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SSH}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_STAND_IN_LOG", str(short_folder / "ssh.log"))
+    monkeypatch.setenv("SSH_EMULATOR_LOG", str(short_folder / "ssh.log"))
 
     answer, _ = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/csi.sock")
     _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=2)

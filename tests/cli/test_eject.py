@@ -33,7 +33,7 @@ RESOURCES = [
 
 @pytest.fixture
 def forgotten(monkeypatch, tmp_path):
-    """A stand-in for the stack of the current folder: what was forgotten, as it happens."""
+    """A fake for the stack of the current folder: what was forgotten, as it happens."""
     monkeypatch.chdir(tmp_path)
     done = []
 

@@ -26,7 +26,7 @@ EFS = "fs-0123456789abcdef0"
 
 @pytest.fixture
 def address(short_folder, driver_on_path):
-    """A stand-in agent that runs an EFS plugin by rendered files; nothing is asked of it before that is healthy."""
+    """An emulator agent that runs an EFS plugin by rendered files; nothing is asked of it before that is healthy."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment=driver_on_path)
     serving = agent.Server(cluster.Cluster(settings))
@@ -43,7 +43,7 @@ def address(short_folder, driver_on_path):
 
 @pytest.fixture
 def driver_on_path(short_folder):
-    """The environment of an agent that finds the stand-in under the name of the driver."""
+    """The environment of an agent that finds the emulator under the name of the driver."""
     driver = short_folder / "bin/aws-efs-csi-driver"
     driver.parent.mkdir()
     driver.write_text(
@@ -51,7 +51,7 @@ def driver_on_path(short_folder):
     )
     driver.chmod(0o755)
     path = os.pathsep.join([str(driver.parent), os.environ["PATH"]])
-    return {"PATH": path, "AWS_REGION": "us-east-1", "NOMAD_CSI_SANDBOX": "nomad:stand-in"}
+    return {"PATH": path, "AWS_REGION": "us-east-1", "NOMAD_CSI_SANDBOX": "nomad:emulator"}
 
 
 def _plan(folder):

@@ -32,7 +32,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def address(empty_agent, monkeypatch):
-    """A stand-in agent without jobs."""
+    """An emulator agent without jobs."""
     for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
         monkeypatch.delenv(name, raising=False)
     return empty_agent(environment={"PATH": "/usr/bin:/bin"})

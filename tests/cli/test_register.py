@@ -62,7 +62,7 @@ def spec(tmp_path):
 
 @pytest.fixture
 def address(empty_agent, monkeypatch):
-    """A stand-in agent with a plugin that takes any volume, because it never was healthy."""
+    """An emulator agent with a plugin that takes any volume, because it never was healthy."""
     for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
         monkeypatch.delenv(name, raising=False)
     made = empty_agent(environment={"PATH": "/usr/bin:/bin"})

@@ -41,14 +41,14 @@ def test_names_the_folder_that_has_no_sandbox(tmp_path, capsys):
     ("engine", "command", "said"),
     [
         (
-            "stand-in",
+            "emulator",
             "pulumi",
-            "pulumi is not on PATH; the sandbox uses its stand-in engine: nomad-csi sandbox preview, "
+            "pulumi is not on PATH; the sandbox uses its emulator engine: nomad-csi sandbox preview, "
             "nomad-csi sandbox up, nomad-csi sandbox refresh",
         ),
         ("real", "pulumi", "pulumi is not on PATH; nothing was run"),
-        ("stand-in", "nomda", "nomda is not on PATH; nothing was run"),
-        ("stand-in", "./nomda", "./nomda is no file that can be run; nothing was run"),
+        ("emulator", "nomda", "nomda is not on PATH; nothing was run"),
+        ("emulator", "./nomda", "./nomda is no file that can be run; nothing was run"),
     ],
 )
 def test_exec_names_a_command_that_is_not_there(tmp_path, monkeypatch, engine, command, said):
@@ -105,7 +105,7 @@ def test_stack_of_the_sandbox_is_that_of_its_own_project_alone(tmp_path, monkeyp
 def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, monkeypatch, capfd, words):
     """On standard error, so that standard output stays that of the command; none elsewhere."""
     (tmp_path / ".sandbox").mkdir()
-    folder.Folder(tmp_path).save(folder.Record(parts={"engine": "stand-in", "nomad": "real", "aws": "moto"}))
+    folder.Folder(tmp_path).save(folder.Record(parts={"engine": "emulator", "nomad": "real", "aws": "moto"}))
     monkeypatch.setattr(session.Session, "execute", lambda *_: 0)
     monkeypatch.setattr(session.Session, "outputs", lambda _: {"a": "b"})
     said = []
@@ -115,7 +115,7 @@ def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, m
         assert cli.main(["sandbox", "--project", str(tmp_path), *words]) == 0
         said.append(capfd.readouterr().err)
 
-    assert said == [f"sandbox in {tmp_path}: engine stand-in, nomad real, aws moto\n", ""]
+    assert said == [f"sandbox in {tmp_path}: engine emulator, nomad real, aws moto\n", ""]
 
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}

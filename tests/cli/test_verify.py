@@ -53,8 +53,8 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     ("engine", "programs", "advised"),
     [
         ("", (), "pulumi up"),
-        ("stand-in", (), "nomad-csi sandbox up"),
-        ("stand-in", ("pulumi",), "pulumi up"),
+        ("emulator", (), "nomad-csi sandbox up"),
+        ("emulator", ("pulumi",), "pulumi up"),
         ("real", (), "pulumi up"),
     ],
 )

@@ -22,7 +22,7 @@ from nomad_csi.resources.frame import resource
 from tests.contract import agents
 
 NONE = "none"
-MARK = "aws:moto,engine:stand-in,nomad:stand-in,plugins:stand-in"
+MARK = "aws:moto,engine:emulator,nomad:emulator,plugins:emulator"
 REFUSED = re.compile(r"Permission denied|token (needs|lacks)|lacks (rights|read-job)|were not read|was not checked")
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 BROKEN = """\
@@ -188,11 +188,11 @@ def _started(agent, root, folder):
     return world
 
 
-@pytest.fixture(scope="module", params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def acl_world(request, tmp_path_factory):
     """Both sides of the contract."""
     is_real = request.param == "real"
-    agent = request.getfixturevalue("real_acl" if is_real else "stand_in_acl")
+    agent = request.getfixturevalue("real_acl" if is_real else "emulator_acl")
     root = request.getfixturevalue("real_root") if is_real else agents.ROOT
     found = _started(agent, root, tmp_path_factory.mktemp("acl"))
     yield found

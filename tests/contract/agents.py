@@ -1,4 +1,4 @@
-"""The two sides of the contract: the stand-in for Nomad, and a real agent in dev mode. Both have one client, ``one``."""
+"""The two sides of the contract: the Nomad emulator, and a real agent in dev mode. Both have one client, ``one``."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ ROOT = "right"
 """The token of an emulator with access control that may do anything; a real agent gives one, once."""
 
 NO_DOCKER = {"endpoint": "unix:///dev/null"}
-"""No engine, as the stand-in has none, whatever this machine happens to have."""
+"""No engine, as the emulator has none, whatever this machine happens to have."""
 
 DATA_DIR_LENGTH = 40
 """Characters that a data directory may have at most, because the path of a socket below it may have 107 bytes."""
@@ -153,10 +153,10 @@ class Agent:
         )
 
 
-class StandIn(Agent):
-    """The stand-in, served from this process."""
+class Emulator(Agent):
+    """The emulator, served from this process."""
 
-    kind = "stand-in"
+    kind = "emulator"
 
     def __init__(self, folder, environment, token="", tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])

@@ -99,7 +99,7 @@ def write_job(
 
 
 def write_plugin(agent, job_id, plugin_id, role, words, *, kind="service", timeout="30s", group="", command=None):
-    """Return the HCL of a job that runs the stand-in for a CSI driver."""
+    """Return the HCL of a job that runs the emulator of a CSI driver."""
     block = f"""
       csi_plugin {{
         id                     = "{plugin_id}"
@@ -236,9 +236,9 @@ def _sticky(kind, moto_url, ec2):
 
 
 @pytest.fixture(scope="session")
-def stand_in_sticky(moto_url, ec2):
-    """The stand-in."""
-    with _sticky(agents.StandIn, moto_url, ec2) as made:
+def emulator_sticky(moto_url, ec2):
+    """The emulator."""
+    with _sticky(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
@@ -251,10 +251,10 @@ def real_sticky(moto_url, ec2):
         yield made
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def sticky(request):
     """One side of the contract, where claims can be made to stick."""
-    return request.getfixturevalue("real_sticky" if request.param == "real" else "stand_in_sticky")
+    return request.getfixturevalue("real_sticky" if request.param == "real" else "emulator_sticky")
 
 
 @pytest.fixture(scope="session")
@@ -274,9 +274,9 @@ def ec2(moto_url):
 
 
 @pytest.fixture(scope="session")
-def stand_in_world(moto_url, ec2):
-    """The stand-in."""
-    with _world(agents.StandIn, moto_url, ec2) as made:
+def emulator_world(moto_url, ec2):
+    """The emulator."""
+    with _world(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
@@ -289,10 +289,10 @@ def real_world(moto_url, ec2):
         yield made
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def world(request):
     """One side of the contract, with its plugins healthy, and consumers running."""
-    return request.getfixturevalue("real_world" if request.param == "real" else "stand_in_world")
+    return request.getfixturevalue("real_world" if request.param == "real" else "emulator_world")
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def job():
 
 @pytest.fixture(scope="session")
 def plugin_writer():
-    """Write a job that runs the stand-in for a CSI driver."""
+    """Write a job that runs the emulator of a CSI driver."""
     return write_plugin
 
 
@@ -395,9 +395,9 @@ def once():
 
 
 @pytest.fixture(scope="session")
-def side_by_side(stand_in_world, real_world):
+def side_by_side(emulator_world, real_world):
     """Both sides, for comparisons."""
-    return stand_in_world.agent, real_world.agent
+    return emulator_world.agent, real_world.agent
 
 
 @pytest.fixture(scope="session")
@@ -407,9 +407,9 @@ def known_deviations():
 
 
 @pytest.fixture(scope="session")
-def stand_in_acl(moto_url):
-    """The stand-in with access control."""
-    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0"), token=agents.ROOT) as made:
+def emulator_acl(moto_url):
+    """The emulator with access control."""
+    with agents.started(agents.Emulator, agents.task_environment(moto_url, "i-0"), token=agents.ROOT) as made:
         yield made
 
 
@@ -458,19 +458,19 @@ def real_tokens(real_acl, real_root):
 
 
 @pytest.fixture(scope="session")
-def stand_in_tokens(stand_in_acl):
+def emulator_tokens(emulator_acl):
     """Tokens of the emulator."""
-    return _tokens(stand_in_acl, agents.ROOT)
+    return _tokens(emulator_acl, agents.ROOT)
 
 
 @pytest.fixture
 def token_of(request, acl_agent):
     """Return the token of one of `LIMITED` at `acl_agent`, or of ``root``, which may do anything."""
-    name = "real_tokens" if acl_agent.kind == "real" else "stand_in_tokens"
+    name = "real_tokens" if acl_agent.kind == "real" else "emulator_tokens"
     return request.getfixturevalue(name).__getitem__
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def acl_agent(request):
     """One side of the contract, with access control."""
-    return request.getfixturevalue("real_acl" if request.param == "real" else "stand_in_acl")
+    return request.getfixturevalue("real_acl" if request.param == "real" else "emulator_acl")

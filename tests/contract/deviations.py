@@ -1,10 +1,10 @@
 """
-Where the stand-in for Nomad differs from a real agent, and is left so. Each line says why that is on no path of ours.
+Where the Nomad emulator differs from a real agent, and is left so. Each line says why that is on no path of ours.
 
 `SHAPES` is left out when bodies are compared, and nothing else is: a line that is no difference any more fails the
 tests, and so does a difference without a line. `ANSWERS` are calls that both sides answer differently. `MANNERS` is what
 no single call shows.
-The stand-in answers as Nomad 2.0.6-dev does. Beside an older release, bodies are compared `as_of` that one: without
+The emulator answers as Nomad 2.0.6-dev does. Beside an older release, bodies are compared `as_of` that one: without
 what is `YOUNGER`.
 """
 
@@ -36,7 +36,7 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A call. The statuses are equal unless `stand_in` says otherwise."""
+    """A call. The statuses are equal unless `emulator` says otherwise."""
 
     route: str
     body: object
@@ -45,7 +45,7 @@ class Answer:
     real: tuple[int, str]
     """Status, and a part of the real agent's text; empty for a body that is JSON."""
 
-    stand_in: tuple[int, str]
+    emulator: tuple[int, str]
     why: str
 
 
@@ -55,7 +55,7 @@ class Options:
 
     what: str
     real: str
-    stand_in: str
+    emulator: str
     why: str
 
 
@@ -71,7 +71,7 @@ SHAPES = (
             routes=(route,),
             where=f"{below}.DeploymentStatus",
             what="null, where a real agent has an object",
-            why="the stand-in has no deployments; a real one calls that of a plugin that never was healthy successful, "
+            why="the emulator has no deployments; a real one calls that of a plugin that never was healthy successful, "
             "so nothing of ours may check them",
             since="system-deployments",
         )
@@ -184,7 +184,7 @@ def _without(document, path):
 
 
 ALLOCATION_EVENTS = frozenset({"Alloc Unhealthy"})
-"""Task events that come of deployments, which the stand-in has not. Our explanations call them effects, no causes."""
+"""Task events that come of deployments, which the emulator has not. Our explanations call them effects, no causes."""
 
 _TICK = {
     "ID": "tick",
@@ -203,49 +203,49 @@ ANSWERS = (
         route="POST /v1/job/tick/plan",
         body={"Job": _TICK | {"Periodic": {"Enabled": True, "SpecType": "cron", "Spec": "0 0 1 1 *"}}},
         real=(200, "'NextPeriodicLaunch'"),
-        stand_in=(500, "the stand-in for Nomad runs no periodic jobs"),
+        emulator=(500, "the Nomad emulator runs no periodic jobs"),
         why="the one periodic job of ours verifies, and is nothing that a stack waits for; better told than never run",
     ),
     Answer(
         route="POST /v1/job/tick/plan",
         body={"Job": _TICK | {"TaskGroups": [_SIGNED]}},
         real=(200, "'Annotations'"),
-        stand_in=(500, "the stand-in for Nomad signs no workload identities"),
+        emulator=(500, "the Nomad emulator signs no workload identities"),
         why="nobody there could check a signature; a task without its token is told, not started",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = upper("x")\n}', "Canonicalize": True},
         real=(200, ""),
-        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a function call"),
-        why="no template of ours calls a function; one's own is told so in the stand-in's name",
+        emulator=(400, "the sandbox's Nomad emulator does not compute a function call"),
+        why="no template of ours calls a function; one's own is told so in the emulator's name",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = file("x")\n}', "Canonicalize": True},
         real=(400, 'Error in function call; Call to function "file" failed: filesystem function disabled.'),
-        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a function call"),
+        emulator=(400, "the sandbox's Nomad emulator does not compute a function call"),
         why="refused by both; no template of ours calls a function",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = "x" == "y" ? "z" : "w"\n}', "Canonicalize": True},
         real=(200, ""),
-        stand_in=(400, "the sandbox's stand-in for Nomad does not compute a conditional"),
-        why="conditions are decided where the job is rendered; one's own is told so in the stand-in's name",
+        emulator=(400, "the sandbox's Nomad emulator does not compute a conditional"),
+        why="conditions are decided where the job is rendered; one's own is told so in the emulator's name",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = var.x\n}', "Canonicalize": True},
         real=(400, 'Unsupported attribute; This object does not have an attribute named "x".'),
-        stand_in=(400, 'this object does not have an attribute named "x"'),
+        emulator=(400, 'this object does not have an attribute named "x"'),
         why="refused by both, with other words and columns; jobs of ours have no variables",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'locals {\n name = "x"\n}\njob "a" {\n name = local.name\n}', "Canonicalize": True},
         real=(200, "'Name': 'x'"),
-        stand_in=(200, "'Name': '${local.name}'"),
+        emulator=(200, "'Name': '${local.name}'"),
         why="no template of ours has locals, and a spec has no place for them: what varies is decided where the job is "
         "rendered",
     ),
@@ -253,49 +253,49 @@ ANSWERS = (
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n typ = "service"\n}', "Canonicalize": True},
         real=(400, 'An argument named "typ" is not expected here. Did you mean "type"?'),
-        stand_in=(400, 'An argument named "typ" is not expected here.'),
-        why="refused by both, at the same place; the stand-in does not guess what was meant",
+        emulator=(400, 'An argument named "typ" is not expected here.'),
+        why="refused by both, at the same place; the emulator does not guess what was meant",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {', "Canonicalize": True},
         real=(400, "Unclosed configuration block"),
-        stand_in=(400, "the text is not valid HCL2 at this place"),
+        emulator=(400, "the text is not valid HCL2 at this place"),
         why="refused by both, at the same line or the next; what breaks the grammar has many names at Nomad",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = "x }\n}', "Canonicalize": True},
         real=(400, "Invalid multi-line string"),
-        stand_in=(400, "the text is not valid HCL2 at this place"),
+        emulator=(400, "the text is not valid HCL2 at this place"),
         why="refused by both; what breaks the grammar has many names at Nomad",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body={"JobHCL": 'job "a" {\n name = "x" }', "Canonicalize": True},
         real=(400, "Missing newline after argument"),
-        stand_in=(200, ""),
+        emulator=(200, ""),
         why="what we render is laid out as `nomad fmt` does, which ends each argument with a line",
     ),
     Answer(
         route="POST /v1/jobs/parse",
         body="[]",
         real=(400, "json: cannot unmarshal array into Go value of type api.JobsParseRequest"),
-        stand_in=(400, "json: cannot unmarshal into Go value of type struct"),
+        emulator=(400, "json: cannot unmarshal into Go value of type struct"),
         why="every body of ours is an object",
     ),
     Answer(
         route="DELETE /v1/job/nobody?purge=maybe",
         body=None,
         real=(500, 'Failed to parse value of "purge" (maybe) as a bool'),
-        stand_in=(200, ""),
+        emulator=(200, ""),
         why="our client writes true or false",
     ),
     Answer(
         route="DELETE /v1/volume/csi/nobody/delete",
         body=None,
         real=(500, "volume not found: nobody"),
-        stand_in=(500, "this stand-in refuses"),
+        emulator=(500, "this emulator refuses"),
         why="our client refuses to send it: Nomad lets the driver delete the data before it looks who uses it",
     ),
 )
@@ -304,14 +304,14 @@ MANNERS = (
     Options(
         what="the event stream",
         real="tells each object that changed, whole, for the keys that a topic was asked for",
-        stand_in="tells that something of the topic changed",
+        emulator="tells that something of the topic changed",
         why="an event only has us look again, and not before a second has gone by",
     ),
     Options(
         what="a plugin that is stopped before its first probe",
         real="by chance also reads Plugin became unhealthy and Restarting: the end of the task ends the wait for its "
         "health too, and Go takes either (client/allocrunner/taskrunner/plugin_supervisor_hook.go)",
-        stand_in="only ends",
+        emulator="only ends",
         why="both end the same way; nothing of ours checks the events of a job that it stopped",
     ),
     Options(
@@ -319,38 +319,38 @@ MANNERS = (
         real="reads Plugin became unhealthy after its end, and on a busy machine by chance does not: what ends the wait for "
         "its health ends its supervisor too, which goes on with either (the same file, the same from 1.9.7 on; "
         "24 of 24 read it on a quiet machine)",
-        stand_in="always reads it",
+        emulator="always reads it",
         why="its exit code, and that it is not restarted, stand before it on both sides",
     ),
     Options(
         what="how soon a plugin reads healthy after its job's registration",
         real="after about 12 s: asked every 5 s until it is ready, then told to the server with the client's next update",
-        stand_in="after 1 to 2 s: asked every 0.5 s",
+        emulator="after 1 to 2 s: asked every 0.5 s",
         why="we wait for health and for no length of time; the timeout is 300 s by default",
     ),
     Options(
         what="how soon a plugin that hangs reads unhealthy",
         real="after up to 46 s: asked every 30 s",
-        stand_in="after some 3 s: asked every 2 s",
+        emulator="after some 3 s: asked every 2 s",
         why="the gate asks the plugin itself where it can reach its socket, and believes no old news",
     ),
     Options(
         what="clients",
         real="one in the sandbox, named as the machine, in the first zone",
-        stand_in="two, client-1 and client-2, each in a zone of its own",
+        emulator="two, client-1 and client-2, each in a zone of its own",
         why="an agent in dev mode has one client; the sandbox then asks for no more controllers than it has clients, "
         "and says so",
     ),
     Options(
         what="volumes in use",
         real="staged and published by the plugin, mounted into the task",
-        stand_in="staged and published by the plugin, mounted nowhere",
+        emulator="staged and published by the plugin, mounted nowhere",
         why="it takes root to mount; claims, attachments and refusals are those of Nomad",
     ),
     Options(
         what="deployments",
         real="judged 10 s after the start of a task, by default",
-        stand_in="none",
+        emulator="none",
         why="Nomad calls that of a plugin that never was healthy successful: nothing of ours checks them",
     ),
 )

@@ -24,7 +24,7 @@ def test_without_rights_everything_is_403(acl_agent, token, path):
 
 @pytest.mark.real_nomad
 def test_refusal_of_logs_names_the_missing_right_too(real_acl):
-    """A real agent sends it with status 500; the stand-in has one status for all refusals."""
+    """A real agent sends it with status 500; the emulator has one status for all refusals."""
     connection = nomad.Connection(address=real_acl.url, token=UNKNOWN)
     with (
         nomad.Nomad(connection) as client,

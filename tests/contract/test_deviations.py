@@ -5,11 +5,11 @@ import pytest
 from nomad_csi import errors
 
 
-def test_stand_in_answers_as_listed(stand_in_world, deviation):
-    """Status and sentence of the stand-in."""
-    status, text, _ = stand_in_world.agent.call(*deviation.route.split(), deviation.body)
+def test_emulator_answers_as_listed(emulator_world, deviation):
+    """Status and sentence of the emulator."""
+    status, text, _ = emulator_world.agent.call(*deviation.route.split(), deviation.body)
 
-    assert (status, deviation.stand_in[1] in str(text)) == (deviation.stand_in[0], True)
+    assert (status, deviation.emulator[1] in str(text)) == (deviation.emulator[0], True)
 
 
 @pytest.mark.real_nomad
@@ -25,24 +25,24 @@ def test_every_line_is_a_difference_with_a_reason(known_deviations):
     two_sided = (*known_deviations.ANSWERS, *known_deviations.MANNERS)
 
     assert [line for line in (*two_sided, *known_deviations.SHAPES) if not line.why] == []
-    assert [line for line in two_sided if line.real == line.stand_in] == []
+    assert [line for line in two_sided if line.real == line.emulator] == []
 
 
 @pytest.mark.real_nomad
-def test_real_agent_finds_a_plugin_healthy_later(stand_in_world, real_world):
-    """The line on the pace is still true: a wait that suits the stand-in is too short for a real agent."""
-    assert stand_in_world.healthy_after_s < real_world.healthy_after_s
+def test_real_agent_finds_a_plugin_healthy_later(emulator_world, real_world):
+    """The line on the pace is still true: a wait that suits the emulator is too short for a real agent."""
+    assert emulator_world.healthy_after_s < real_world.healthy_after_s
 
 
 @pytest.mark.real_nomad
-def test_real_agent_has_the_deployments_that_the_stand_in_has_not(stand_in_world, real_world):
-    """The route is none of the stand-in's, and none of ours."""
+def test_real_agent_has_the_deployments_that_the_emulator_has_not(emulator_world, real_world):
+    """The route is none of the emulator's, and none of ours."""
     path = "/v1/job/plugin-ebs-controller/deployments"
 
     [deployment] = real_world.agent.get(path)
 
     assert deployment["JobID"] == "plugin-ebs-controller"
-    assert stand_in_world.agent.call("GET", path)[0] == 404
+    assert emulator_world.agent.call("GET", path)[0] == 404
 
 
 def test_dangerous_call_of_the_list_is_none_of_the_products(client):

@@ -14,9 +14,9 @@ LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
 
 
 @pytest.fixture(scope="module")
-def drained_stand_in(moto_url, plugin_writer, volume_writer):
+def drained_emulator(moto_url, plugin_writer, volume_writer):
     """The emulator, with a plugin of node instances and a volume."""
-    with agents.started(agents.StandIn, agents.task_environment(moto_url, "i-0")) as made:
+    with agents.started(agents.Emulator, agents.task_environment(moto_url, "i-0")) as made:
         yield _prepared(made, plugin_writer, volume_writer)
 
 
@@ -36,7 +36,7 @@ def _prepared(agent, plugin_writer, volume_writer):
     return agent
 
 
-@pytest.fixture(params=["stand_in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def agent(request, consumer_writer, fresh):
     """One side of the contract, with a volume in use; afterwards the client takes allocations again."""
     made = request.getfixturevalue(f"drained_{request.param}")

@@ -96,12 +96,12 @@ def _filled(told, write_plugin, write_volume, write_consumer):
             told.end(*key)
 
 
-@pytest.fixture(scope="module", params=["stand-in", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def reading(request, moto_url, plugin_writer, volume_writer, consumer_writer):
     """Return an agent, and a token that may read one of its namespaces."""
     if request.param == "real" and (why := agents.obstacle()):
         pytest.skip(why)
-    kind = agents.Real if request.param == "real" else agents.StandIn
+    kind = agents.Real if request.param == "real" else agents.Emulator
     environment = agents.task_environment(moto_url, "i-0")
     with (
         _served(kind, environment) as (told, token),

@@ -1,4 +1,4 @@
-"""What cannot work, asked for through the product's own resources: the same words on the stand-in and a real agent."""
+"""What cannot work, asked for through the product's own resources: the same words on the emulator and a real agent."""
 
 import re
 
@@ -18,7 +18,7 @@ EFFECT = re.compile(
     r"(Alloc Unhealthy: Unhealthy because of failed task|Not Restarting: Policy allows no restarts"
     r"|Killed: Task successfully killed)"
 )
-"""What Nomad records last of a task that failed; the stand-in has no deployments, and so no word of theirs."""
+"""What Nomad records last of a task that failed; the emulator has no deployments, and so no word of theirs."""
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 

@@ -115,9 +115,9 @@ def is_below(path, where):
 @pytest.mark.parametrize(("route", "path"), ROUTES)
 def test_bodies_have_the_same_parts(judged, unlisted, known_deviations, route, path):
     """Every key and the kind of every value, but for the list of deviations; and that list has no idle line."""
-    stand_in, real = judged
+    emulator, real = judged
 
-    found = differences(*known_deviations.as_of(real, route, stand_in.get(path), real.get(path)))
+    found = differences(*known_deviations.as_of(real, route, emulator.get(path), real.get(path)))
 
     assert unlisted(route, found) == (set(), set())
 
@@ -132,8 +132,8 @@ def test_plans_are_the_same(side_by_side, unlisted, known_deviations, job, fresh
     documents = [agent.parse(job(job_id, **parts_of_job)) for agent in side_by_side]
 
     body = {"Job": documents[1], "Diff": True}
-    stand_in, real = (agent.call("POST", f"/v1/job/{job_id}/plan", body)[1] for agent in side_by_side)
-    bodies = known_deviations.as_of(side_by_side[1], known_deviations.PLAN, stand_in, real)
+    emulator, real = (agent.call("POST", f"/v1/job/{job_id}/plan", body)[1] for agent in side_by_side)
+    bodies = known_deviations.as_of(side_by_side[1], known_deviations.PLAN, emulator, real)
 
     unknown, _ = unlisted(known_deviations.PLAN, differences(*bodies))
     ours, theirs = known_deviations.as_of(side_by_side[1], known_deviations.JOB, *documents)
@@ -149,17 +149,17 @@ def test_line_on_plans_is_still_true(side_by_side, unlisted, known_deviations, j
     job_id = fresh("plan")
     body = {"Job": side_by_side[0].parse(job(job_id, driver="docker")), "Diff": True}
 
-    stand_in, real = (agent.call("POST", f"/v1/job/{job_id}/plan", body)[1] for agent in side_by_side)
+    emulator, real = (agent.call("POST", f"/v1/job/{job_id}/plan", body)[1] for agent in side_by_side)
 
-    bodies = known_deviations.as_of(side_by_side[1], known_deviations.PLAN, stand_in, real)
+    bodies = known_deviations.as_of(side_by_side[1], known_deviations.PLAN, emulator, real)
     assert unlisted(known_deviations.PLAN, differences(*bodies)) == (set(), set())
 
 
 @pytest.mark.parametrize(("path", "name"), RECORDED)
-def test_stand_in_has_the_recorded_parts(stand_in_world, path, name):
+def test_emulator_has_the_recorded_parts(emulator_world, path, name):
     """Where no real agent is at hand, what one said has to do."""
     recorded = json.loads((RECORDINGS / f"{name}.json").read_text(encoding="utf-8"))
 
-    found = differences(stand_in_world.agent.get(path), recorded)
+    found = differences(emulator_world.agent.get(path), recorded)
 
     assert found - RECORDED_OTHERWISE.get(name, set()) == set()

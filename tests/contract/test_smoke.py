@@ -10,7 +10,7 @@ from nomad_csi import cli, errors
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.smoke import smoke
 
-MARK = "nomad:stand-in"
+MARK = "nomad:emulator"
 
 
 def left(agent):
@@ -111,7 +111,7 @@ ORIGINAL = volumes.get
 
 
 def test_command_says_what_is_verified(agent, volume, kept, fresh, monkeypatch, capsys):
-    """For people a table and sentences; the exit code is 0 for what is verified, which needs no stand-in."""
+    """For people a table and sentences; the exit code is 0 for what is verified, which needs no emulator."""
     name = fresh("told")
     kept(volume(name))
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)

@@ -52,9 +52,9 @@ def test_both_sides_read_the_job_alike(side_by_side, known_deviations, printed, 
     """Times, identity, templates, and all that the server adds."""
     source = printed(*words)
 
-    stand_in, real = (side.parse(source) for side in side_by_side)
+    emulator, real = (side.parse(source) for side in side_by_side)
 
-    ours, theirs = known_deviations.as_of(side_by_side[1], known_deviations.JOB, stand_in, real)
+    ours, theirs = known_deviations.as_of(side_by_side[1], known_deviations.JOB, emulator, real)
     assert ours == theirs
 
 
@@ -80,16 +80,16 @@ def test_job_is_valid_and_says_when(agent, printed):
     assert json.loads(task["Templates"][0]["EmbeddedTmpl"]) == SPEC
 
 
-def test_stand_in_runs_no_periodic_job(stand_in_world, printed):
+def test_emulator_runs_no_periodic_job(emulator_world, printed):
     """It says so, and does not wait for a time that never comes."""
-    agent = stand_in_world.agent
+    agent = emulator_world.agent
     body = {"Job": agent.parse(printed())}
 
     status, text = agent.refused("POST", "/v1/jobs", body)
 
     assert status == 500
-    assert "the stand-in for Nomad runs no periodic jobs" in text
-    assert "the stand-in for Nomad signs no workload identities" in text
+    assert "the Nomad emulator runs no periodic jobs" in text
+    assert "the Nomad emulator signs no workload identities" in text
 
 
 def _run_once(agent, source, job_id, headers=None):

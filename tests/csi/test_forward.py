@@ -1,4 +1,4 @@
-"""Sockets behind ssh: with a stand-in for `ssh`, and with OpenSSH where its server is installed."""
+"""Sockets behind ssh: with a fake for `ssh`, and with OpenSSH where its server is installed."""
 
 import getpass
 import os
@@ -15,19 +15,19 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import forward, probe
 
-STAND_IN = Path(__file__).with_name("ssh_stand_in.py")
+FAKE = Path(__file__).with_name("fake_ssh.py")
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
 
 
 @pytest.fixture
 def calls(folder, monkeypatch):
-    """Put a stand-in for ssh first on PATH; call it for the process ids and words of its runs."""
+    """Put a fake for ssh first on PATH; call it for the process ids and words of its runs."""
     program = folder / "bin" / "ssh"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_STAND_IN_LOG", str(folder / "calls"))
+    monkeypatch.setenv("SSH_FAKE_LOG", str(folder / "calls"))
 
     def read():
         return [line.split(" ", 1) for line in (folder / "calls").read_text().splitlines()]

@@ -78,7 +78,7 @@ def ec2(aws):
 
 @dataclass
 class Agent:
-    """The stand-in for Nomad, seen from both sides."""
+    """The Nomad emulator, seen from both sides."""
 
     client: nomad.Nomad
     cluster: cluster.Cluster
@@ -111,7 +111,7 @@ class Agent:
 
 @pytest.fixture
 def running(tmp_path):
-    """A stand-in agent with a plugin that has no controller."""
+    """An emulator agent with a plugin that has no controller."""
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
     serving = agent.Server(made)

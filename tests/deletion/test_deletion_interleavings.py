@@ -1,7 +1,7 @@
 """
 Claims against deletions, in many orders of their steps: nobody loses data.
 
-The steps of a deletion are its requests: to the stand-in for Nomad, and to moto. Those of a job are what the stand-in
+The steps of a deletion are its requests: to the Nomad emulator, and to moto. Those of a job are what the emulator
 does for it: claim, attach, write, detach, release. In every second order somebody registers the storage again and runs
 another job on it, as soon as the id is free. ``SOAK_INTERLEAVINGS`` says how many orders are tried, from the number
 ``SOAK_FIRST_INTERLEAVING``; the number of one that fails is in the message, and gives the same order again.

@@ -22,7 +22,7 @@ USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_
 
 @pytest.fixture
 def socket():
-    """A stand-in for csi-driver-host-path; where it listens."""
+    """An emulator of csi-driver-host-path; where it listens."""
     folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
     environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a"}
     words = ["--driver", "csi-hostpath", f"--endpoint=unix://{folder}/csi.sock", "--nodeid=n1"]
@@ -152,11 +152,11 @@ def test_secrets_are_shown_nowhere(way):
 def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, monkeypatch, tmp_path):
     """Each call has a connection of its own, which ends with it; an error names the endpoint as it was written."""
     program = tmp_path / "ssh"
-    stand_in = Path(__file__).parents[1] / "csi/ssh_stand_in.py"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{stand_in}" "$@"\n')
+    emulator = Path(__file__).parents[1] / "csi/ssh_emulator.py"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{emulator}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_STAND_IN_LOG", str(tmp_path / "calls"))
+    monkeypatch.setenv("SSH_EMULATOR_LOG", str(tmp_path / "calls"))
     far = way(endpoint=f"ssh://client-1{socket}", accepts_unguarded=True)
 
     far.check(with_snapshot=False)

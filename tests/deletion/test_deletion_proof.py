@@ -64,7 +64,7 @@ def test_anything_else_is_refused(changes, said, reason):
         ),
     ],
 )
-def test_words_of_the_user_stand_in_for_what_the_cluster_does_not_show(changes, said):
+def test_words_of_the_user_emulator_for_what_the_cluster_does_not_show(changes, said):
     """Never for the owner, nor for the cluster that is named."""
     assert deletion_proof.objection(dataclasses.replace(OURS, **changes), said) == ""
 

@@ -50,7 +50,7 @@ def _account(monkeypatch):
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    """A stand-in agent with the volume of the page, and its file in the current folder."""
+    """An emulator agent with the volume of the page, and its file in the current folder."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
     serving = agent.Server(made)

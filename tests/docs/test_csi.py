@@ -1,4 +1,4 @@
-"""The commands of docs/csi.md work as written, on a plugin under a stand-in agent, and it names every status."""
+"""The commands of docs/csi.md work as written, on a plugin under an emulator agent, and it names every status."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def serving(folder):
-    """A stand-in agent that runs the plugin; return its address and the plugin's allocation."""
+    """An emulator agent that runs the plugin; return its address and the plugin's allocation."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     path = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
     settings = cluster.Settings(
@@ -90,10 +90,10 @@ def here(serving, folder, monkeypatch):
     monkeypatch.setenv("CSI_ENDPOINT", f"unix://{plugins_folder}/{alloc_id}/csi.sock")
     program = folder / "bin" / "ssh"
     program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/ssh_stand_in.py" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/ssh_emulator.py" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_STAND_IN_LOG", str(folder / "ssh.log"))
+    monkeypatch.setenv("SSH_EMULATOR_LOG", str(folder / "ssh.log"))
 
     def words(line):
         moved = line.replace("/var/lib/nomad/client", str(folder / "client")).replace("ALLOCATION", alloc_id)

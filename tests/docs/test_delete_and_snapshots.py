@@ -93,7 +93,7 @@ def ebs_volume(monkeypatch):
 
 @pytest.fixture
 def client(short_folder, ebs_volume, monkeypatch):
-    """A stand-in agent with both plugins, and ``default/mysql`` registered."""
+    """An emulator agent with both plugins, and ``default/mysql`` registered."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

@@ -68,7 +68,7 @@ def seeded(monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, seeded):
-    """A folder with the spec of the page, and a stand-in agent with its volume, registered."""
+    """A folder with the spec of the page, and an emulator agent with its volume, registered."""
     external_id, instance_id = seeded
     (tmp_path / "storage.yaml").write_text(SPEC.replace("VOLUME", external_id))
     spec = nodes.NodeSpec(name="client-1", zone=ZONE, instance_id=instance_id)

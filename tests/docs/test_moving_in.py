@@ -75,7 +75,7 @@ PARTS = {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-node
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    """A stand-in agent with the volume, and the state in the current folder."""
+    """An emulator agent with the volume, and the state in the current folder."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
     serving = agent.Server(made)

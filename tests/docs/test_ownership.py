@@ -26,7 +26,7 @@ volumes:
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    """A stand-in agent with the plugin of the page, and its spec in the current folder."""
+    """An emulator agent with the plugin of the page, and its spec in the current folder."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={}))
     made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)

@@ -1,4 +1,4 @@
-"""A cluster of the stand-in and an account of moto in which something is wrong, checked as a whole."""
+"""A cluster of the emulator and an account of moto in which something is wrong, checked as a whole."""
 
 import itertools
 import json

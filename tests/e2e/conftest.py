@@ -23,7 +23,7 @@ def sandbox(tmp_path):
 
 @pytest.fixture
 def alone(sandbox):
-    """Return a function that has the sandbox ask for one plugin, played by its stand-in, and its volumes; not up yet."""
+    """Return a function that has the sandbox ask for one plugin, played by its emulator, and its volumes; not up yet."""
 
     def ask(plugin, volumes):
         sandbox.edit(lambda storage: storage.update(plugins=[sandbox.played(plugin)], volumes=copy.deepcopy(volumes)))

@@ -25,7 +25,7 @@ OWNER_TAG = volume_plans.OWNER_TAG
 
 
 class Sandbox:
-    """A copy of the project with a data directory of its own. Engine and agent: stand-ins, unless a test says otherwise."""
+    """A copy of the project with a data directory of its own. Engine and agent: emulators, unless a test says otherwise."""
 
     def __init__(self, project, data_dir):
         self.project = project
@@ -39,7 +39,7 @@ class Sandbox:
 
     @property
     def state(self):
-        """The state file of the engine stand-in."""
+        """The state file of the engine emulator."""
         return self.project / ".sandbox/state.json"
 
     def run(self, *words, check=False, environment=None):
@@ -52,12 +52,12 @@ class Sandbox:
 
     def up(self, *, check=False, **options):
         """
-        Bring it up with the stand-ins for engine and agent, whatever is on PATH.
+        Bring it up with the emulators for engine and agent, whatever is on PATH.
 
         Where it must succeed (*check*), there is no preview before it: what one refuses is for other tests.
         """
         words = ["--skip-preview"] if check else []
-        return self.run("up", "--engine", "stand-in", "--nomad", "stand-in", *words, check=check, **options)
+        return self.run("up", "--engine", "emulator", "--nomad", "emulator", *words, check=check, **options)
 
     def start(self, *words):
         """Start ``nomad-csi sandbox ...`` and return the process, for tests that interrupt it."""
@@ -82,7 +82,7 @@ class Sandbox:
         self.config.write_text(yaml.safe_dump(document, sort_keys=False))
 
     def played(self, plugin, player=""):
-        """Return *plugin* with its task played by a stand-in; *player* names it where the plugin has a driver of its own."""
+        """Return *plugin* with its task played by an emulator; *player* names it where the plugin has a driver of its own."""
         task = {
             "name": "raw_exec",
             "command": "nomad-csi-sandbox-csi-plugin",
@@ -105,7 +105,7 @@ class Sandbox:
         return nomad.Nomad(nomad.Connection.from_environment(self.variables()))
 
     def engine(self, operation, *words):
-        """Run the engine stand-in itself, which starts nothing that has ended. Return what it did."""
+        """Run the engine emulator itself, which starts nothing that has ended. Return what it did."""
         place = ("--project", self.project, "--stack", "sandbox", "--state", self.state)
         return self.exec(sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *place, *words, check=False)
 
@@ -145,7 +145,7 @@ class Sandbox:
             return client.request("GET", "/v1/sandbox/requests").data
 
     def resources(self):
-        """Return the resources in the engine stand-in's state, by ``type name``."""
+        """Return the resources in the engine emulator's state, by ``type name``."""
         state = json.loads(self.state.read_text())
         found = state["deployment"]["resources"]
         return {f"{item['type']} {item['urn'].rpartition('::')[2]}": item for item in found}

@@ -58,7 +58,7 @@ class Watched:
         return done
 
     def up(self):
-        return self.run("up", "--engine", "stand-in", "--nomad", "stand-in")
+        return self.run("up", "--engine", "emulator", "--nomad", "emulator")
 
     def shell(self, *command, **environment):
         words = [f"{name}={value}" for name, value in environment.items()]

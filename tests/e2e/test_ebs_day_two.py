@@ -14,7 +14,7 @@ SHARE = 0.3
 
 
 def moto(sandbox, method, path, body=None):
-    """Ask the stand-in for AWS of its own counts, or set its throttle."""
+    """Ask the AWS emulator of its own counts, or set its throttle."""
     url = sandbox.variables()["AWS_ENDPOINT_URL"] + path
     with urllib3.PoolManager(retries=False) as pool:
         reply = pool.request(method, url, json=body, timeout=10)

@@ -1,11 +1,11 @@
-"""The engine stand-in is for the sandbox only, and what was made in one is not touched from outside."""
+"""The engine emulator is for the sandbox only, and what was made in one is not touched from outside."""
 
 import subprocess
 import sys
 
 
 def preview(sandbox, mark):
-    """Run the engine stand-in by hand, with *mark* in its environment."""
+    """Run the engine emulator by hand, with *mark* in its environment."""
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", "preview", "--project", sandbox.project]
     command += ["--stack", "sandbox", "--state", sandbox.state]
     variables = sandbox.variables() | {"NOMAD_CSI_SANDBOX": mark}
@@ -19,15 +19,15 @@ def test_engine_without_the_mark_is_refused(untouched):
     done = preview(untouched, "")
 
     assert done.returncode == 2
-    assert done.stderr.startswith("NOMAD_CSI_SANDBOX is not set: this is a stand-in for the Pulumi engine")
+    assert done.stderr.startswith("NOMAD_CSI_SANDBOX is not set: this is an emulator of the Pulumi engine")
     assert "use the pulumi CLI, or `nomad-csi sandbox`" in done.stderr
     assert untouched.state.read_bytes() == before
 
 
 def test_state_of_other_parts_is_refused(untouched):
-    """State made with a stand-in for Nomad is not used with a real one."""
-    done = preview(untouched, "aws:moto,engine:stand-in,nomad:real,plugins:stand-in")
+    """State made with an emulator of Nomad is not used with a real one."""
+    done = preview(untouched, "aws:moto,engine:emulator,nomad:real,plugins:emulator")
 
     assert done.returncode == 1
-    assert "this state was made in a sandbox of other parts (aws:moto,engine:stand-in,nomad:stand-in," in done.stdout
+    assert "this state was made in a sandbox of other parts (aws:moto,engine:emulator,nomad:emulator," in done.stdout
     assert "take the old one down with `nomad-csi sandbox down`, then begin again" in done.stdout

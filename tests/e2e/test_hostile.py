@@ -137,7 +137,7 @@ def test_make_takes_the_variables_of_python_away(noise):
 def test_a_second_up_is_refused_while_one_runs_and_a_second_project_while_one_is_up(sandbox, tmp_path):
     """One at a time, each told who is in the way; the first is not disturbed."""
     small(sandbox)
-    first = sandbox.start("up", "--engine", "stand-in", "--nomad", "stand-in")
+    first = sandbox.start("up", "--engine", "emulator", "--nomad", "emulator")
     lock = sandbox.project / ".sandbox/lock"
     until = time.monotonic() + 60
     while not lock.exists() and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Runs that were killed, storage that the state does not know, an AWS stand-in that died: `up` again goes on."""
+"""Runs that were killed, storage that the state does not know, an AWS emulator that died: `up` again goes on."""
 
 import json
 import os
@@ -14,7 +14,7 @@ JOBS = ["plugin-aws-ebs0-controller", "plugin-aws-ebs0-nodes", "plugin-aws-efs0-
 
 def kill_at(sandbox, pattern):
     """Start `up`, and kill it and the engine outright when a line of *pattern* comes; its providers go with it."""
-    process = sandbox.start("up", "--engine", "stand-in", "--nomad", "stand-in")
+    process = sandbox.start("up", "--engine", "emulator", "--nomad", "emulator")
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -138,7 +138,7 @@ def test_dead_aws_is_told_and_begun_again(untouched):
 
     done = untouched.up(check=True)
 
-    assert "The AWS stand-in has ended, and everything in it: starting empty, with an empty state." in done.stdout
+    assert "The AWS emulator has ended, and everything in it: starting empty, with an empty state." in done.stdout
     assert "27 created" in done.stdout
     assert not {*before[0], *before[1]} & {*untouched.owned()[0], *untouched.owned()[1]}
     is_whole(untouched)

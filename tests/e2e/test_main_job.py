@@ -44,7 +44,7 @@ def test_up_makes_verifies_and_registers_everything(untouched):
     done = untouched.run("status")
 
     assert done.returncode == 0, done.stdout + done.stderr
-    for part in ("engine   stand-in", "nomad    stand-in", "aws      moto", "plugins  stand-in"):
+    for part in ("engine   emulator", "nomad    emulator", "aws      moto", "plugins  emulator"):
         assert part in done.stdout
     assert "  1  aws:ebs/volume:Volume" in done.stdout
     assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
@@ -52,7 +52,7 @@ def test_up_makes_verifies_and_registers_everything(untouched):
     project = Path(__file__).parents[2]
     readme = (project / "README.md").read_text().partition("The report at the end:")[2].split("```")[1]
     page = (project / "docs/sandbox.md").read_text().partition("## What `make up` prints")[2].split("```")
-    assert masked(readme + page[1] + page[3]) - masked(done.stdout) == set()
+    assert masked(readme + page[1] + page[3] + page[5]) - masked(done.stdout) == set()
 
 
 def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):

@@ -12,7 +12,7 @@ def test_plugin_of_one_zone_runs_and_is_counted_there_only(sandbox):
 
     up = sandbox.up(check=True)
 
-    assert "aws-ebs0  healthy  1/1          1/1    csi        ebs.csi.aws.com" in up.stdout
+    assert "aws-ebs0 healthy 1/1 1/1 csi ebs.csi.aws.com" in " ".join(up.stdout.split())
 
 
 def test_plugin_of_a_zone_without_clients_is_refused_at_once(sandbox):

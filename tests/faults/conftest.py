@@ -1,4 +1,4 @@
-"""A stand-in agent, a proxy in front of it that breaks what a test says, and the command `register` through it."""
+"""An emulator agent, a proxy in front of it that breaks what a test says, and the command `register` through it."""
 
 import contextlib
 import http.server
@@ -204,7 +204,7 @@ def short_folder():
 
 @pytest.fixture
 def make_agent(short_folder):
-    """Start a stand-in agent with one client: ``make_agent(token="...")``; return its cluster."""
+    """Start an emulator agent with one client: ``make_agent(token="...")``; return its cluster."""
     with contextlib.ExitStack() as stack:
 
         def start(**settings):
@@ -219,7 +219,7 @@ def make_agent(short_folder):
 
 @pytest.fixture
 def agent(make_agent):
-    """A stand-in agent with a plugin that takes any volume, because it never was healthy."""
+    """An emulator agent with a plugin that takes any volume, because it never was healthy."""
     made = make_agent(environment={"PATH": "/usr/bin:/bin"})
     with nomad.Nomad(nomad.Connection(address=made.url)) as client:
         jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)

@@ -1,4 +1,4 @@
-"""Plugins that come and go, and controllers that hang, on a stand-in agent that runs a stand-in of csi-hostpath."""
+"""Plugins that come and go, and controllers that hang, on an emulator agent that runs an emulator of csi-hostpath."""
 
 import contextlib
 import itertools

@@ -1,4 +1,4 @@
-"""Each status is reached by bringing a plugin there, on a stand-in for Nomad that runs stand-ins for CSI drivers."""
+"""Each status is reached by bringing a plugin there, on an emulator of Nomad that runs emulators for CSI drivers."""
 
 import json
 import signal

@@ -88,14 +88,14 @@ def _put(client, user, actions):
     client.put_user_policy(UserName=user, PolicyName="only", PolicyDocument=json.dumps(document))
 
 
-@pytest.fixture(scope="session", params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
+@pytest.fixture(scope="session", params=["emulator", pytest.param("real", marks=pytest.mark.real_driver)])
 def ebs(request, judging):
-    """A controller as a process of its own: our stand-in, and the driver itself when it is on PATH."""
+    """A controller as a process of its own: our emulator, and the driver itself when it is on PATH."""
     with _running(request.param, judging) as driver:
         yield driver
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_driver)])
 def fresh_ebs(request, judging):
     """The same, for one test."""
     with _running(request.param, judging) as driver:
@@ -132,7 +132,7 @@ class Driver:
 
 
 def _command(which):
-    if which == "stand-in":
+    if which == "emulator":
         return [sys.executable, "-m", "nomad_csi_sandbox.csi_plugin", "--driver", "aws-ebs"]
     binary = shutil.which(REAL_EBS)
     if binary is None:

@@ -250,7 +250,7 @@ def test_waiting_for_a_restored_volume_asks_for_its_status(fresh, judging, grant
 def test_cloning_asks_for_copies(scene, judging, granted):
     """The driver copies with CopyVolumes; moto has no answer to that, which is another error than a refusal."""
     if not scene.ebs.is_real:
-        pytest.skip("the stand-in plays a clone with CreateVolume: moto has no CopyVolumes")
+        pytest.skip("the emulator plays a clone with CreateVolume: moto has no CopyVolumes")
 
     def clone(connection, source, _scene):
         wanted = csi_calls.NewVolume(

@@ -1,7 +1,7 @@
 """
 The files of the public guides, imported and rendered again: equal but for a list of improvements, each of them told.
 
-Both sides go through the stand-in's parser of jobs, and through our reader of volume files.
+Both sides go through the emulator's parser of jobs, and through our reader of volume files.
 """
 
 from pathlib import Path

@@ -9,7 +9,7 @@ from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 
-MARK = "engine:stand-in,nomad:stand-in,aws:moto"
+MARK = "engine:emulator,nomad:emulator,aws:moto"
 
 
 def test_same_side_passes():
@@ -17,6 +17,11 @@ def test_same_side_passes():
     sandbox_mark.refuse_other_side({"volumeId": "a", "sandbox": MARK}, MARK)
     sandbox_mark.refuse_other_side({"volumeId": "a"}, "")
     sandbox_mark.refuse_other_side({}, MARK)
+
+
+def test_a_mark_with_the_former_word_for_an_emulator_is_known():
+    """What a sandbox of an older release made is of this sandbox."""
+    sandbox_mark.refuse_other_side({"sandbox": MARK.replace("emulator", "stand-in")}, MARK)
 
 
 @pytest.mark.parametrize(

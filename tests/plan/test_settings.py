@@ -87,7 +87,7 @@ def test_nomad_region_and_aws_region_are_two_things():
     assert node.groups[0].tasks[0].env == {"AWS_REGION": "us-west-2"}
 
 
-def test_constraints_stand_in_the_file_and_in_what_is_expected():
+def test_constraints_emulator_the_file_and_in_what_is_expected():
     """The count of clients follows the same constraints as Nomad's scheduler."""
     constraints = [
         {"attribute": "${attr.cpu.arch}", "value": "amd64"},

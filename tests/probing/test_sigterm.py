@@ -26,7 +26,7 @@ def jobs_of(cluster, prefix):
 
 def ended(cluster, words, prefix, numbers):
     """Run the command *words* until its job is there, send the signals *numbers*; return its exit code and last line."""
-    environment = os.environ | {"NOMAD_ADDR": cluster.server.url, "NOMAD_CSI_SANDBOX": "nomad:stand-in"}
+    environment = os.environ | {"NOMAD_ADDR": cluster.server.url, "NOMAD_CSI_SANDBOX": "nomad:emulator"}
     before = jobs_of(cluster, prefix)
     command = subprocess.Popen([*CLI, *words], env=environment, stderr=subprocess.PIPE, text=True)
     with command as running:

@@ -85,7 +85,7 @@ def engine(client, tmp_path):
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "NOMAD_ADDR": client.connection.address,
-    } | acl.of_sandbox("engine:stand-in", SECRET)
+    } | acl.of_sandbox("engine:emulator", SECRET)
 
     def run(operation, *words, **given):
         (project / "volume.json").write_text(json.dumps(GIVEN | given if given.pop("declared", True) else {}))

@@ -18,7 +18,7 @@ from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl
 
-MARK = "engine:stand-in,nomad:stand-in,aws:moto"
+MARK = "engine:emulator,nomad:emulator,aws:moto"
 PASSWORD = "canary-password-81b2"
 ACL_TOKEN = "canary-token-44fe"
 NEWS = {"name": "a", "labels": {"tier": "fast"}}

@@ -92,7 +92,7 @@ def exported():
 
 
 class StateOfATest:
-    """A stand-in for a stack: a state in memory that forgets as Pulumi does, dependents first."""
+    """An emulator of a stack: a state in memory that forgets as Pulumi does, dependents first."""
 
     def __init__(self, document):
         self.document = document
@@ -199,7 +199,7 @@ def test_secrets_are_decrypted_only_where_a_volume_has_some(stack):
     assert stack.decrypted == 0
 
 
-def test_secret_mount_flags_stand_in_no_file_and_are_told(stack):
+def test_secret_mount_flags_emulator_no_file_and_are_told(stack):
     """What was marked secret is not committed."""
     volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
     volume["inputs"] = INPUTS | {"mountOptions": {"fsType": "ext4", "mountFlags": SEALED}}

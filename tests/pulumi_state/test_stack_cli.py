@@ -12,7 +12,7 @@ URNS = ["urn:pulumi:dev::shop::a::1", "urn:pulumi:dev::shop::a::2", "urn:pulumi:
 
 @pytest.fixture
 def pulumi(tmp_path, monkeypatch):
-    """A stand-in for the command that notes its words: ``pulumi(script)`` puts it on PATH; ``pulumi.calls()``."""
+    """An emulator of the command that notes its words: ``pulumi(script)`` puts it on PATH; ``pulumi.calls()``."""
     noted = tmp_path / "calls"
 
     def install(script):

@@ -1,4 +1,4 @@
-"""Two stacks, or two runs of one, whose requests to a stand-in for Nomad are let through one at a time, in an order that a seed decides."""
+"""Two stacks, or two runs of one, whose requests to an emulator of Nomad are let through one at a time, in an order that a seed decides."""
 
 import random
 import threading
@@ -157,7 +157,7 @@ class Game:
 
 @dataclass
 class Table:
-    """A stand-in for Nomad on which games are played."""
+    """An emulator of Nomad on which games are played."""
 
     cluster: cluster.Cluster
     url: str
@@ -241,7 +241,7 @@ class Table:
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """Return a stand-in with a plugin, on which each registration is sent at once."""
+    """Return an emulator with a plugin, on which each registration is sent at once."""
     monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
     settings = cluster.Settings(
         data_dir=tmp_path,

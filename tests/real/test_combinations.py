@@ -1,4 +1,4 @@
-"""The main job on each combination of engine and agent, real and stand-in: what holds on one holds on all four."""
+"""The main job on each combination of engine and agent, real and emulator: what holds on one holds on all four."""
 
 import os
 import shutil
@@ -23,14 +23,14 @@ REAL_NOMAD = (
     pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad"),
     pytest.mark.skipif(os.geteuid() != 0, reason="a Nomad client mounts: needs root"),
 )
-BOTH_STAND_IN = pytest.mark.skipif(
+BOTH_EMULATOR = pytest.mark.skipif(
     bool(ENGINE_ABSENT) and shutil.which("nomad") is None,
-    reason="neither pulumi nor nomad on PATH, and tests/e2e run the sandbox with both stand-ins",
+    reason="neither pulumi nor nomad on PATH, and tests/e2e run the sandbox with both emulators",
 )
 COMBINATIONS = [
-    pytest.param("stand-in", "stand-in", marks=BOTH_STAND_IN),
-    pytest.param("stand-in", "real", marks=REAL_NOMAD),
-    pytest.param("real", "stand-in", marks=REAL_ENGINE),
+    pytest.param("emulator", "emulator", marks=BOTH_EMULATOR),
+    pytest.param("emulator", "real", marks=REAL_NOMAD),
+    pytest.param("real", "emulator", marks=REAL_ENGINE),
     pytest.param("real", "real", marks=[*REAL_ENGINE, *REAL_NOMAD]),
 ]
 
@@ -118,7 +118,7 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     lowered = "controllers of aws-ebs0: 1 in place of 2, as the agent has one client"
     assert (lowered in up.stdout) == (agent == "real")
     count = "1/1" if agent == "real" else "2/2"
-    assert f"aws-ebs0  healthy  {count}          {count}    csi        ebs.csi.aws.com" in up.stdout
+    assert f"aws-ebs0 healthy {count} {count} csi ebs.csi.aws.com" in " ".join(up.stdout.split())
 
     client = socket.gethostname() if agent == "real" else "client-1"
     assert f"aws-ebs0     controller  {client}  " in up.stdout

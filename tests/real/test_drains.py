@@ -119,6 +119,7 @@ def test_drain_that_keeps_the_plugin_releases_the_claim_and_is_warned_of(cluster
     run(drain.replace("-enable", "-enable -detach"))
     code, during = run(before)
     two_clients.until(lambda: newest(cluster, "user") == ("stop", "complete"))
+    two_clients.until(lambda: not claimed(run(after)[1])[0])
     ended = run(after)
     run(back)
 
@@ -146,7 +147,7 @@ def test_drain_in_the_wrong_order_is_told_and_undone(cluster, run):
         ([("ended", "complete")], ["claim-ended", "claim-without-controller", "claim-without-node-plugin"]),
     )
     assert (newest(cluster, "user"), newest(cluster, "plugin-local")) == (("stop", "complete"), ("run", "running"))
-    assert claimed(run(look)[1]) == ([], [])
+    two_clients.until(lambda: claimed(run(look)[1]) == ([], []))
 
 
 def test_client_to_be_replaced_loses_its_plugin_last(cluster, run):
@@ -154,7 +155,7 @@ def test_client_to_be_replaced_loses_its_plugin_last(cluster, run):
     drain, look = commands("Replace a client or its AMI")
     run(drain)
 
-    assert claimed(run(look)[1]) == ([], [])
+    two_clients.until(lambda: claimed(run(look)[1]) == ([], []))
     assert newest(cluster, "user") == ("stop", "complete")
     two_clients.until(lambda: newest(cluster, "plugin-local") == ("stop", "complete"))
 

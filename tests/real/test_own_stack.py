@@ -36,7 +36,7 @@ def test_stack_of_ones_own_runs_in_a_sandbox_from_the_wheels(tmp_path):
     (own / "Pulumi.yaml").write_text(block("yaml"))
     (own / "__main__.py").write_text(block("python"))
     try:
-        installed.type("nomad-csi sandbox up --nomad stand-in --skip-preview", sandbox)
+        installed.type("nomad-csi sandbox up --nomad emulator --skip-preview", sandbox)
 
         said = installed.type(block("sh").replace("\n", " && ").removesuffix(" && "), tmp_path)
 

@@ -43,7 +43,7 @@ HOW = probe_job_plugins.OnNodes(
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two plugins on both clients: a real driver, which is a controller too, and a stand-in."""
+    """Two plugins on both clients: a real driver, which is a controller too, and an emulator."""
     with two_clients.started() as made:
         made.plugins = [made.hostpath("hostpath", health_timeout="2m"), made.run("efs", health_timeout="2m")]
         yield made

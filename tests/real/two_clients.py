@@ -1,7 +1,7 @@
 """
 A real server and two real clients, agents of their own on one machine, and CSI plugins that a test brings to a state.
 
-Each client finds itself in a zone, as it would on EC2: a stand-in for the metadata service tells it so.
+Each client finds itself in a zone, as it would on EC2: an emulator of the metadata service tells it so.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ MARK = "NOMAD_CSI_TEST_CLUSTER"
 """Variable of the agents and of all that they start, by which they are found."""
 
 ZONES = {"c1": "us-east-1a", "c2": "us-east-1b"}
-STAND_IN = "nomad-csi-sandbox-csi-plugin"
+EMULATOR = "nomad-csi-sandbox-csi-plugin"
 PROGRAMS = ("hostpathplugin", "aws-ebs-csi-driver")
 HOSTPATH = {
     "provider": "hostpath.csi.k8s.io",
@@ -44,7 +44,7 @@ HOSTPATH = {
     "monolith": True,
     "controllers": len(ZONES),
 }
-"""What is expected of `Cluster.hostpath`, otherwise than of the stand-in of the EFS driver."""
+"""What is expected of `Cluster.hostpath`, otherwise than of the emulator of the EFS driver."""
 
 JOB = """job "{job_id}" {{
   type = "system"
@@ -157,9 +157,9 @@ class Cluster:
         """Return the status of each client, by name."""
         return {item.name: item.status for item in nodes.list_nodes(self.client)}
 
-    def run(self, plugin_id, *words, job_id="", command=STAND_IN, role="node", top="", env="", health_timeout="30s"):
-        """Run a plugin on both clients, as it is now; by default a stand-in of the EFS driver."""
-        own = ["--driver", "aws-efs", *words] if command == STAND_IN else words
+    def run(self, plugin_id, *words, job_id="", command=EMULATOR, role="node", top="", env="", health_timeout="30s"):
+        """Run a plugin on both clients, as it is now; by default an emulator of the EFS driver."""
+        own = ["--driver", "aws-efs", *words] if command == EMULATOR else words
         job_id = job_id or f"plugin-{plugin_id}"
         source = JOB.format(
             job_id=job_id,
@@ -259,7 +259,7 @@ class Plugin:
         return until(found, last)
 
     def fault(self, name, **fault):
-        """Order a fault of the stand-in on a client; none ends it."""
+        """Order a fault of the emulator on a client; none ends it."""
         path = self.cluster.folder / f"{self.plugin_id}-{name}.json"
         made = path.with_suffix(".new")
         made.write_text(json.dumps(fault))

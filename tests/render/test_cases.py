@@ -56,7 +56,7 @@ PAIRS = [
 ]
 
 
-def stand_in(text, _tmp_path):
+def emulator(text, _tmp_path):
     return parse.parse(text)
 
 
@@ -68,7 +68,7 @@ def real(text, tmp_path):
 
 
 PARSERS = [
-    pytest.param(stand_in, id="stand-in"),
+    pytest.param(emulator, id="emulator"),
     pytest.param(
         real,
         id="nomad",

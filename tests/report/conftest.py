@@ -1,4 +1,4 @@
-"""A cluster of the stand-in to report on, its report, and a browser where there is one."""
+"""A cluster of the emulator to report on, its report, and a browser where there is one."""
 
 import pytest
 

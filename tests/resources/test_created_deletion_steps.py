@@ -1,4 +1,4 @@
-"""Storage goes with its volume where that is recorded: on a stand-in for Nomad, through a plugin that runs on it."""
+"""Storage goes with its volume where that is recorded: on an emulator of Nomad, through a plugin that runs on it."""
 
 import os
 import shutil

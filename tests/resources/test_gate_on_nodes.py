@@ -180,12 +180,12 @@ def test_the_run_says_who_verified_it(context, asked):
     """In one line that stays; a refresh runs no job and keeps the proof."""
     ended(asked)
     asked.reply("GET", LOG, 200, answer(READY))
-    notes = []
+    shown = []
 
-    _, made = HEALTH.create(dataclasses.replace(context, note=notes.append), NEWS)
+    _, made = HEALTH.create(dataclasses.replace(context, status=shown.append), NEWS)
     read = HEALTH.read(context, "aws-ebs0", NEWS, made)
 
-    assert notes == ["plugin aws-ebs0: verified by CSI probes on 1 client"]
+    assert shown[-1] == "plugin aws-ebs0: verified by CSI probes on 1 client"
     assert (made["verifiedBy"], made["satisfied"]) == ("csi", True)
     assert read == (NEWS, made)
     assert jobs_of(asked) == (1, 1)

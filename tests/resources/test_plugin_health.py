@@ -175,8 +175,8 @@ def test_state_of_before_the_names_were_changed_is_read(context, plugin_cluster)
     assert HEALTH.read(context, "aws-ebs0", inputs, outputs)[0] == NEWS
 
 
-def test_read_looks_once_and_warns(context, heard, plugin_cluster):
-    """The status of this moment is recorded, without waiting for a better one."""
+def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster):
+    """The status of this moment is recorded. An update may repair the plugin after it, so that the reason passes."""
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation()
 
@@ -185,10 +185,15 @@ def test_read_looks_once_and_warns(context, heard, plugin_cluster):
     assert inputs == NEWS
     unverified = {"healthyNodes": 0, "verifiedBy": "-", "status": "starting", "satisfied": False}
     assert outputs == NEWS | VERIFIED | unverified
-    assert heard["warn"] == [
-        "plugin aws-ebs0 is not healthy now: instance-starting: node instance of plugin aws-ebs0 on a: expected a "
-        "healthy one, found it runs, and has given no healthy answer yet; wait; its task has not had any trouble yet"
-    ]
+    reason = (
+        "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy one, found it runs, and has "
+        "given no healthy answer yet; wait; its task has not had any trouble yet"
+    )
+    assert heard == {"warn": [], "status": [f"plugin aws-ebs0 is not healthy now: {reason}"]}
+
+    HEALTH.preflight(context, outputs, NEWS)
+
+    assert heard["warn"] == [f"plugin aws-ebs0 is not healthy now, and `up` waits for it: {reason}"]
 
 
 def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
@@ -197,6 +202,8 @@ def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
     plugin_cluster.allocation()
 
     assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED) == (NEWS, NEWS | VERIFIED)
+    HEALTH.preflight(context, NEWS | VERIFIED, NEWS)
+    HEALTH.preflight(context, {}, NEWS)
     assert heard == {"warn": [], "status": []}
 
 

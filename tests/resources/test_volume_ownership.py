@@ -1,4 +1,4 @@
-"""Owner marks through the resources, on a stand-in agent: taken first, removed last, and kept apart by cluster."""
+"""Owner marks through the resources, on an emulator agent: taken first, removed last, and kept apart by cluster."""
 
 import contextlib
 import dataclasses

@@ -10,7 +10,7 @@ from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke
 from tests import live
 
-MARK = "nomad:stand-in"
+MARK = "nomad:emulator"
 MOUNTS = "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
 KEY = ("default", "tried")
 STOP, REGISTER, ALLOCATIONS = jobs.stop, jobs.register, jobs.allocations

@@ -162,7 +162,7 @@ def test_controller_that_goes_on_in_time_is_waited_for(hostpath, tmp_path):
 def test_frozen_controller_is_told_after_two_minutes_and_nothing_is_registered(hostpath, tmp_path, number, tell, count):
     """The first request waits for Nomad's own deadline; by then Nomad has noticed, and refuses the others at once."""
     if not number("SOAK_FROZEN", 0):
-        pytest.skip("a part of `make soak`; tests/faults/test_plugins.py has a stand-in that gives up sooner")
+        pytest.skip("a part of `make soak`; tests/faults/test_plugins.py has an emulator that gives up sooner")
     path = hostpath.volume_files(tmp_path / "files", count)
     ids = [f"v{each}" for each in range(count)]
     with hostpath.stopped():

@@ -56,7 +56,7 @@ capability {{
 @pytest.fixture
 def agent():
     """An agent with a plugin whose controller is asked for each volume, and one without; real where there is one."""
-    kind = agents.StandIn if agents.obstacle() else agents.Real
+    kind = agents.Emulator if agents.obstacle() else agents.Real
     with agents.started(kind, agents.task_environment("http://127.0.0.1:9", "i-0")) as made:
         for plugin_id, role, words in (
             ("asked", "monolith", [sys.executable, SLOW, "${CSI_ENDPOINT}", str(VALIDATION_S)]),

@@ -31,8 +31,8 @@ def sandbox(tmp_path, number, monkeypatch):
 
     made.edit(many)
     monkeypatch.setattr(sandboxes, "DEADLINE_S", UP_S)
-    made.agent = "stand-in" if agents.obstacle() else "real"
-    made.up_words = ("up", "--engine", "stand-in", "--nomad", made.agent)
+    made.agent = "emulator" if agents.obstacle() else "real"
+    made.up_words = ("up", "--engine", "emulator", "--nomad", made.agent)
     yield made
     sandboxes.take_down(made)
 

@@ -188,7 +188,7 @@ def test_unquoted_text_that_yaml_misreads_is_not_shown(text, said):
 
 
 def test_what_is_wrong_is_mended_to_find_what_else_is():
-    """Unknown keys are left out, numbers in quotes are numbers, what is required gets a stand-in, a source a whole one."""
+    """Unknown keys are left out, numbers in quotes are numbers, what is required gets a placeholder, a source a whole one."""
     plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
     document = {
         "plugins": [plugin | {"contoller": {}}, plugin | {"driver": 3}, plugin | {"environment": {"1": 2}}],

@@ -11,7 +11,7 @@ from tests.real.engines.conftest import ABSENT
 from tests.upgrade import engines, worlds
 
 KINDS = [
-    pytest.param("stand-in", id="emulator"),
+    pytest.param("emulator", id="emulator"),
     pytest.param(
         "real",
         id="pulumi",

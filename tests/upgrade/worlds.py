@@ -29,7 +29,7 @@ from nomad_csi_sandbox.session import engine, session
 
 begun = session.Session(pathlib.Path(sys.argv[1]), say=lambda line: None)
 with begun.place.locked():
-    record = begun._record(begun.plan(), {"engine": sys.argv[2], "nomad": "stand-in"})
+    record = begun._record(begun.plan(), {"engine": sys.argv[2], "nomad": "emulator"})
     begun._start(record)
     begun._write_config(record)
 if sys.argv[2] == "real":

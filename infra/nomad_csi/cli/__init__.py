@@ -140,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 @contextlib.contextmanager
 def _advising() -> Iterator[None]:
     """Advise the commands of the sandbox in one that has no `pulumi`."""
-    if "engine:stand-in" not in os.environ.get(SANDBOX, "").split(",") or shutil.which("pulumi"):
+    if "engine:emulator" not in os.environ.get(SANDBOX, "").split(",") or shutil.which("pulumi"):
         yield
         return
     from nomad_csi.findings import printing  # noqa: PLC0415  # only a sandbox pays for it

@@ -1,4 +1,4 @@
-"""``nomad-csi sandbox``: the only door from the product to its stand-ins."""
+"""``nomad-csi sandbox``: the only door from the product to its emulators."""
 
 import json
 import platform
@@ -50,8 +50,8 @@ def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # n
 
 
 @run.command("up", help="Start it, make everything, show what was verified. An empty folder gets a project first.")
-@command.option("--engine real|stand-in", "default: real when pulumi is on PATH")
-@command.option("--nomad real|stand-in", "default: real when nomad is on PATH and you are root")
+@command.option("--engine real|emulator", "default: real when pulumi is on PATH")
+@command.option("--nomad real|emulator", "default: real when nomad is on PATH and you are root")
 @command.option("--skip-preview", "do not preview first, as with `pulumi up`")
 def _up(arguments: command.Arguments) -> int:
     session = _session(arguments)
@@ -60,7 +60,7 @@ def _up(arguments: command.Arguments) -> int:
     code = session.up(
         engine_kind=arguments.engine or "", nomad_kind=arguments.nomad or "", skip_preview=arguments.skip_preview
     )
-    return code or report.show(session)
+    return code or report.show(session, whole=False)
 
 
 @run.command("preview", help="Show what up would change.")

@@ -1,7 +1,7 @@
 """
 From a component's arguments to its plan, with the rules of the spec, and with values that are not known yet.
 
-An output of another resource cannot be checked when the program runs. A stand-in value of the right form takes its
+An output of another resource cannot be checked when the program runs. A placeholder value of the right form takes its
 place for the rules; the output itself goes to the resources through `checked`, which checks it once it is known.
 """
 
@@ -214,7 +214,7 @@ def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[error
 
 
 def _plain(value: Any, path: str, found: list[errors.Problem]) -> Any:
-    """Return *value*, which stands at *path*, with a stand-in for each output."""
+    """Return *value*, which stands at *path*, with a placeholder for each output."""
     if isinstance(value, pulumi.Output):
         place = re.sub(r"^secrets\..*", "secrets.*", re.sub(r"\[\d+\]", "[]", path))
         if place in _PLACES:

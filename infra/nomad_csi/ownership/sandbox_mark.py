@@ -1,7 +1,7 @@
 """
 The mark of the sandbox: what was made there is not touched from outside, and the other way round.
 
-The mark is a word such as ``engine:stand-in,nomad:stand-in,aws:moto``, empty outside of a sandbox.
+The mark is a word such as ``engine:emulator,nomad:emulator,aws:moto``, empty outside of a sandbox.
 """
 
 import hashlib
@@ -30,9 +30,14 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+def present(mark: str) -> str:
+    """Return *mark* in the words of today: an emulator was a ``stand-in`` before 0.1.0."""
+    return mark.replace("stand-in", "emulator")
+
+
 def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
     """Raise `errors.RefusedError` where the *recorded* outputs of an object carry another mark than this process."""
-    made = recorded.get(OUTPUT, "") if recorded else own
+    made = present(recorded.get(OUTPUT, "")) if recorded else own
     if made == own:
         return
     if not own:

@@ -13,7 +13,7 @@ from nomad_csi.render import files
 
 
 class StackCommands(Protocol):
-    """What is asked of a stack: `stack_cli.Stack`, or a stand-in of a test."""
+    """What is asked of a stack: `stack_cli.Stack`, or a fake of a test."""
 
     def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
         """Return what ``pulumi stack export`` prints."""

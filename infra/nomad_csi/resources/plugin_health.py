@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors, findings
+from nomad_csi import errors, findings, nomad
 from nomad_csi.health import plugins
 from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
@@ -30,8 +30,7 @@ class PluginHealthResource:
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
         old_inputs, old_outputs = map(declared.by_todays_names, (old_inputs, old_outputs))
-        is_verified = old_outputs.get("satisfied", old_outputs.get("status") in {None, plugins.HEALTHY})
-        also = () if is_verified else ("status",)
+        also = () if _was_verified(old_outputs) else ("status",)
         return compare.difference(self.inputs, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -39,6 +38,16 @@ class PluginHealthResource:
         unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy"), resource.UNKNOWN)
         verified = {"status": plugins.HEALTHY if declared.is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Warn of a plugin that is not healthy now, with the reason. A step that waits for it says how it ends."""
+        del news
+        recorded = declared.by_todays_names(old_outputs)
+        if not _was_verified(recorded):
+            client = context.connect()
+            with asking.KeptIfUnreachable(context, client, _subject(recorded["pluginId"]), is_recorded=True):
+                if wrong := _wrong(_look(context, client, recorded)):
+                    context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -62,10 +71,10 @@ class PluginHealthResource:
             )
         inputs, outputs = map(declared.by_todays_names, (inputs, outputs))
         client = context.connect()
-        with asking.KeptIfUnreachable(context, client, f"the health of plugin {identity}", is_recorded=True):
-            wanted = gate.without_job(declared.expectation(inputs))
-            status = gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).status
-            _warn(context, status, "is not healthy now")
+        with asking.KeptIfUnreachable(context, client, _subject(identity), is_recorded=True):
+            status = _look(context, client, inputs)
+            if wrong := _wrong(status):
+                context.status(f"plugin {identity} is not healthy now: {wrong}")
             found = _outputs(inputs, status)
             verified = {"verifiedBy": outputs["verifiedBy"]} if "onNodes" in inputs and "verifiedBy" in outputs else {}
             return dict(inputs), found | (verified if status.ok else {})
@@ -95,15 +104,30 @@ def _number_text(marker: Any) -> Any:
     return str(int(marker)) if marker == int(marker) else str(marker)
 
 
+def _subject(plugin_id: str) -> str:
+    return f"the health of plugin {plugin_id}"
+
+
+def _was_verified(outputs: Mapping[str, Any]) -> bool:
+    return bool(outputs.get("satisfied", outputs.get("status") in {None, plugins.HEALTHY}))
+
+
+def _look(context: resource.Context, client: nomad.Nomad, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
+    """Return the status of this moment; no job is run for it."""
+    wanted = gate.without_job(declared.expectation(inputs))
+    return gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).status
+
+
 def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(inputs.get("jobs", {})))
 
 
 def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
     status = gate.wait(context, context.connect(), declared.expectation(news), _job_ids(news))
-    if status.status != plugins.HEALTHY:
-        _warn(context, status, f"is {status.status}, {status.counts}, which is enough ({status.policy})")
-    context.note(_by_whom(status))
+    if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
+        enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
+        context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
+    (context.status if status.evidence == "csi" else context.note)(_by_whom(status))
     return _outputs(news, status)
 
 
@@ -129,11 +153,10 @@ def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resourc
     }
 
 
-def _warn(context: resource.Context, status: plugins.PluginStatus, how: str) -> None:
-    """Tell what is wrong with instances that should be there, tolerated or not."""
+def _wrong(status: plugins.PluginStatus) -> str:
+    """Return what is wrong with instances that should be there, tolerated or not; empty where nothing is."""
     wrong = findings.errors_of(status.findings)
     if not wrong and status.status != plugins.HEALTHY:
         wrong = tuple(item for item in status.findings if item.code != "instance-extra")
-    if wrong:
-        more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
-        context.warn(f"plugin {status.plugin_id} {how}: {wrong[0]}{more}")
+    more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
+    return f"{wrong[0]}{more}" if wrong else ""

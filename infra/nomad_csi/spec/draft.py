@@ -41,11 +41,11 @@ class Draft:
     """The same plugins and volumes as they were written, with the presets of their classes."""
 
     mended_plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
-    """Those that are wrong, with stand-ins for what is wrong: only to find what else is."""
+    """Those that are wrong, with placeholders for what is wrong: only to find what else is."""
 
     mended_volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
     replaced: tuple[str, ...] = ()
-    """Paths of their parts that are stand-ins as a whole: what a rule says of them means nothing."""
+    """Paths of their parts that are placeholders as a whole: what a rule says of them means nothing."""
 
     problems: tuple[errors.Problem, ...] = ()
 
@@ -181,7 +181,7 @@ def _some(values: Mapping[str, ModelT | None]) -> dict[str, ModelT]:
     return {path: value for path, value in values.items() if value is not None}
 
 
-_STAND_INS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
+_PLACEHOLDERS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
 """Values for required keys whose own value is wrong. Others have a default, or nothing can be said without them."""
 
 _SOURCES: Mapping[str, Any] = {
@@ -200,7 +200,7 @@ def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str]) -> M
     """
     Return *value*, which stands at *path*, without what is wrong with it; ``None`` where too little would be left.
 
-    Text that reads as the number or boolean that is wanted there is taken for it. What is a stand-in as a whole, of
+    Text that reads as the number or boolean that is wanted there is taken for it. What is a placeholder as a whole, of
     which no rule is to speak, goes to *replaced*, by path.
     """
     rest = copy.deepcopy(value)
@@ -219,7 +219,7 @@ def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str]) -> M
 
 
 def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Put what was meant in place of each wrong part of *value*, or a stand-in, or nothing. Return the sources."""
+    """Put what was meant in place of each wrong part of *value*, or a placeholder, or nothing. Return the sources."""
     found = error.errors(include_url=False)
     for item in reversed(found):
         _drop(value, item["loc"], _meant(item["type"], item["input"]))
@@ -227,7 +227,7 @@ def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
 
 
 def _replace(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Put a stand-in, or nothing, in place of each part of *value* in which something is still wrong. Return these."""
+    """Put a placeholder, or nothing, where a part of *value* is still wrong. Return these parts."""
     names = [str(item["loc"][0]) for item in error.errors(include_url=False) if item["loc"]]
     for name in names if isinstance(value, dict) else ():
         value.pop(name, None)
@@ -246,13 +246,13 @@ def _meant(code: str, value: Any) -> Any:
 
 
 def _drop(value: Any, location: Sequence[Any], meant: Any) -> None:
-    """Remove what is at *location* of *value*, or put what is *meant*, or its stand-in, there."""
+    """Remove what is at *location* of *value*, or put what is *meant*, or its placeholder, there."""
     for step in location[:-1]:
         value = value[step] if isinstance(value, list) or step in value else {}
     if location and meant is not None:
         value[location[-1]] = meant
-    elif location and location[-1] in _STAND_INS:
-        value[location[-1]] = _STAND_INS[location[-1]]
+    elif location and location[-1] in _PLACEHOLDERS:
+        value[location[-1]] = _PLACEHOLDERS[location[-1]]
     elif len(location) == 1 and location[0] in _SOURCES:
         value[location[0]] = _SOURCES[location[0]]
     elif location and isinstance(value, dict):

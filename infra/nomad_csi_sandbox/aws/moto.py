@@ -1,4 +1,4 @@
-"""``python -m nomad_csi_sandbox.aws.moto --port 0 --ready-file FILE``: the stand-in for AWS as a process of its own."""
+"""``python -m nomad_csi_sandbox.aws.moto --port 0 --ready-file FILE``: the AWS emulator as a process of its own."""
 
 from collections.abc import Sequence
 

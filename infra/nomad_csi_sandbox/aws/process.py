@@ -39,14 +39,14 @@ def loopback_url(url: str) -> str:
     """
     Return *url* when it is plain HTTP to this machine.
 
-    Raises `errors.RefusedError` for anything else: a stand-in must never reach a real end point.
+    Raises `errors.RefusedError` for anything else: an emulator must never reach a real end point.
     """
     parts = urllib.parse.urlsplit(url)
     if parts.scheme == "http" and hosts.is_loopback(parts.hostname or ""):
         return url
     raise errors.RefusedError(
         f"AWS_ENDPOINT_URL: expected the URL of a moto server on this machine, such as http://127.0.0.1:5000, "
-        f"got {url or 'nothing'}; this is a stand-in and talks to loopback addresses only"
+        f"got {url or 'nothing'}; this is an emulator and talks to loopback addresses only"
     )
 
 

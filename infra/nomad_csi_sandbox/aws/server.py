@@ -1,5 +1,5 @@
 """
-moto's own server in a thread of this process: the stand-in for AWS.
+moto's own server in a thread of this process: the AWS emulator.
 
 It keeps its account in memory and loads a service when that is first asked for. The account is that of the process: two
 servers at a time in one process have the same.

@@ -1,5 +1,5 @@
 """
-A stand-in for CSI drivers: a small real CSI plugin on a Unix socket.
+An emulator of CSI drivers: a small real CSI plugin on a Unix socket.
 
 It answers as the named driver does. The EBS driver's side attaches, makes, grows and deletes volumes in moto's EC2; the
 EFS driver's knows the shape of ids; the others are played from a table, with records in place of storage (`profiles`).

@@ -1,4 +1,4 @@
-"""``nomad-csi-sandbox-csi-plugin``: the stand-in for a CSI driver as a process, as Nomad starts it."""
+"""``nomad-csi-sandbox-csi-plugin``: the emulator of a CSI driver as a process, as Nomad starts it."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = arguments.read(sys.argv[1:] if argv is None else argv, os.environ)
         with server.served(command, os.environ):
             who = f"{command.driver.provider} {command.driver.version}"
-            status.log(f"stand-in for {who} ({command.mode}): listening on {command.socket.text}, mounts nothing")
+            status.log(f"emulator of {who} ({command.mode}): listening on {command.socket.text}, mounts nothing")
             ended.wait()
     except arguments.Ended as end:
         print(end, file=sys.stderr if end.code else sys.stdout)

@@ -1,7 +1,7 @@
 """
 The command line: ``--driver NAME``, then what the real driver gets. The same mistakes end with the same exit code.
 
-Part of the stand-in for the CSI drivers.
+Part of the CSI driver emulator.
 Source: the AWS drivers' ``cmd/main.go``; the exit codes of the EBS driver were tried on v1.64.0, 2026-08.
 """
 
@@ -15,7 +15,7 @@ DRIVERS = (*drivers.BY_NAME, *profiles.PROFILES)
 USAGE = f"""\
 usage: nomad-csi-sandbox-csi-plugin --driver {"|".join(DRIVERS)} ARGUMENTS OF THE DRIVER...
 
-A stand-in for a CSI driver, on a Unix socket. It mounts nothing."""
+An emulator of a CSI driver, on a Unix socket. It mounts nothing."""
 
 METADATA_SOURCES = frozenset({"imds", "kubernetes", "metadata-labeler"})
 RESERVED_TAGS = frozenset({"CSIVolumeName", "CSIVolumeSnapshotName"})

@@ -1,4 +1,4 @@
-"""Which uses of a volume a driver supports. Part of the stand-in for the CSI drivers."""
+"""Which uses of a volume a driver supports. Part of the CSI driver emulator."""
 
 from collections.abc import Iterable
 from typing import Any

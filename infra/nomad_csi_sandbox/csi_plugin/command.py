@@ -1,4 +1,4 @@
-"""What a command line comes to: which driver is played, where it listens. Part of the stand-in for the CSI drivers."""
+"""What a command line comes to: which driver is played, where it listens. Part of the CSI driver emulator."""
 
 import json
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ class Command:
 def refuse_version(driver: drivers.Driver, found: Mapping[str, str]) -> None:
     """Print the version and end, where it was asked for."""
     if flags.is_true(found.get("version", "")):
-        raise Ended(0, json.dumps({"driverVersion": driver.version, "standIn": True}, indent=2))
+        raise Ended(0, json.dumps({"driverVersion": driver.version, "emulator": True}, indent=2))
 
 
 def machine(environment: Mapping[str, str]) -> Machine | None:
@@ -99,5 +99,5 @@ def listened_at(given: str, option: str) -> endpoint.Endpoint:
     except errors.CsiError as error:
         raise Ended(1, f"{option}: {error}") from error
     if where.socket is None:
-        raise Ended(1, f"{option}: expected a Unix socket, got {given}; the stand-in listens on nothing else")
+        raise Ended(1, f"{option}: expected a Unix socket, got {given}; the emulator listens on nothing else")
     return where

@@ -1,4 +1,4 @@
-"""CSI's Controller service, as the EBS and the EFS driver answer it. Part of the stand-in for the CSI drivers."""
+"""CSI's Controller service, as the EBS and the EFS driver answer it. Part of the CSI driver emulator."""
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Controller(csi_pb2_grpc.ControllerServicer):
     driver: drivers.Driver
 
     def ControllerGetCapabilities(self, _request: Any, _context: Any) -> Any:
-        """Answer what the driver claims, also what this stand-in does not play."""
+        """Answer what the driver claims, also what this emulator does not emulate."""
         rpc = csi_pb2.ControllerServiceCapability.RPC
         entries = [csi_pb2.ControllerServiceCapability(rpc=rpc(type=name)) for name in self.driver.controller_rpcs]
         return csi_pb2.ControllerGetCapabilitiesResponse(capabilities=entries)
@@ -85,7 +85,7 @@ class EbsController(ebs_storage.EbsStorage, Controller):
         return csi_pb2.ControllerPublishVolumeResponse(publish_context={"devicePath": device})
 
     def _wait_until_initialized(self, volume_id: str) -> None:
-        """Ask EC2 once; moto 5.2.5 has no answer to this operation, so the stand-in can only fail here."""
+        """Ask EC2 once; moto 5.2.5 has no answer to this operation, so the emulator can only fail here."""
         try:
             self._cloud.call("DescribeVolumeStatus", VolumeIds=[volume_id])
         except ec2.Ec2Error as error:
@@ -154,7 +154,7 @@ class EbsController(ebs_storage.EbsStorage, Controller):
 
 
 class EfsController(Controller):
-    """The EFS driver: knows the shape of ids only; makes access points, which the stand-in does not play."""
+    """The EFS driver: knows the shape of ids only; makes access points, which the emulator does not emulate."""
 
     driver = drivers.EFS
 
@@ -226,7 +226,7 @@ def _parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], dict[str
         elif key.lower() in {"type", "iops", "throughput", "encrypted", "kmskeyid", "blockexpress"}:
             values[key.lower()] = value
         else:
-            raise status.invalid(f"Invalid parameter key {key} for CreateVolume (or not played by the stand-in)")
+            raise status.invalid(f"Invalid parameter key {key} for CreateVolume (or not emulated by the emulator)")
     return values, tags
 
 

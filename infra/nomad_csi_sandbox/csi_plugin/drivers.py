@@ -1,7 +1,7 @@
 """
 What each driver answers about itself, and which flags it takes.
 
-Part of the stand-in for the CSI drivers. Read from the drivers themselves and not from `nomad_csi.drivers`, so that a
+Part of the CSI driver emulator. Read from the drivers themselves and not from `nomad_csi.drivers`, so that a
 mistake in that catalogue shows here.
 Sources: aws-ebs-csi-driver v1.64.0, ``pkg/driver/options.go``, ``controller.go``, ``node.go``; aws-efs-csi-driver
 v3.4.1, ``pkg/driver/options.go``, ``controller.go``, ``node.go``; both ``cmd/main.go``, 2026-08.

@@ -1,7 +1,7 @@
 """
 What the EBS driver does with volumes that are there: grows, modifies, copies and snapshots them, in moto's EC2.
 
-Part of the stand-in for the CSI drivers. Source: aws-ebs-csi-driver v1.64.0, ``pkg/driver/controller.go`` and
+Part of the CSI driver emulator. Source: aws-ebs-csi-driver v1.64.0, ``pkg/driver/controller.go`` and
 ``pkg/cloud/cloud.go``, 2026-08.
 """
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs

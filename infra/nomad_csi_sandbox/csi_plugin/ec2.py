@@ -1,5 +1,5 @@
 """
-EC2 as the EBS driver uses it, asked over boto3. Part of the stand-in for the CSI drivers: speaks to moto only.
+EC2 as the EBS driver uses it, asked over boto3. Part of the CSI driver emulator: speaks to moto only.
 
 Errors have the text that the driver's Go SDK gives them. Two refusals of the real EC2 that moto 5.2.5 does not make are
 made here, so that the sandbox shows them: a volume attached elsewhere, and an instance in another zone.

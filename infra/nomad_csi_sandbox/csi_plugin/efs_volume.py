@@ -1,5 +1,5 @@
 """
-What the EFS driver accepts: ids, ways of use, contexts, mount options. Part of the stand-in for the CSI drivers.
+What the EFS driver accepts: ids, ways of use, contexts, mount options. Part of the CSI driver emulator.
 
 Source: aws-efs-csi-driver v3.4.1, ``pkg/driver/node.go`` (``parseVolumeId``, ``NodePublishVolume``), 2026-08.
 """

@@ -1,7 +1,7 @@
 """
 Faults on order, for tests: the JSON file that ``NOMAD_CSI_SANDBOX_FAULT_FILE`` names, read again at every call.
 
-Part of the stand-in for the CSI drivers. Keys, all optional::
+Part of the CSI driver emulator. Keys, all optional::
 
     {"probe": "error" | "hang" | "not-ready", "name": "other.csi.example.com", "version": "v9", "detach": "error",
      "validate": {"vol-0123456789abcdef0": "ABORTED"}, "lacks": ["STAGE_UNSTAGE_VOLUME"]}

@@ -1,7 +1,7 @@
 """
 Flags as Go programs read them: pflag for the EBS driver, the standard ``flag`` package for the EFS driver.
 
-Part of the stand-in for the CSI drivers. The two differ where it hurts: ``flag`` stops at the first word without a
+Part of the CSI driver emulator. The two differ where it hurts: ``flag`` stops at the first word without a
 dash, and what follows is ignored in silence.
 Sources: golang.org ``flag`` (``FlagSet.parseOne``) and spf13/pflag (``FlagSet.parseArgs``), 2026-08.
 """

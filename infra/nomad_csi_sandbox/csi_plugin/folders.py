@@ -1,7 +1,7 @@
 """
 Folders and files in place of mounts: nothing is mounted, and nothing that holds data is removed.
 
-Part of the stand-in for the CSI drivers.
+Part of the CSI driver emulator.
 """
 
 import os
@@ -20,7 +20,7 @@ def make(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise status.StatusError(grpc.StatusCode.INTERNAL, f'Could not create dir "{path}": {error}') from error
-    status.log(f"{path}: made; the stand-in mounts nothing there")
+    status.log(f"{path}: made; the emulator mounts nothing there")
 
 
 def publish(path: Path, *, is_block: bool) -> None:

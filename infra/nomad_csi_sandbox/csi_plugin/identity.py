@@ -1,4 +1,4 @@
-"""CSI's Identity service, as the played driver answers it. Part of the stand-in for the CSI drivers."""
+"""CSI's Identity service, as the played driver answers it. Part of the CSI driver emulator."""
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
 
 import threading

@@ -1,4 +1,4 @@
-"""Parts of the answers of a driver with a profile. Pure. Part of the stand-in for the CSI drivers."""
+"""Parts of the answers of a driver with a profile. Pure. Part of the CSI driver emulator."""
 
 import random
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 """
-CSI's Controller service, as a driver with a profile answers it. Part of the stand-in for the CSI drivers.
+CSI's Controller service, as a driver with a profile answers it. Part of the CSI driver emulator.
 
 It makes records in a `storage.Storage` where the driver would make storage.
 """
@@ -160,7 +160,7 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
         return reply
 
     def GetCapacity(self, _request: Any, _context: Any) -> Any:
-        """Answer the largest volume that can be made: the storage of the stand-in never ends."""
+        """Answer the largest volume that can be made: the storage of the emulator never ends."""
         self.needs("GET_CAPACITY")
         most = self.profile.max_bytes or profiles.TIB
         return csi_pb2.GetCapacityResponse(available_capacity=most, maximum_volume_size={"value": most})

@@ -1,5 +1,5 @@
 """
-CSI's Node service, as a driver with a profile answers it. Part of the stand-in for the CSI drivers.
+CSI's Node service, as a driver with a profile answers it. Part of the CSI driver emulator.
 
 It mounts nothing: where the driver would mount, it makes the folder (or, for a block device, an empty file).
 """

@@ -1,4 +1,4 @@
-"""Snapshots, and what all calls of a controller with a profile share. Part of the stand-in for the CSI drivers."""
+"""Snapshots, and what all calls of a controller with a profile share. Part of the CSI driver emulator."""
 # ruff: noqa: N802  # gRPC servicers are called by the names of their RPCs
 
 import math

@@ -1,5 +1,5 @@
 """
-CSI's Node service, as the EBS and the EFS driver answer it. Part of the stand-in for the CSI drivers.
+CSI's Node service, as the EBS and the EFS driver answer it. Part of the CSI driver emulator.
 
 It mounts nothing: where the driver would mount, it makes the folder (or, for a block device, an empty file) and says
 so. What a task writes there stays on the client's own disk, and is never removed by unpublishing.
@@ -47,7 +47,7 @@ class Node(csi_pb2_grpc.NodeServicer):
         )
 
     def NodeGetCapabilities(self, _request: Any, _context: Any) -> Any:
-        """Answer what the driver claims, also what this stand-in does not play."""
+        """Answer what the driver claims, also what this emulator does not emulate."""
         rpc = csi_pb2.NodeServiceCapability.RPC
         names = faults.left_of(self._fault_file, self.driver.node_rpcs)
         entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=name)) for name in names]

@@ -1,7 +1,7 @@
 """
 The command lines of the drivers that are played from a table. The same mistakes end with the same exit code.
 
-Part of the stand-in for the CSI drivers.
+Part of the CSI driver emulator.
 Sources: each driver's ``main.go``, for democratic-csi ``bin/democratic-csi`` (yargs, which takes unknown options);
 klog's Fatal exits with 255, log's Fatal and yargs with 1, an unknown flag with 2.
 """
@@ -166,7 +166,7 @@ def _democratic(words: Sequence[str], environment: Mapping[str, str]) -> command
     if not set(modes) <= {"controller", "node"}:
         raise command.Ended(1, f'Invalid values: Argument: csi-mode, Given: "{modes[-1]}", Choices: controller, node')
     if not found.get("server-socket"):
-        raise command.Ended(1, "must listen on tcp and/or unix socket; the stand-in listens on --server-socket only")
+        raise command.Ended(1, "must listen on tcp and/or unix socket; the emulator listens on --server-socket only")
     profile = profiles.democratic(_backend(found["driver-config-file"]), found["csi-name"])
     return command.Command(
         driver=profile.driver,

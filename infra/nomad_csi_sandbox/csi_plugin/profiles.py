@@ -1,7 +1,7 @@
 """
 The drivers that are played from a table: what each says of itself, and how it makes volumes.
 
-Part of the stand-in for the CSI drivers. Read from the drivers themselves and not from `nomad_csi.drivers`, so that a
+Part of the CSI driver emulator. Read from the drivers themselves and not from `nomad_csi.drivers`, so that a
 mistake in that catalogue shows here. Each profile names its source; all were read in 2026-08.
 """
 

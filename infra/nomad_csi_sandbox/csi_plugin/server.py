@@ -1,4 +1,4 @@
-"""The stand-in's gRPC server on its Unix socket. Part of the stand-in for the CSI drivers."""
+"""The emulator's gRPC server on its Unix socket. Part of the CSI driver emulator."""
 
 import threading
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How large a volume is to be, by the rules of its driver. Part of the stand-in for the CSI drivers."""
+"""How large a volume is to be, by the rules of its driver. Part of the CSI driver emulator."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Refusals as gRPC statuses, and the interceptor that sends and logs them. Part of the stand-in for CSI drivers."""
+"""Refusals as gRPC statuses, and the interceptor that sends and logs them. Part of the CSI driver emulator."""
 
 import sys
 from collections.abc import Callable
@@ -21,8 +21,8 @@ def invalid(message: str) -> StatusError:
 
 
 def not_played(what: str) -> StatusError:
-    """Return the refusal of something that the real driver can do and this stand-in cannot."""
-    return StatusError(grpc.StatusCode.UNIMPLEMENTED, f"the stand-in does not play {what}")
+    """Return the refusal of something that the real driver can do and this emulator cannot."""
+    return StatusError(grpc.StatusCode.UNIMPLEMENTED, f"the emulator does not emulate {what}")
 
 
 def log(message: str) -> None:

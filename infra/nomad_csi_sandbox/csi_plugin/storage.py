@@ -1,7 +1,7 @@
 """
 What a storage system would hold: volumes and snapshots, in memory or in one JSON file for all processes of a driver.
 
-Part of the stand-in for the CSI drivers. It keeps records, not data: what tasks write is on the client's own disk.
+Part of the CSI driver emulator. It keeps records, not data: what tasks write is on the client's own disk.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """
 Run a Pulumi program without Pulumi: ``python -m nomad_csi_sandbox.engine up --project DIR --stack NAME --state FILE``.
 
-A stand-in for the Pulumi engine: a test double and an offline demo. Exit codes: 0 done, 1 the operation failed or was
+An emulator of the Pulumi engine: a test double and an offline demo. Exit codes: 0 done, 1 the operation failed or was
 cancelled, 7 there were changes and none was expected (all as the real CLI), 2 it could not begin, 64 typed wrong, 130
 killed by a second Ctrl-C.
 """
@@ -32,13 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mark = os.environ.get("NOMAD_CSI_SANDBOX", "")
     if not mark:
         print(
-            "NOMAD_CSI_SANDBOX is not set: this is a stand-in for the Pulumi engine, a test double that runs in the "
+            "NOMAD_CSI_SANDBOX is not set: this is an emulator of the Pulumi engine, a test double that runs in the "
             "sandbox only; use the pulumi CLI, or `nomad-csi sandbox`",
             file=sys.stderr,
         )
         return errors.EXIT_ERROR
     asked = _parser().parse_args(arguments)
-    print(f"stand-in for the Pulumi engine: a test double in the sandbox ({mark}), not the pulumi CLI\n", flush=True)
+    if not asked.no_banner:
+        print(f"emulator of the Pulumi engine: a test double in the sandbox ({mark}), not the pulumi CLI\n", flush=True)
     try:
         with state.locked(asked.state):
             result = _run(asked, _options(asked))
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         "--parallel", type=int, default=deployment.PARALLEL, help="steps at once (default: %(default)s)"
     )
     parser.add_argument("--skip-preview", action="store_true", help="do not preview first")
+    parser.add_argument("--no-banner", action="store_true", help="do not print first that this is an emulator")
     parser.add_argument("--expect-no-changes", action="store_true", help="fail where something would change")
     parser.add_argument(
         "--clear-pending-creates", action="store_true", help="of refresh: forget creates that were interrupted"

@@ -10,12 +10,12 @@ def invoke(run: deployment.Deployment, token: str, arguments: values.Properties)
     """Return what the function *token* answers. Raises `errors.RefusedError` for those that are not offered."""
     if token != READ_STACK_RESOURCE_OUTPUTS:
         raise errors.RefusedError(
-            f"{token} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
+            f"{token} is not supported by the emulator of the Pulumi engine; it needs the pulumi CLI"
         )
     name = str(arguments.get("stackName", ""))
     if not _is_ours(run, name):
         raise errors.RefusedError(
-            f"unknown stack {name!r}: the stand-in for the Pulumi engine knows {run.project.stack!r} only"
+            f"unknown stack {name!r}: the emulator of the Pulumi engine knows {run.project.stack!r} only"
         )
     return {"name": name, "outputs": _resource_outputs(run)}
 

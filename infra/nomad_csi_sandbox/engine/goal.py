@@ -129,7 +129,7 @@ def _refuse_unsupported(request: resource_pb2.RegisterResourceRequest, urn: str)
         asked = bool(value.ListFields()) if hasattr(value, "ListFields") else bool(value)
         if asked:
             raise errors.RefusedError(
-                f"{urn}: {name} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
+                f"{urn}: {name} is not supported by the emulator of the Pulumi engine; it needs the pulumi CLI"
             )
     refuse_builtin(request.type, urn)
 
@@ -138,7 +138,7 @@ def refuse_builtin(kind: str, urn: str) -> None:
     """Raise `errors.RefusedError` for the engine's own resource types but the stack, such as stack references."""
     if kind.startswith(("pulumi:pulumi:", "pulumi:index:")) and kind != STACK_TYPE:
         raise errors.RefusedError(
-            f"{urn}: {kind} is not supported by the stand-in for the Pulumi engine; it needs the pulumi CLI"
+            f"{urn}: {kind} is not supported by the emulator of the Pulumi engine; it needs the pulumi CLI"
         )
 
 

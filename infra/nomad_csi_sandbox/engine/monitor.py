@@ -135,7 +135,7 @@ class Monitor:
 
     # --- failures
     def _refused(self, what: str) -> RpcFailure:
-        message = f"{what} are not supported by the stand-in for the Pulumi engine; they need the pulumi CLI"
+        message = f"{what} are not supported by the emulator of the Pulumi engine; they need the pulumi CLI"
         self._run.fail("same", "", message)
         return RpcFailure(grpc.StatusCode.UNAVAILABLE, message)
 

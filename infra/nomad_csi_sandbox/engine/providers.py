@@ -94,7 +94,7 @@ class Providers:
         if difference.replaces:
             raise errors.RefusedError(
                 f"{urn}: a change of {', '.join(sorted(difference.replaces))} replaces the provider and all its "
-                "resources; the stand-in for the Pulumi engine does not do that: destroy the stack first"
+                "resources; the emulator of the Pulumi engine does not do that: destroy the stack first"
             )
         return difference.changed
 

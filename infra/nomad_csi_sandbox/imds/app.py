@@ -1,5 +1,5 @@
 """
-The HTTP side of the stand-in for the instance metadata service: tokens, and texts for those who have one.
+The HTTP side of the emulator of the instance metadata service: tokens, and texts for those who have one.
 
 Source of statuses and limits: EC2 User Guide, "How Instance Metadata Service Version 2 works" (a token lives for one
 second to six hours, in the header that is checked here; none for what was forwarded), 2026-11.

@@ -1,4 +1,4 @@
-"""What the metadata service would say of an instance: the stand-in's texts by their paths. Pure."""
+"""What the metadata service would say of an instance: the emulator's texts by their paths. Pure."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The stand-in for the instance metadata service, served on 127.0.0.1 by a thread of this process."""
+"""The emulator of the instance metadata service, served on 127.0.0.1 by a thread of this process."""
 
 import logging
 import threading

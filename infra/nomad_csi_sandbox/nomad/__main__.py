@@ -1,4 +1,4 @@
-"""``python -m nomad_csi_sandbox.nomad``: the stand-in for a Nomad agent as a process. Loopback only."""
+"""``python -m nomad_csi_sandbox.nomad``: the emulator of a Nomad agent as a process. Loopback only."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ended = process.end_on_signal()
     token = options.token_file.read_text() if options.token_file else ""
     settings = clusters.Settings(data_dir=options.data_dir.resolve(), nodes=options.node, token=token)
-    print("stand-in for a Nomad agent (not HashiCorp's): plain processes, no isolation, no mounts", flush=True)
+    print("emulator of a Nomad agent (not HashiCorp's): plain processes, no isolation, no mounts", flush=True)
     serving = server.Server(clusters.Cluster(settings), port=options.port, is_guarded=options.guarded)
     with serving, process.announced(options.ready_file, serving.port):
         ended.wait()

@@ -1,4 +1,4 @@
-"""HTTP answers in Nomad's form: JSON with index headers, or one sentence. Part of the stand-in for Nomad."""
+"""HTTP answers in Nomad's form: JSON with index headers, or one sentence. Part of the Nomad emulator."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The HTTP side of the stand-in for Nomad: routes, tokens, the log of requests."""
+"""The HTTP side of the Nomad emulator: routes, tokens, the log of requests."""
 
 import flask
 from werkzeug import exceptions

@@ -1,4 +1,4 @@
-"""The two ways in which Nomad writes a moment. Part of the stand-in for Nomad."""
+"""The two ways in which Nomad writes a moment. Part of the Nomad emulator."""
 
 import datetime as dt
 import time

@@ -1,4 +1,4 @@
-"""The stand-in for Nomad but for its HTTP side: state, scheduler thread, running allocations."""
+"""The Nomad emulator but for its HTTP side: state, scheduler thread, running allocations."""
 
 import base64
 import hashlib
@@ -45,7 +45,7 @@ class Settings:
 
 
 class Cluster:
-    """A started stand-in. `close` ends every task that it started."""
+    """A started emulator. `close` ends every task that it started."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -224,7 +224,7 @@ def _is_collectable(known: state.State, alloc: state.Allocation) -> bool:
 
 
 def _inherited(spec: nodes.NodeSpec, data_dir: Path) -> dict[str, str]:
-    """Return what tasks on a node learn of it, and where stand-ins of drivers keep what storage would hold."""
+    """Return what tasks on a node learn of it, and where emulators of drivers keep what storage would hold."""
     found = {"NOMAD_CSI_SANDBOX_ZONE": spec.zone, "NOMAD_CSI_SANDBOX_STORAGE": str(data_dir / "storage")}
     return found | ({"NOMAD_CSI_SANDBOX_INSTANCE_ID": spec.instance_id} if spec.instance_id else {})
 

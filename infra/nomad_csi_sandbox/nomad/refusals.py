@@ -1,4 +1,4 @@
-"""An answer that is no. Part of the stand-in for Nomad."""
+"""An answer that is no. Part of the Nomad emulator."""
 
 
 class RefusalError(Exception):

@@ -1,4 +1,4 @@
-"""The stand-in for Nomad, served on 127.0.0.1 by a thread of this process."""
+"""The Nomad emulator, served on 127.0.0.1 by a thread of this process."""
 
 import logging
 import threading

@@ -1,5 +1,5 @@
 """
-What the stand-in knows: one lock, one index, tables in memory. Part of the stand-in for Nomad.
+What the emulator knows: one lock, one index, tables in memory. Part of the Nomad emulator.
 
 Everything that reads or writes a table holds `State.lock`; nothing that waits (a process, a gRPC call) does.
 """

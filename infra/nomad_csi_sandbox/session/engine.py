@@ -1,4 +1,4 @@
-"""Running the engine of the sandbox: `pulumi` where it is real, the stand-in else. Same operations, same program."""
+"""Running the engine of the sandbox: `pulumi` where it is real, the emulator else. Same operations, same program."""
 
 import json
 import subprocess
@@ -20,10 +20,15 @@ def run(
     *,
     real: bool,
     options: Sequence[str] = (),
+    described: bool = False,
 ) -> int:
-    """Run *operation* with its output passed through; *options* are those of `pulumi`. Return its exit code."""
-    command = _real(place, operation, environment) if real else _stand_in(place, operation)
-    command += [*_options(operation), *options]
+    """
+    Run *operation* with its output passed through. Return its exit code.
+
+    *options* are those of `pulumi`; *described*: that the engine is an emulator was printed already.
+    """
+    command = _real(place, operation, environment) if real else _emulator(place, operation)
+    command += [*_options(operation), *options, *(["--no-banner"] if described and not real else [])]
     # Killed outright, pulumi leaves its providers running; by the mark `down` finds them.
     return foreground.run(command, dict(environment) | {processes.MARK: str(place.project)}, place.project)
 
@@ -50,7 +55,7 @@ def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) 
     return next((resource for resource in found if resource["type"] == "pulumi:pulumi:Stack"), {})
 
 
-def _stand_in(place: folder.Folder, operation: str) -> list[str]:
+def _emulator(place: folder.Folder, operation: str) -> list[str]:
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
     stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
     return [*command, *stack, "--state", str(place.state)]

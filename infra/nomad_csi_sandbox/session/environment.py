@@ -32,7 +32,7 @@ DATA_DIR_VARIABLE = "NOMAD_CSI_SANDBOX_DATA_DIR"
 
 
 def mark(parts: Mapping[str, str]) -> str:
-    """Return the word that says what is real: ``aws:moto,engine:stand-in,nomad:stand-in``."""
+    """Return the word that says what is real: ``aws:moto,engine:emulator,nomad:emulator``."""
     return ",".join(f"{name}:{kind}" for name, kind in sorted(parts.items()))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.ownership import sandbox_mark
 
 STACK = "sandbox"
 """Name of the stack; its config is ``Pulumi.sandbox.yaml``."""
@@ -39,7 +40,7 @@ class Record:
     """What a sandbox knows of itself between two commands."""
 
     parts: dict[str, str] = field(default_factory=dict)
-    """What each part is: ``{"engine": "stand-in", "nomad": "stand-in", "aws": "moto"}``."""
+    """What each part is: ``{"engine": "emulator", "nomad": "emulator", "aws": "moto"}``."""
 
     data_dir: str = ""
     aws_region: str = ""
@@ -67,7 +68,7 @@ class Folder:
 
     @property
     def state(self) -> Path:
-        """The state file of the engine stand-in."""
+        """The state file of the engine emulator."""
         return self.path / "state.json"
 
     @property
@@ -130,7 +131,8 @@ class Folder:
         except FileNotFoundError:
             return None
         processes = {name: Process(**process) for name, process in data.pop("processes").items()}
-        return Record(processes=processes, **data)
+        parts = {name: sandbox_mark.present(kind) for name, kind in data.pop("parts").items()}
+        return Record(processes=processes, parts=parts, **data)
 
     def save(self, record: Record) -> None:
         """Write *record*."""

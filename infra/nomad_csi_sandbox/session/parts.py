@@ -1,4 +1,4 @@
-"""Which part of a sandbox is real and which stands in, and what each of them is."""
+"""Which part of a sandbox is real and which is emulated, and what each of them is."""
 
 import os
 import shutil
@@ -7,34 +7,34 @@ from nomad_csi import errors
 
 DESCRIPTIONS = {
     ("engine", "real"): "Pulumi's own engine, `pulumi` on PATH",
-    ("engine", "stand-in"): "a small engine that runs the same program against the same providers; not Pulumi's own",
+    ("engine", "emulator"): "a small engine that runs the same program against the same providers; not Pulumi's own",
     ("nomad", "real"): "HashiCorp's own agent with one client, `nomad` on PATH",
-    ("nomad", "stand-in"): "a small agent with two clients that runs the plugins as processes; it mounts nothing",
+    ("nomad", "emulator"): "a small agent with two clients that runs the plugins as processes; it mounts nothing",
     ("aws", "moto"): "moto's server, behind an aws provider of the sandbox; no account",
     (
         "plugins",
-        "stand-in",
+        "emulator",
     ): "a small CSI plugin that answers as the named driver does; it attaches, and mounts nothing",
 }
 
 
 def decide(*, engine: str = "", nomad: str = "") -> dict[str, str]:
     """
-    Return what each part is: real where it is at hand, else a stand-in. *engine* and *nomad* override.
+    Return what each part is: real where it is at hand, else an emulator. *engine* and *nomad* override.
 
     Nomad's client mounts and makes cgroups, so that it is at hand for root only.
     """
     engine_at_hand = _on_path("pulumi") and _on_path("pulumi-language-python")
     nomad_at_hand = _on_path("nomad") and os.geteuid() == 0
     if engine == "real" and not engine_at_hand:
-        raise errors.RefusedError("pulumi and pulumi-language-python are not on PATH; use --engine stand-in")
+        raise errors.RefusedError("pulumi and pulumi-language-python are not on PATH; use --engine emulator")
     if nomad == "real" and not nomad_at_hand:
-        raise errors.RefusedError("nomad is not on PATH, or this is not root; use --nomad stand-in")
+        raise errors.RefusedError("nomad is not on PATH, or this is not root; use --nomad emulator")
     return {
-        "engine": engine or ("real" if engine_at_hand else "stand-in"),
-        "nomad": nomad or ("real" if nomad_at_hand else "stand-in"),
+        "engine": engine or ("real" if engine_at_hand else "emulator"),
+        "nomad": nomad or ("real" if nomad_at_hand else "emulator"),
         "aws": "moto",
-        "plugins": "stand-in",
+        "plugins": "emulator",
     }
 
 
@@ -43,7 +43,7 @@ def _on_path(program: str) -> bool:
 
 
 def summary(parts: dict[str, str]) -> str:
-    """Return all parts on one line: ``engine stand-in, nomad real, aws moto, plugins stand-in``."""
+    """Return all parts on one line: ``engine emulator, nomad real, aws moto, plugins emulator``."""
     return ", ".join(f"{name} {kind}" for name, kind in parts.items())
 
 
@@ -51,4 +51,4 @@ def describe(parts: dict[str, str]) -> str:
     """Return a line for each part."""
     width = max(map(len, parts))
     lines = [f"  {name:{width}}  {kind:8}  {DESCRIPTIONS[name, kind]}" for name, kind in parts.items()]
-    return "\n".join(["This is a sandbox on 127.0.0.1. What is real in it, and what stands in:", *lines])
+    return "\n".join(["This is a sandbox on 127.0.0.1. What is real in it, and what is emulated:", *lines])

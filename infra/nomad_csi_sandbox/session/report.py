@@ -1,8 +1,9 @@
-"""What a person reads at the end of `up`: what was made, where the files are, what was verified and by what."""
+"""What a person reads at the end of `up` and as `status`: what was made, where the files are, what was verified."""
 
 import contextlib
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,26 +43,26 @@ def next_steps(place: folder.Folder) -> str:
     return ANYWHERE.format(sandbox=sandbox, config=config.relative_to(place.project) if here else config)
 
 
-def show(session: Session) -> int:
-    """Print the report. Return 0, or 1 when something is not verified."""
+def show(session: Session, *, whole: bool = True) -> int:
+    """Print the report; only the *whole* one lists what runs and what was made. Return 0, or 1 if not verified."""
     record = session.record()
-    found = session.resources()
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
         report = verification.verify(client, session.plan(), session.external_ids())
     with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.without_pulumi():
         table = report.as_table()
-    rendered = [resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile"]
-    sections = [
-        "\n".join([parts.describe(record.parts), *(f"  {lowered}" for lowered in session.lowered())]),
-        "\n".join(["Made:", *_made(found)]),
-        "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)]),
-        table,
-        next_steps(session.place),
-    ]
-    for section in sections:
+    for section in (*(_whole(session, record) if whole else ()), table, next_steps(session.place)):
         session.say(f"\n{section}")
     return 0 if report.ok else errors.EXIT_CHANGES
+
+
+def _whole(session: Session, record: folder.Record) -> Iterator[str]:
+    """Yield what runs, what was made, and which files were written."""
+    yield "\n".join([parts.describe(record.parts), *(f"  {lowered}" for lowered in session.lowered())])
+    found = session.resources()
+    yield "\n".join(["Made:", *_made(found)])
+    rendered = (resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile")
+    yield "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)])
 
 
 def _made(found: list[dict[str, Any]]) -> list[str]:

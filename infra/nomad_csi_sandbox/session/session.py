@@ -47,7 +47,7 @@ class Session:
             self.say(parts.describe(record.parts))
             self._start(record)
             before = _essence(self._state(record))
-            code = self._run("up", record, ["--skip-preview"] if skip_preview else [])
+            code = self._run("up", record, ["--skip-preview"] if skip_preview else [], described=True)
             if code == 0 and _essence(self._state(record)) == before:
                 self.say("Nothing has changed: everything is as the config asks.")
             return code
@@ -78,7 +78,7 @@ class Session:
                     self.say("Not taken down: what is named above must go first. The sandbox is still up.")
                     return code
             else:
-                self.say("The AWS stand-in had ended, and everything in it; only the rest is removed.")
+                self.say("The AWS emulator had ended, and everything in it; only the rest is removed.")
                 self._remove_rendered(record)
             self._stop(record)
         self.place.remove()
@@ -138,14 +138,16 @@ class Session:
             self._start(record)
             return self._run(operation, record)
 
-    def _run(self, operation: str, record: folder.Record, options: Sequence[str] = ()) -> int:
+    def _run(
+        self, operation: str, record: folder.Record, options: Sequence[str] = (), *, described: bool = False
+    ) -> int:
         # What is destroyed stands in the state; the config may be broken by now.
         if operation != "destroy" or not self.place.engine_config.exists():
             for lowered in self._write_config(record):
                 self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
         variables = environment.build(self.place, record, record.aws_region)
-        return engine.run(self.place, operation, variables, real=real, options=options)
+        return engine.run(self.place, operation, variables, real=real, options=options, described=described)
 
     def _up(self) -> folder.Record:
         record = self.place.load()
@@ -170,7 +172,7 @@ class Session:
                 f"this sandbox keeps its sockets in {record.data_dir}; take it down before you change client_data_dir"
             )
         if record and not self._aws_is_alive(record):
-            self.say("The AWS stand-in has ended, and everything in it: starting empty, with an empty state.")
+            self.say("The AWS emulator has ended, and everything in it: starting empty, with an empty state.")
             self._stop(record)
             self.place.forget_state()
             record = None
@@ -201,7 +203,7 @@ class Session:
             self.say("This sandbox is of an older version, whose Nomad takes commands from anyone: ending that Nomad.")
             self._stop_nomad(record)
         if not self._runs(record, "moto"):
-            self.say("starting moto, the AWS stand-in")
+            self.say("starting moto, the AWS emulator")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
         if not record.instances:
             record.instances = dict(account.seed(_moto(record), region=record.aws_region).instances)
@@ -225,7 +227,7 @@ class Session:
             record.processes["nomad"] = agent.start(self.place, Path(record.data_dir), clients[0], variables)
             self.place.save(record)
             return
-        self.say(f"starting the Nomad stand-in with clients in {', '.join(zone for zone, _ in clients)}")
+        self.say(f"starting the Nomad emulator with clients in {', '.join(zone for zone, _ in clients)}")
         nodes = [
             argument
             for index, (zone, instance) in enumerate(clients, start=1)
@@ -311,7 +313,7 @@ def _not_found(name: str, record: folder.Record) -> str:
     """Return why a command of this *name* is not run."""
     if name == "pulumi" and record.parts["engine"] != "real":
         return (
-            "pulumi is not on PATH; the sandbox uses its stand-in engine: nomad-csi sandbox preview, "
+            "pulumi is not on PATH; the sandbox uses its emulator engine: nomad-csi sandbox preview, "
             "nomad-csi sandbox up, nomad-csi sandbox refresh"
         )
     where = "is no file that can be run" if os.sep in name else "is not on PATH"

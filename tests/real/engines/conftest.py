@@ -1,4 +1,4 @@
-"""Both engines, each with a sandbox of its own and the Nomad stand-in: the same steps, the same program."""
+"""Both engines, each with a sandbox of its own and the Nomad emulator: the same steps, the same program."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.e2e import sandboxes
 
 PROGRAMS = ("pulumi", "pulumi-language-python")
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
-KINDS = ("real", "stand-in")
+KINDS = ("real", "emulator")
 DEADLINE_S = 240
 
 FORGOTTEN = ("created", "modified", "sourcePosition", "stackTrace")
@@ -150,7 +150,7 @@ class Engine:
 
     def start_sandbox(self):
         """Type ``nomad-csi sandbox up`` and return its output; nothing is asked of how it ends."""
-        done = self.sandbox.run("up", "--engine", self.kind, "--nomad", "stand-in")
+        done = self.sandbox.run("up", "--engine", self.kind, "--nomad", "emulator")
         return Run(code=done.returncode, text=done.stdout + done.stderr, operations=frozenset())
 
     def command(self, operation, *words):
@@ -263,7 +263,7 @@ def noise():
 
 OURS = re.compile(
     r"warning: (deregisters |group .* cannot be placed yet: |.* is not reachable: .* was not compared|"
-    r"plugin .* is not healthy now: |\S+ is re-pointed from )"
+    r"plugin .* is not healthy now, and `up` waits for it: |\S+ is re-pointed from )"
 )
 
 

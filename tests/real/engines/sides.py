@@ -78,7 +78,7 @@ class Real(Side):
         return json.loads(self.run("stack", "export").stdout)["deployment"]
 
 
-class StandIn(Side):
+class Emulator(Side):
     """Ours."""
 
     def operate(self, operation, step):
@@ -146,13 +146,13 @@ def make_real(folder, program):
     return side
 
 
-def make_stand_in(folder, program):
+def make_emulator(folder, program):
     """Make a project below *folder* for the emulator of the engine."""
     make_project(folder / "ours", program)
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "NOMAD_CSI_SANDBOX": "engine:stand-in",
+        "NOMAD_CSI_SANDBOX": "engine:emulator",
         "PYTHONPATH": str(REPOSITORY / "infra"),
     }
-    return StandIn(folder / "ours", environment, [sys.executable, "-m", "nomad_csi_sandbox.engine"])
+    return Emulator(folder / "ours", environment, [sys.executable, "-m", "nomad_csi_sandbox.engine"])

@@ -1,12 +1,12 @@
 """
-The stand-in for the Pulumi engine held to the real one: same program, same steps, states compared after each.
+The emulator of the Pulumi engine held to the real one: same program, same steps, states compared after each.
 
 Known deviations, which the comparison leaves out:
-times and source positions (the stand-in keeps no source positions); the ids of providers, which are random; the values
-of secrets, of which the stand-in keeps digests only (that both are secret is compared); ``__internal`` among the inputs
+times and source positions (the emulator keeps no source positions); the ids of providers, which are random; the values
+of secrets, of which the emulator keeps digests only (that both are secret is compared); ``__internal`` among the inputs
 of a provider (the real engine's own); empty lists of property dependencies, which a refresh of the real engine drops.
 Outputs of components are compared where a run before has recorded them: once a step has failed, the real engine records
-those of no further component, and the stand-in does; the next `up` records them in both.
+those of no further component, and the emulator does; the next `up` records them in both.
 """
 
 import json
@@ -24,12 +24,12 @@ def real(tmp_path):
 
 
 @pytest.fixture
-def stand_in(tmp_path):
-    return sides.make_stand_in(tmp_path, PROGRAM)
+def emulator(tmp_path):
+    return sides.make_emulator(tmp_path, PROGRAM)
 
 
-def both(real, stand_in, change):
-    for side in (real, stand_in):
+def both(real, emulator, change):
+    for side in (real, emulator):
         change(side)
 
 
@@ -62,39 +62,39 @@ def drift(side):
 CHANGES = {7: fail_things, 8: half_make_things, 9: heal, 12: lose_watched, 14: add_foreign}
 
 
-def test_both_engines_leave_the_same_state(real, stand_in, states):
+def test_both_engines_leave_the_same_state(real, emulator, states):
     """Through creates, updates, replacements, failures, recoveries, renames and imports, step by step."""
     for step in range(15):
-        both(real, stand_in, CHANGES.get(step, lambda _side: None))
+        both(real, emulator, CHANGES.get(step, lambda _side: None))
         planned, agreed = real.preview(step)
-        ours, ours_agreed = stand_in.preview(step)
+        ours, ours_agreed = emulator.preview(step)
 
         assert ours_agreed == agreed, f"preview of step {step}"
         if agreed:
             assert states.shown(ours) == states.shown(planned), f"preview of step {step}"
 
-        theirs_done, ours_done = real.up(step), stand_in.up(step)
+        theirs_done, ours_done = real.up(step), emulator.up(step)
 
         assert (ours_done.returncode == 0) == (theirs_done.returncode == 0), theirs_done.stdout + ours_done.stdout
-        found = states.differences(states.normal(stand_in.resources()), states.normal(real.resources()))
+        found = states.differences(states.normal(emulator.resources()), states.normal(real.resources()))
         assert not found, "\n".join([f"state after step {step}", *found])
-        assert states.in_order(stand_in.resources()), f"order after step {step}"
+        assert states.in_order(emulator.resources()), f"order after step {step}"
 
 
-def test_both_engines_refresh_and_destroy_alike(real, stand_in, states):
+def test_both_engines_refresh_and_destroy_alike(real, emulator, states):
     """Drift is taken over, what is gone leaves the state, and a destroy leaves nothing in either world."""
-    both(real, stand_in, lambda side: side.up(0))
-    both(real, stand_in, drift)
+    both(real, emulator, lambda side: side.up(0))
+    both(real, emulator, drift)
 
-    both(real, stand_in, lambda side: side.refresh(0))
+    both(real, emulator, lambda side: side.refresh(0))
 
-    found = states.differences(states.normal(stand_in.resources()), states.normal(real.resources()))
+    found = states.differences(states.normal(emulator.resources()), states.normal(real.resources()))
     assert not found, "\n".join(found)
 
-    both(real, stand_in, lambda side: side.destroy(0))
+    both(real, emulator, lambda side: side.destroy(0))
 
-    assert stand_in.resources() == real.resources() == []
-    left = {side.folder.name: sorted(path.name for path in side.world.glob("*.json")) for side in (real, stand_in)}
+    assert emulator.resources() == real.resources() == []
+    left = {side.folder.name: sorted(path.name for path in side.world.glob("*.json")) for side in (real, emulator)}
     assert left["ours"] == left["real"]
 
 
@@ -104,45 +104,45 @@ def calls(side, method):
     return sorted(call["name"] for call in found if call["method"] == method)
 
 
-def test_both_engines_read_before_a_destroy_what_asks_for_it(real, stand_in):
+def test_both_engines_read_before_a_destroy_what_asks_for_it(real, emulator):
     """What is found to be gone is not deleted once more, and nothing else is read."""
-    both(real, stand_in, lambda side: side.up(0))
-    both(real, stand_in, lose_watched)
-    both(real, stand_in, lambda side: (side.world / "calls.jsonl").unlink())
+    both(real, emulator, lambda side: side.up(0))
+    both(real, emulator, lose_watched)
+    both(real, emulator, lambda side: (side.world / "calls.jsonl").unlink())
 
-    both(real, stand_in, lambda side: side.destroy(0))
+    both(real, emulator, lambda side: side.destroy(0))
 
-    assert stand_in.resources() == real.resources() == []
-    assert calls(stand_in, "Read") == calls(real, "Read") == ["watched"]
-    assert calls(stand_in, "Delete") == calls(real, "Delete")
+    assert emulator.resources() == real.resources() == []
+    assert calls(emulator, "Read") == calls(real, "Read") == ["watched"]
+    assert calls(emulator, "Delete") == calls(real, "Delete")
     assert "watched" not in calls(real, "Delete")
 
 
-def test_both_engines_refresh_what_is_half_made_alike(real, stand_in, states):
+def test_both_engines_refresh_what_is_half_made_alike(real, emulator, states):
     """What was made and is not ready is recorded with the reason; a refresh finds it whole, or gone."""
-    both(real, stand_in, lambda side: side.up(6))
-    both(real, stand_in, half_make_things)
-    made = [side.up(8) for side in (real, stand_in)]
-    both(real, stand_in, heal)
-    kept = assert_same(real, stand_in, states)
+    both(real, emulator, lambda side: side.up(6))
+    both(real, emulator, half_make_things)
+    made = [side.up(8) for side in (real, emulator)]
+    both(real, emulator, heal)
+    kept = assert_same(real, emulator, states)
 
-    both(real, stand_in, lambda side: side.refresh(8))
-    whole = assert_same(real, stand_in, states)
+    both(real, emulator, lambda side: side.refresh(8))
+    whole = assert_same(real, emulator, states)
 
-    both(real, stand_in, lambda side: (side.world / "thing-fragile-1.json").unlink())
-    both(real, stand_in, lambda side: side.refresh(8))
-    left = assert_same(real, stand_in, states)
+    both(real, emulator, lambda side: (side.world / "thing-fragile-1.json").unlink())
+    both(real, emulator, lambda side: side.refresh(8))
+    left = assert_same(real, emulator, states)
 
     assert [done.returncode == 0 for done in made] == [False, False]
     assert [named(found).get("initErrors") for found in (kept, whole)] == [["not ready yet"], None]
     assert named(left) is None
 
 
-def assert_same(real, stand_in, states):
+def assert_same(real, emulator, states):
     """Insist on equal states, and return the resources."""
-    found = states.differences(states.normal(stand_in.resources()), states.normal(real.resources()))
+    found = states.differences(states.normal(emulator.resources()), states.normal(real.resources()))
     assert not found, "\n".join(found)
-    return stand_in.resources()
+    return emulator.resources()
 
 
 def named(resources, name="fragile"):

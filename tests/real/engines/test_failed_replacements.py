@@ -118,7 +118,7 @@ CASES = {
 
 @pytest.fixture
 def both(tmp_path):
-    return sides.make_real(tmp_path, PROGRAM), sides.make_stand_in(tmp_path, PROGRAM)
+    return sides.make_real(tmp_path, PROGRAM), sides.make_emulator(tmp_path, PROGRAM)
 
 
 def take(side, states, operation, things, faults):

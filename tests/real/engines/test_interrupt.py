@@ -42,7 +42,7 @@ def interrupt(process):
 def begin(engine):
     """Start `up` of a plugin that does not get healthy; return the process when it waits, and what it wrote."""
     engine.sandbox.edit(break_plugin)
-    process = engine.sandbox.start("up", "--engine", engine.kind, "--nomad", "stand-in")
+    process = engine.sandbox.start("up", "--engine", engine.kind, "--nomad", "emulator")
     return process, read_until(process, f"{WAITS} (")
 
 

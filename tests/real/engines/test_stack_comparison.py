@@ -1,8 +1,8 @@
 """
 Our own program on both engines: every step that it can take, and states, operations and words compared after each.
 
-Known deviations of the stand-in, which the comparison leaves out; none of them changes what is made:
-secrets, of which the stand-in keeps digests only (that both are secret is compared); times and source positions; ids of
+Known deviations of the emulator, which the comparison leaves out; none of them changes what is made:
+secrets, of which the emulator keeps digests only (that both are secret is compared); times and source positions; ids of
 providers; and the lines that tell of steps under way, which come in whatever order steps that run at once take.
 """
 

@@ -1,4 +1,4 @@
-"""A world for programs of one's own on the real engine: moto, the attached aws provider and the Nomad stand-in."""
+"""A world for programs of one's own on the real engine: moto, the attached aws provider and the Nomad emulator."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests import acl, servers
 PROGRAMS = ("pulumi", "pulumi-language-python")
 OWN_PROGRAMS = Path(sys.executable).parent
 DEADLINE_S = 240
-MARK = "aws:moto,engine:real,nomad:stand-in"
+MARK = "aws:moto,engine:real,nomad:emulator"
 TOKEN = "0c0ffee0-0000-4000-8000-000000000000"
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
 

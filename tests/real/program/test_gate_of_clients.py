@@ -80,7 +80,7 @@ def begin(stack, world, cluster, tmp_path):
 
 
 def spec(cluster, timeout_s):
-    """Return the spec: a real driver, which is a controller too, and a stand-in with a volume."""
+    """Return the spec: a real driver, which is a controller too, and an emulator with a volume."""
     on_nodes = {"command": str(OWN_PROGRAMS / "nomad-csi"), "timeout_s": 30}
     own = {"name": "raw_exec", "client_data_dir": str(cluster.folder / "c1")}
     verify = {"evidence": "csi", "on_nodes": on_nodes, "timeout_s": timeout_s, "stable_s": 3}
@@ -95,7 +95,7 @@ def spec(cluster, timeout_s):
         "id": "efs0",
         "driver": "aws-efs",
         "aws_region": "us-east-1",
-        "task_driver": own | {"command": two_clients.STAND_IN, "arguments": ["--driver", "aws-efs"]},
+        "task_driver": own | {"command": two_clients.EMULATOR, "arguments": ["--driver", "aws-efs"]},
         "verify": verify,
     }
     volume = {"id": "shared", "plugin_id": "efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}

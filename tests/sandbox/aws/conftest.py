@@ -166,7 +166,7 @@ def urn(token, name):
 
 @pytest.fixture(scope="session")
 def engine(endpoint_url):
-    """An engine attached to a configured stand-in."""
+    """An engine attached to a configured emulator."""
     with provider_main.serving(endpoint_url, CREDENTIALS) as port:
         attached = Engine(port)
         assert attached.configure(region="us-east-1", defaultTags={"tags": {"team": "storage"}}) == []
@@ -176,7 +176,7 @@ def engine(endpoint_url):
 
 @pytest.fixture
 def attach():
-    """Attach an engine to a stand-in of the test's own: ``attach(endpoint_url, environment)``."""
+    """Attach an engine to an emulator of the test's own: ``attach(endpoint_url, environment)``."""
     open_ = []
 
     def attach_to(url, environment):

@@ -8,7 +8,7 @@ from nomad_csi_sandbox.aws import process
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:5000", "http://localhost:1", "http://[::1]:5000"])
 def test_loopback_url_is_kept(url):
-    """A URL of this machine is what a stand-in may talk to."""
+    """A URL of this machine is what an emulator may talk to."""
     assert process.loopback_url(url) == url
 
 

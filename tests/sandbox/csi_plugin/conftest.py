@@ -1,4 +1,4 @@
-"""The stand-in plugin on sockets of its own, one moto for all tests here, and the real EBS driver where it is found."""
+"""The emulator plugin on sockets of its own, one moto for all tests here, and the real EBS driver where it is found."""
 
 import contextlib
 import os
@@ -90,11 +90,11 @@ def start(folder, environment):
         yield run
 
 
-@pytest.fixture(params=["stand-in", pytest.param("real", marks=pytest.mark.real_driver)])
+@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_driver)])
 def ebs_controller(request, folder, environment):
-    """A connection to an EBS controller: our stand-in, and the driver itself when it is on PATH."""
+    """A connection to an EBS controller: our emulator, and the driver itself when it is on PATH."""
     path = folder / "controller.sock"
-    if request.param == "stand-in":
+    if request.param == "emulator":
         command = arguments.read(["--driver", "aws-ebs", "controller", f"--endpoint=unix://{path}"], environment)
         with server.served(command, environment), channel.connect(endpoint.parse(str(path))) as connection:
             yield connection

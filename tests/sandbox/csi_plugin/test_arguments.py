@@ -68,7 +68,7 @@ def test_arguments_of_our_catalogue_are_accepted(name, tmp_path):
 
 
 def test_what_is_played_is_what_the_catalogue_has():
-    """No driver of the catalogue is without a stand-in, and there is none for nobody."""
+    """No driver of the catalogue is without an emulator, and there is none for nobody."""
     assert sorted(arguments.DRIVERS) == sorted(catalogue.DRIVERS)
 
 
@@ -164,11 +164,11 @@ def test_single_dashes_are_flags_for_efs():
     assert read("aws-efs", "-endpoint", "unix:///run/csi.sock", "-v", "2").flags["v"] == "2"
 
 
-def test_version_names_the_driver_and_the_stand_in():
-    """Nobody takes the stand-in for the driver."""
+def test_version_names_the_driver_and_the_emulator():
+    """Nobody takes the emulator for the driver."""
     code, said = ended("aws-ebs", "--version")
 
-    assert (code, json.loads(said)) == (0, {"driverVersion": "v1.64.0", "standIn": True})
+    assert (code, json.loads(said)) == (0, {"driverVersion": "v1.64.0", "emulator": True})
 
 
 @pytest.mark.parametrize("words", [["aws-ebs", "controller", "--help"], ["aws-efs", "-h"]])

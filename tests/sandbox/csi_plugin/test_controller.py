@@ -277,13 +277,13 @@ def test_efs_attaches_nothing(start):
 
 
 def test_efs_says_what_it_does_not_play(start):
-    """Access points are made by Pulumi here, and the stand-in does not pretend."""
+    """Access points are made by Pulumi here, and the emulator does not pretend."""
     connection = start("aws-efs")
     wanted = csi_calls.NewVolume(name="ap", capabilities=[SHARED_FILES])
 
-    assert "the stand-in does not play" in refused(csi_calls.create_volume, connection, wanted, timeout_s=60).message
+    assert "the emulator does not emulate" in refused(csi_calls.create_volume, connection, wanted, timeout_s=60).message
     error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
-    assert "the stand-in does not play" in error.message
+    assert "the emulator does not emulate" in error.message
     controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)
 
 

@@ -74,7 +74,7 @@ def test_efs_answers_as_the_efs_driver(start):
 
 
 def test_rejects_an_ec2_that_is_not_on_this_machine(start):
-    """A stand-in never reaches AWS."""
+    """An emulator never reaches AWS."""
     with pytest.raises(errors.RefusedError, match="talks to loopback addresses only"):
         start("aws-ebs", "controller", AWS_ENDPOINT_URL="https://ec2.us-east-1.amazonaws.com")
 

@@ -12,7 +12,7 @@ from nomad_csi.csi import probe
 
 @pytest.fixture
 def run(environment):
-    """Start the stand-in as Nomad does, as a process of its own."""
+    """Start the emulator as Nomad does, as a process of its own."""
     started = []
 
     def start(*words, **variables):
@@ -53,7 +53,7 @@ def test_process_ends_cleanly_and_takes_its_socket_along(run, folder, number):
     _, log = process.communicate(timeout=60)
     assert process.returncode == 0
     assert not path.exists()
-    assert "stand-in for ebs.csi.aws.com v1.64.0 (controller): listening on" in log
+    assert "emulator of ebs.csi.aws.com v1.64.0 (controller): listening on" in log
 
 
 def test_hung_call_does_not_hold_the_process(run, folder, tmp_path):
@@ -111,7 +111,7 @@ def test_exit_codes_are_those_of_the_drivers(run, words, code):
 
 
 def test_refuses_aws_itself(run, folder):
-    """A stand-in that is pointed at AWS does not start."""
+    """An emulator that is pointed at AWS does not start."""
     process = run("--driver=aws-ebs", "controller", f"--endpoint={folder}/csi.sock", AWS_ENDPOINT_URL="https://aws")
 
     _, log = process.communicate(timeout=60)

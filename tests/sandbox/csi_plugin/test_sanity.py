@@ -1,5 +1,5 @@
 """
-The CSI project's own tests of plugins: the stand-in is a plugin like any other.
+The CSI project's own tests of plugins: the emulator is a plugin like any other.
 
 They run where ``csi-sanity`` is on PATH, or where ``python -m tests.csi_sanity`` made it.
 """
@@ -38,7 +38,7 @@ def sanity():
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_stand_in_passes_the_tests_of_the_csi_project(name, folder, environment, sanity):
+def test_emulator_passes_the_tests_of_the_csi_project(name, folder, environment, sanity):
     """Every test that applies to what the driver claims, and as many as ever."""
     words, left_out, expected = DRIVERS[name]
     path = folder / "csi.sock"

@@ -1,4 +1,4 @@
-"""The program that the stand-in engine and the real one both run, step by step; see ``tests/real``."""
+"""The program that the emulator engine and the real one both run, step by step; see ``tests/real``."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""A yard: a Pulumi project with the toy provider, a world of its own, and the stand-in engine to run it with."""
+"""A yard: a Pulumi project with the toy provider, a world of its own, and the emulator engine to run it with."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Yard:
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
-            "NOMAD_CSI_SANDBOX": "engine:stand-in",
+            "NOMAD_CSI_SANDBOX": "engine:emulator",
             "PYTHONPATH": str(INFRA),
             "TOY_WORLD": str(self.world),
             "PYTHONDONTWRITEBYTECODE": "1",  # programs of one size, written within one second, are not the same

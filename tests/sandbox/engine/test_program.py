@@ -205,7 +205,7 @@ def test_first_line_says_what_this_is(yard):
 
     first = yard.run("preview").text.splitlines()[0]
 
-    assert first == "stand-in for the Pulumi engine: a test double in the sandbox (engine:stand-in), not the pulumi CLI"
+    assert first == "emulator of the Pulumi engine: a test double in the sandbox (engine:emulator), not the pulumi CLI"
 
 
 def test_wrong_arguments_end_with_the_usage_code(yard):

@@ -1,4 +1,4 @@
-"""The stand-in for the instance metadata service: a token first, then what an instance may know of itself."""
+"""The emulator of the instance metadata service: a token first, then what an instance may know of itself."""
 
 import pytest
 

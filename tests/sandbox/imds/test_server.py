@@ -1,4 +1,4 @@
-"""The stand-in for the instance metadata service as AWS's own client sees it."""
+"""The emulator of the instance metadata service as AWS's own client sees it."""
 
 import pytest
 import urllib3

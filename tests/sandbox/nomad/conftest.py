@@ -1,4 +1,4 @@
-"""A stand-in agent with two nodes, a client for it, and the jobs that its tests run."""
+"""An emulator agent with two nodes, a client for it, and the jobs that its tests run."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
 """
-A CSI plugin for the tests of the stand-in for Nomad: a program that answers as a JSON file says.
+A CSI plugin for the tests of the Nomad emulator: a program that answers as a JSON file says.
 
 ``python csi_plugin.py ROLE FAULTS LOG``: role node, controller or monolith; FAULTS is read at each call
 (``{"probe": "ok" | "false" | "error", "name": ...}``); each call of a controller adds a line to LOG.

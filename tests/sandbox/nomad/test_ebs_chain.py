@@ -1,4 +1,4 @@
-"""The whole chain on a laptop: our rendered arguments, the EBS stand-in, moto behind it, an attachment that EC2 sees."""
+"""The whole chain on a laptop: our rendered arguments, the EBS emulator, moto behind it, an attachment that EC2 sees."""
 
 import os
 import sys
@@ -58,7 +58,7 @@ def agent(start, ec2, instance_ids):
 
 @pytest.fixture
 def ebs_job(job):
-    """Write a job that runs the EBS driver's stand-in."""
+    """Write a job that runs the EBS driver's emulator."""
 
     def write(job_id, kind, role):
         block = f'csi_plugin {{\n id = "p"\n type = "{role}"\n}}'

@@ -79,7 +79,7 @@ def test_filter_finds_clients_by_an_attribute(api):
 
 
 def test_other_filters_are_refused_by_name(api):
-    """A stand-in does not guess."""
+    """An emulator does not guess."""
     status, text, _ = api.call("GET", "/v1/nodes?filter=Name+matches+x")
 
-    assert (status, text.rpartition(": ")[2]) == (400, "the stand-in takes no Name matches x")
+    assert (status, text.rpartition(": ")[2]) == (400, "the emulator takes no Name matches x")

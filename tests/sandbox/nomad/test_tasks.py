@@ -109,7 +109,7 @@ def test_raw_exec_cannot_use_volumes_but_exec_needs_them_registered(api, job):
 
 @pytest.fixture
 def agent(data_dir):
-    """The stand-in as a process; ends with the test."""
+    """The emulator as a process; ends with the test."""
     words = ("--data-dir", data_dir, "--node", "one=us-east-1a=i-1")
     process, port, _ = servers.start("nomad_csi_sandbox.nomad", data_dir, *words)
     yield process, port

@@ -43,7 +43,7 @@ def test_variable_that_does_not_exist_holds_the_whole_back():
 
 @pytest.mark.parametrize("text", ['{{ with secret "kv/x" }}{{ end }}', "{{ range .x }}{{ end }}", "{{ end }}"])
 def test_action_that_is_not_played_is_refused_by_name(text):
-    """Nobody takes a gap of the stand-in for an error of the template."""
+    """Nobody takes a gap of the emulator of an error of the template."""
     with pytest.raises(template_text.UnplayedError):
         render(text)
 
@@ -121,7 +121,7 @@ def test_task_that_waits_for_a_variable_can_be_stopped(api, job):
 
 
 def test_template_may_not_leave_the_allocation(api, job):
-    """Nor be one that the stand-in does not play."""
+    """Nor be one that the emulator does not emulate."""
     escape = 'template {\n destination = "../../../x"\n data = "x"\n}'
     vault = 'template {\n destination = "local/x"\n data = "{{ with secret \\"kv/x\\" }}{{ end }}"\n}'
     api.run(job("escape", task=escape))
@@ -131,7 +131,7 @@ def test_template_may_not_leave_the_allocation(api, job):
     api.until_status("vault", "failed")
     [alloc] = api.allocs("vault")
     texts = [item["DisplayMessage"] for item in alloc["TaskStates"]["t"]["Events"]]
-    assert 'the sandbox\'s stand-in for Nomad does not play {{ with secret "kv/x" }} in a template' in texts
+    assert 'the sandbox\'s emulator of Nomad does not emulate {{ with secret "kv/x" }} in a template' in texts
 
 
 def test_variables_are_written_read_and_forgotten(api):

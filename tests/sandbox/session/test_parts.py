@@ -22,11 +22,11 @@ def on_path(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("programs", "user", "engine", "nomad"),
     [
-        ((), 0, "stand-in", "stand-in"),
-        (("pulumi",), 0, "stand-in", "stand-in"),
-        (("pulumi", "pulumi-language-python"), 1000, "real", "stand-in"),
-        (("nomad",), 1000, "stand-in", "stand-in"),
-        (("nomad",), 0, "stand-in", "real"),
+        ((), 0, "emulator", "emulator"),
+        (("pulumi",), 0, "emulator", "emulator"),
+        (("pulumi", "pulumi-language-python"), 1000, "real", "emulator"),
+        (("nomad",), 1000, "emulator", "emulator"),
+        (("nomad",), 0, "emulator", "real"),
     ],
 )
 def test_part_is_real_where_it_is_at_hand(on_path, monkeypatch, programs, user, engine, nomad):
@@ -36,7 +36,7 @@ def test_part_is_real_where_it_is_at_hand(on_path, monkeypatch, programs, user, 
 
     decided = parts.decide()
 
-    assert decided == {"engine": engine, "nomad": nomad, "aws": "moto", "plugins": "stand-in"}
+    assert decided == {"engine": engine, "nomad": nomad, "aws": "moto", "plugins": "emulator"}
 
 
 def test_operator_chooses(on_path, monkeypatch):
@@ -44,16 +44,16 @@ def test_operator_chooses(on_path, monkeypatch):
     on_path("pulumi", "pulumi-language-python", "nomad")
     monkeypatch.setattr("os.geteuid", lambda: 0)
 
-    decided = parts.decide(engine="stand-in", nomad="stand-in")
+    decided = parts.decide(engine="emulator", nomad="emulator")
 
-    assert (decided["engine"], decided["nomad"]) == ("stand-in", "stand-in")
+    assert (decided["engine"], decided["nomad"]) == ("emulator", "emulator")
 
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ({"engine": "real"}, "pulumi and pulumi-language-python are not on PATH; use --engine stand-in"),
-        ({"nomad": "real"}, "nomad is not on PATH, or this is not root; use --nomad stand-in"),
+        ({"engine": "real"}, "pulumi and pulumi-language-python are not on PATH; use --engine emulator"),
+        ({"nomad": "real"}, "nomad is not on PATH, or this is not root; use --nomad emulator"),
     ],
 )
 def test_rejects_a_real_part_that_is_not_at_hand(on_path, wanted, message):
@@ -64,11 +64,11 @@ def test_rejects_a_real_part_that_is_not_at_hand(on_path, wanted, message):
         parts.decide(**wanted)
 
 
-@pytest.mark.parametrize("engine", ["real", "stand-in"])
-@pytest.mark.parametrize("nomad", ["real", "stand-in"])
+@pytest.mark.parametrize("engine", ["real", "emulator"])
+@pytest.mark.parametrize("nomad", ["real", "emulator"])
 def test_each_part_is_described(engine, nomad):
     """Every combination has a line for each part that says what it is."""
-    decided = {"engine": engine, "nomad": nomad, "aws": "moto", "plugins": "stand-in"}
+    decided = {"engine": engine, "nomad": nomad, "aws": "moto", "plugins": "emulator"}
 
     lines = parts.describe(decided).splitlines()
 
@@ -76,5 +76,5 @@ def test_each_part_is_described(engine, nomad):
         ["engine", engine],
         ["nomad", nomad],
         ["aws", "moto"],
-        ["plugins", "stand-in"],
+        ["plugins", "emulator"],
     ]

@@ -48,7 +48,7 @@ def test_environment_has_the_token_once_nomad_runs(tmp_path):
     place = folder.Folder(tmp_path)
     place.make()
     place.make_token()
-    record = folder.Record(parts={"nomad": "stand-in"})
+    record = folder.Record(parts={"nomad": "emulator"})
 
     before = environment.build(place, record, "us-east-1")
     record.processes["nomad"] = folder.Process(name="nomad", pid=1, started="1", port=4711)

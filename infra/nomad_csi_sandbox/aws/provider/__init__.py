@@ -1,5 +1,5 @@
 """
-A stand-in for Pulumi's ``aws`` provider: the resource types that the stack uses, over boto3, against moto.
+An emulator of Pulumi's ``aws`` provider: the resource types that the stack uses, over boto3, against moto.
 
 Not the real provider: few types, no waiters worth the name, no schema. It can only be attached to an engine
 (``PULUMI_DEBUG_PROVIDERS=aws:PORT``), is never on PATH under the real provider's name, and refuses to start unless

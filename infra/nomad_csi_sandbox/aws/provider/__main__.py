@@ -1,5 +1,5 @@
 """
-``python -m nomad_csi_sandbox.aws.provider --port 0 --ready-file FILE``: the stand-in as a process to attach to.
+``python -m nomad_csi_sandbox.aws.provider --port 0 --ready-file FILE``: the emulator as a process to attach to.
 
 Needs AWS_ENDPOINT_URL, a loopback address. Attach an engine with ``PULUMI_DEBUG_PROVIDERS=aws:PORT``.
 """
@@ -27,11 +27,11 @@ GRACE_S = 2.0
 @contextmanager
 def serving(endpoint_url: str, environment: Mapping[str, str], port: int = 0) -> Iterator[int]:
     """
-    Serve the stand-in on 127.0.0.1 while the block runs; the value is the port.
+    Serve the emulator on 127.0.0.1 while the block runs; the value is the port.
 
     Raises `errors.RefusedError` when *endpoint_url* is not on this machine.
     """
-    threads = futures.ThreadPoolExecutor(max_workers=clients.CONNECTIONS, thread_name_prefix="aws-stand-in")
+    threads = futures.ThreadPoolExecutor(max_workers=clients.CONNECTIONS, thread_name_prefix="aws-emulator")
     server = grpc.server(
         threads,
         options=[
@@ -40,8 +40,8 @@ def serving(endpoint_url: str, environment: Mapping[str, str], port: int = 0) ->
             ("grpc.so_reuseport", 0),
         ],
     )
-    stand_in = servicer.Servicer(process.loopback_url(endpoint_url), environment)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(stand_in, server)
+    emulator = servicer.Servicer(process.loopback_url(endpoint_url), environment)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(emulator, server)
     bound = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     try:
@@ -53,7 +53,7 @@ def serving(endpoint_url: str, environment: Mapping[str, str], port: int = 0) ->
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT. Return the exit code."""
-    options = process.options("nomad_csi_sandbox.aws.provider", "a stand-in for Pulumi's aws provider", arguments)
+    options = process.options("nomad_csi_sandbox.aws.provider", "an emulator of Pulumi's aws provider", arguments)
     ended = process.end_on_signal()
     try:
         with (

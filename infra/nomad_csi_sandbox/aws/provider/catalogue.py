@@ -1,4 +1,4 @@
-"""Every resource type that the stand-in knows, by Pulumi's token."""
+"""Every resource type that the emulator knows, by Pulumi's token."""
 
 from collections.abc import Mapping
 
@@ -27,8 +27,8 @@ KINDS: Mapping[str, kinds.Kind] = {
 
 
 def of_urn(urn: str) -> kinds.Kind:
-    """Return the type of the resource *urn*. Raises `errors.AwsError` when this stand-in lacks it."""
+    """Return the type of the resource *urn*. Raises `errors.AwsError` when this emulator lacks it."""
     token = urn.split("::")[2].rsplit("$", maxsplit=1)[-1]
     if token not in KINDS:
-        raise errors.AwsError(f"the stand-in for the aws provider does not know the resource type {token}")
+        raise errors.AwsError(f"the emulator of the aws provider does not know the resource type {token}")
     return KINDS[token]

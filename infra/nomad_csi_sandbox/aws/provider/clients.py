@@ -1,4 +1,4 @@
-"""boto3 clients of the stand-in: one of each service and region, with deadlines, never an operator's credentials."""
+"""boto3 clients of the emulator: one of each service and region, with deadlines, never an operator's credentials."""
 
 import logging
 import threading

@@ -5,7 +5,7 @@ from botocore import exceptions
 from nomad_csi_sandbox.aws.provider import kinds
 
 NO_CREDENTIALS = (
-    "No valid credential sources found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the stand-in of the aws "
+    "No valid credential sources found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the emulator of the aws "
     "provider; it reads no file and asks no metadata service"
 )
 """First sentence: pulumi/pulumi-aws, ``provider/errors/no_credentials.txt``, read 2026-11."""

@@ -20,7 +20,7 @@ def _region(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Propert
     region = arguments.get("region") or arguments.get("name") or aws.region
     suffix = aws.in_region(region).dns_suffix
     return {
-        "description": "stand-in: moto",
+        "description": "emulator: moto",
         "endpoint": f"ec2.{region}.{suffix}",
         "id": region,
         "name": region,
@@ -185,11 +185,11 @@ def call(token: str, aws: clients.Clients, arguments: Mapping[str, Any]) -> kind
     """
     Call the function *token* in the region it names.
 
-    Raises `errors.AwsError` when this stand-in lacks it, or with what AWS answered instead.
+    Raises `errors.AwsError` when this emulator lacks it, or with what AWS answered instead.
     """
     function = FUNCTIONS.get(token)
     if function is None:
-        raise errors.AwsError(f"the stand-in for the aws provider does not know the function {token}")
+        raise errors.AwsError(f"the emulator of the aws provider does not know the function {token}")
     try:
         return function(aws.in_region(arguments.get("region")), arguments)
     except (exceptions.ClientError, exceptions.BotoCoreError) as error:

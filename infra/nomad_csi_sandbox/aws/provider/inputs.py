@@ -54,12 +54,12 @@ def generated_name(resource_name: str, random_seed: bytes) -> str:
 
 
 def failures(kind: kinds.Kind, resource_name: str, news: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with *news*: required inputs that are missing, and inputs that this stand-in lacks."""
+    """Return what is wrong with *news*: required inputs that are missing, and inputs that this emulator lacks."""
     missing = sorted(name for name in kind.required if news.get(name) is None)
     unknown = sorted(name for name in news if name not in kind.known_inputs)
     return [
         *(f"Missing required argument. Examine values at '{resource_name}.{name}'." for name in missing),
-        *(f"the stand-in for the aws provider does not know '{name}' of {kind.token}" for name in unknown),
+        *(f"the emulator of the aws provider does not know '{name}' of {kind.token}" for name in unknown),
     ]
 
 

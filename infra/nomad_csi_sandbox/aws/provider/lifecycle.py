@@ -11,7 +11,7 @@ from nomad_csi import errors
 from nomad_csi_sandbox.aws.provider import clients, faults, inputs, kinds
 
 EXPECTED = (exceptions.ClientError, exceptions.BotoCoreError, errors.NomadCsiError)
-"""Errors that are answers and reach the operator as a sentence. Anything else is a bug of this stand-in."""
+"""Errors that are answers and reach the operator as a sentence. Anything else is a bug of this emulator."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 """
-The stand-in on Pulumi's wire. Only translates: types are in `kinds`, what follows in `inputs` and `lifecycle`.
+The emulator on Pulumi's wire. Only translates: types are in `kinds`, what follows in `inputs` and `lifecycle`.
 
 Which calls a real engine makes, and in which order, was measured with pulumi 3.260.
 """
@@ -30,7 +30,7 @@ Context: TypeAlias = grpc.ServicerContext
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """A stand-in for the ``aws`` provider. One process serves one operation of an engine after the other."""
+    """An emulator of the ``aws`` provider. One process serves one operation of an engine after the other."""
 
     def __init__(self, endpoint_url: str, environment: Mapping[str, str]) -> None:
         self._endpoint_url = endpoint_url
@@ -52,7 +52,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, _request: Any, _context: Context) -> Any:  # noqa: N802
-        """Say the version of the SDK that this stand-in follows."""
+        """Say the version of the SDK that this emulator follows."""
         return plugin_pb2.PluginInfo(version=importlib.metadata.version("pulumi-aws"))
 
     def CheckConfig(self, request: Any, _context: Context) -> Any:  # noqa: N802

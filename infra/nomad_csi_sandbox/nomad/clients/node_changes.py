@@ -1,5 +1,5 @@
 """
-Clients that come, go, and take no more work. Part of the stand-in for Nomad.
+Clients that come, go, and take no more work. Part of the Nomad emulator.
 
 An ineligible client keeps what it runs; a drained one loses it, its plugins last, and is ineligible afterwards; what
 ran on one that is down is lost, and its plugin instances with it.

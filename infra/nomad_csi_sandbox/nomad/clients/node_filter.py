@@ -1,5 +1,5 @@
 """
-The ``filter`` of the list of nodes. Part of the stand-in for Nomad.
+The ``filter`` of the list of nodes. Part of the Nomad emulator.
 
 Which nodes have a value in ``Attributes`` or ``Meta``: a small part of hashicorp/go-bexpr. Other expressions are
 refused by name. A text in double quotes takes no escapes, one in back quotes is as it stands; a key that is not there
@@ -30,7 +30,7 @@ def of(expression: str) -> Callable[[Json], bool]:
         key = _text(absent, "k")
         return lambda node: key not in (node[absent["map"]] or {})
     sentence = (
-        f"failed to create result paginator: failed to read filter expression: the stand-in takes no {expression}"
+        f"failed to create result paginator: failed to read filter expression: the emulator takes no {expression}"
     )
     raise refusals.RefusalError(refusals.BAD_REQUEST, sentence)
 

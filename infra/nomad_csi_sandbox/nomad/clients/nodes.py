@@ -1,4 +1,4 @@
-"""The clients of the stand-in: what a node says of itself. Part of the stand-in for Nomad.
+"""The clients of the emulator: what a node says of itself. Part of the Nomad emulator.
 
 Shape: recordings of Nomad 2.0.6-dev (``00-node.json``, ``00-nodes.json``).
 """
@@ -11,7 +11,7 @@ from typing import Any, Self
 Json = dict[str, Any]
 
 VERSION = "2.0.6-dev"
-"""The version whose answers are imitated; the node's attribute ``nomad.stand_in`` says that this is not it."""
+"""The version whose answers are imitated; the node's attribute ``nomad.emulator`` says that this is not it."""
 
 DATACENTER = "dc1"
 
@@ -111,7 +111,7 @@ def _attributes(spec: NodeSpec, http_address: str) -> dict[str, str]:
         "driver.raw_exec": "1",
         "kernel.arch": machine,
         "kernel.name": platform.system().lower(),
-        "nomad.stand_in": "true",
+        "nomad.emulator": "true",
         "nomad.version": VERSION,
         "platform.aws.placement.availability-zone": spec.zone,
         "unique.advertise.address": http_address,

@@ -1,5 +1,5 @@
 """
-Clients and plugin instances in numbers, with no process behind them. Part of the stand-in for Nomad, for measurements.
+Clients and plugin instances in numbers, with no process behind them. Part of the Nomad emulator, for measurements.
 
 A job is taken as it is registered; its allocations and what its instances would say are written down as they would be.
 Nothing is scheduled, so only what reads is at home here.

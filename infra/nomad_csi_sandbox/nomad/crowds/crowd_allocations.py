@@ -1,4 +1,4 @@
-"""Jobs and running allocations that are written down, with no process behind them. Part of the stand-in for Nomad."""
+"""Jobs and running allocations that are written down, with no process behind them. Part of the Nomad emulator."""
 
 from typing import Any
 

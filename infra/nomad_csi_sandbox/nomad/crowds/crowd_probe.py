@@ -1,5 +1,5 @@
 """
-A crowd that answers the probe job: each placed probe ends at once. Part of the stand-in for Nomad, for measurements.
+A crowd that answers the probe job: each placed probe ends at once. Part of the Nomad emulator, for measurements.
 
 No process runs and no socket is asked: what is written into a probe's log is what the crowd's instances would say.
 """

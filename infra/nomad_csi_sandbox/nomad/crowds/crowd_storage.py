@@ -1,5 +1,5 @@
 """
-Controllers, volumes, claims and faults for a crowd of clients. Part of the stand-in for Nomad.
+Controllers, volumes, claims and faults for a crowd of clients. Part of the Nomad emulator.
 
 Like the crowd itself, nothing stands behind them: they are written down as they would be, for whoever reads.
 """

@@ -1,5 +1,5 @@
 """
-Read HCL2 text into bodies, blocks and attributes with their values and places. Part of the stand-in for Nomad.
+Read HCL2 text into bodies, blocks and attributes with their values and places. Part of the Nomad emulator.
 
 Values are what Nomad's parser makes of them: ``var.x`` is replaced, every other ``${...}`` of a string stays as it is
 written, because the client fills it in later. Functions and operators are refused: the sandbox does not compute them.
@@ -215,7 +215,7 @@ def value(node: Node, scope: Scope) -> Any:
     """
     Return the value of an expression; of a name that is no variable, the reference itself: ``${attr.cpu.arch}``.
 
-    Raises `ValueError` for what the stand-in does not compute.
+    Raises `ValueError` for what the emulator does not compute.
     """
     match node.data:
         case "expr_term":
@@ -235,7 +235,7 @@ def value(node: Node, scope: Scope) -> Any:
         case "get_attr_expr_term" | "identifier":
             return _reference_or(f"${{{_written(node, scope)}}}", node, scope)
         case other:
-            raise ValueError(f"the sandbox's stand-in for Nomad does not compute a {str(other).replace('_', ' ')}")
+            raise ValueError(f"the sandbox's Nomad emulator does not compute a {str(other).replace('_', ' ')}")
 
 
 def _literal(text: str) -> Any:
@@ -285,7 +285,7 @@ def _part(part: Node | Token, scope: Scope) -> Any:
     if isinstance(part, Token):
         return hcl_text.decode_doubled(part) if part.type.startswith("ESCAPED_") else hcl_text.decode_quoted(part)
     if part.data != "interpolation":
-        raise ValueError("the sandbox's stand-in for Nomad does not compute template directives")
+        raise ValueError("the sandbox's Nomad emulator does not compute template directives")
     [term] = _trees(part)
     inner = _trees(term)[0] if term.data == "expr_term" else term
     if inner.data in {"get_attr_expr_term", "identifier"}:

@@ -1,4 +1,4 @@
-"""What the characters of an HCL2 template mean: escapes, doubled markers, heredocs. Part of the stand-in for Nomad."""
+"""What the characters of an HCL2 template mean: escapes, doubled markers, heredocs. Part of the Nomad emulator."""
 
 import re
 import textwrap

@@ -1,4 +1,4 @@
-"""From HCL values to those of Nomad's API: texts, numbers, durations, maps. Part of the stand-in for Nomad."""
+"""From HCL values to those of Nomad's API: texts, numbers, durations, maps. Part of the Nomad emulator."""
 
 import re
 from collections.abc import Callable

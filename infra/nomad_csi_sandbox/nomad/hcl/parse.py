@@ -1,5 +1,5 @@
 """
-``POST /v1/jobs/parse`` without its default values: HCL2 text to `api.Job` JSON. Part of the stand-in for Nomad.
+``POST /v1/jobs/parse`` without its default values: HCL2 text to `api.Job` JSON. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``jobspec2/parse.go``, ``jobspec2/hcl_conversions.go``, 2026-08-21.
 """

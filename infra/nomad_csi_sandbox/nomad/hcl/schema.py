@@ -1,7 +1,7 @@
 """
 Which attributes and blocks a job file may have, and which fields of `api.Job` they become.
 
-Part of the stand-in for Nomad: the blocks that plugin jobs and their consumers use; others are refused by name.
+Part of the Nomad emulator: the blocks that plugin jobs and their consumers use; others are refused by name.
 Source: hashicorp/nomad, ``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, ``api/constraint.go``, 2026-08-21.
 """
 

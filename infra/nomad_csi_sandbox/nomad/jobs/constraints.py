@@ -1,4 +1,4 @@
-"""Does a node satisfy a job: datacenters, pool, constraints, drivers. Pure. Part of the stand-in for Nomad.
+"""Does a node satisfy a job: datacenters, pool, constraints, drivers. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` and ``nomad/structs/constraint.go``, 2026-08-21.
 """

@@ -1,7 +1,7 @@
 """
 Nomad's default values: what `Canonicalize` adds to a parsed job, and what the server adds when it stores one.
 
-Part of the stand-in for Nomad; functions return new objects.
+Part of the Nomad emulator; functions return new objects.
 Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``Canonicalize``), 2026-08-21.
 """
 

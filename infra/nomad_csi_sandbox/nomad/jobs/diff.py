@@ -1,5 +1,5 @@
 """
-What changed between two stored jobs, as the tree that `Job.Diff` makes. Pure. Part of the stand-in for Nomad.
+What changed between two stored jobs, as the tree that `Job.Diff` makes. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/structs/diff.go`` and ``helper/flatmap``, 2026-08-21. As there, a changed
 ``csi_plugin`` or task ``restart`` block makes its task "Edited" without a line that names it.

@@ -1,4 +1,4 @@
-"""Jobs and allocations as the API shows them. Pure. Part of the stand-in for Nomad.
+"""Jobs and allocations as the API shows them. Pure. Part of the Nomad emulator.
 
 Shapes: recordings of Nomad 2.0.6-dev (``02-alloc.json``, ``02-job-allocations.json``, ``02-jobs-list.json``).
 """

@@ -1,4 +1,4 @@
-"""Apply the scheduler's decision on a job to the state. Part of the stand-in for Nomad."""
+"""Apply the scheduler's decision on a job to the state. Part of the Nomad emulator."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,5 @@
 """
-Register, stop and purge jobs. Part of the stand-in for Nomad.
+Register, stop and purge jobs. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/job_endpoint.go``, 2026-08-21; measured on a 2.0.6-dev agent: an unchanged job makes no
 new version, and the reply to its registration carries the job's ``ModifyIndex`` where its ``JobModifyIndex`` belongs.
@@ -36,15 +36,15 @@ def _strangers(spec: Json, known: state.State) -> list[str]:
 
 
 def _unplayed(spec: Json) -> list[str]:
-    """Return what Nomad would do with *spec*, and the stand-in would silently leave out."""
-    found = ["the stand-in for Nomad runs no periodic jobs"] if spec["Periodic"] is not None else []
+    """Return what Nomad would do with *spec*, and the emulator would silently leave out."""
+    found = ["the Nomad emulator runs no periodic jobs"] if spec["Periodic"] is not None else []
     tasks = [task for group in spec["TaskGroups"] or [] for task in group["Tasks"] or []]
     identities = [item for task in tasks for item in (task["Identity"], *(task["Identities"] or []))]
     if any(
         item and (item.get("Env") or item.get("File") or item.get("Name") not in {None, "", "default"})
         for item in identities
     ):
-        found.append("the stand-in for Nomad signs no workload identities")
+        found.append("the Nomad emulator signs no workload identities")
     return found
 
 

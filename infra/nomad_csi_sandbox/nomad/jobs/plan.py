@@ -1,5 +1,5 @@
 """
-``POST /v1/job/:id/plan``: the difference with what it makes the scheduler do. Pure. Part of the stand-in for Nomad.
+``POST /v1/job/:id/plan``: the difference with what it makes the scheduler do. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``scheduler/annotate.go``, 2026-08-21; recordings of a 2.0.6-dev agent (``06-plan-*.json``).
 """

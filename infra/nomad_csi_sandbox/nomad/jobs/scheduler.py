@@ -1,5 +1,5 @@
 """
-Which allocations a job should have, and where. Pure. Part of the stand-in for Nomad.
+Which allocations a job should have, and where. Pure. Part of the Nomad emulator.
 
 Simpler than the real one where that shows in no answer we use: nodes are ranked by how many allocations of the job
 they run, then by name, instead of by bin packing; rolling updates happen at once.

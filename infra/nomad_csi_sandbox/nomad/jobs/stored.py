@@ -1,7 +1,7 @@
 """
 A job as the server keeps it: what it adds to the submitted one, and which fields a new version does not change.
 
-Part of the stand-in for Nomad. Source: recordings of Nomad 2.0.6-dev (``02-job.json``).
+Part of the Nomad emulator. Source: recordings of Nomad 2.0.6-dev (``02-job.json``).
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""The scheduler's thread: evaluates jobs when something changed, starts and stops allocations. Part of the stand-in."""
+"""The scheduler's thread: evaluates jobs when something changed, starts and stops allocations. Part of the emulator."""
 
 import heapq
 import threading

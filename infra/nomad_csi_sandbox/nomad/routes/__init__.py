@@ -1,1 +1,1 @@
-"""One module for each part of Nomad's HTTP API; each makes a blueprint. Part of the stand-in for Nomad."""
+"""One module for each part of Nomad's HTTP API; each makes a blueprint. Part of the Nomad emulator."""

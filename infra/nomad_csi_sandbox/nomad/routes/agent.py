@@ -1,4 +1,4 @@
-"""Agent, status, regions, nodes, node pools, namespaces, system. Part of the stand-in for Nomad."""
+"""Agent, status, regions, nodes, node pools, namespaces, system. Part of the Nomad emulator."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 """
-``/v1/event/stream``. Part of the stand-in for Nomad.
+``/v1/event/stream``. Part of the Nomad emulator.
 
 It says that something of a topic changed, and when; a real agent says what, and looks at the keys behind a topic too.
 Source: hashicorp/nomad, ``command/agent/event_endpoint.go``, ``nomad/stream/ndjson.go``, 2026-08-21.
@@ -26,7 +26,7 @@ TABLES = {
 HEARTBEAT_S = 10.0
 HEARTBEAT = b"{}\n"
 END_POLL_S = 0.2
-"""How late the end of the stand-in is noticed."""
+"""How late the end of the emulator is noticed."""
 
 
 def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:

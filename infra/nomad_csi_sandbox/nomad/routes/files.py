@@ -1,4 +1,4 @@
-"""``/v1/client/fs/logs``: what tasks wrote. Part of the stand-in for Nomad."""
+"""``/v1/client/fs/logs``: what tasks wrote. Part of the Nomad emulator."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def _check(cluster: clusters.Cluster, alloc_id: str) -> None:
     if query.get("type") not in _TYPES:
         raise refusals.RefusalError(refusals.BAD_REQUEST, "must provide log type (stdout/stderr)")
     if query.get("plain") != "true" or "follow" in query:
-        raise refusals.RefusalError(refusals.SERVER_ERROR, "the stand-in answers plain text without follow only")
+        raise refusals.RefusalError(refusals.SERVER_ERROR, "the emulator answers plain text without follow only")
     with cluster.state.lock:
         found = cluster.state.allocs.get(alloc_id)
     if found is None:

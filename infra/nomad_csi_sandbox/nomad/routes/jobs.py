@@ -1,4 +1,4 @@
-"""``/v1/jobs``, ``/v1/job``, ``/v1/validate/job``, ``/v1/allocation``. Part of the stand-in for Nomad."""
+"""``/v1/jobs``, ``/v1/job``, ``/v1/validate/job``, ``/v1/allocation``. Part of the Nomad emulator."""
 
 from typing import Any
 

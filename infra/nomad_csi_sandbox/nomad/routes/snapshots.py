@@ -1,4 +1,4 @@
-"""``/v1/volumes/snapshot``. Part of the stand-in for Nomad."""
+"""``/v1/volumes/snapshot``. Part of the Nomad emulator."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""``/v1/plugins``, ``/v1/plugin``, ``/v1/volumes``, ``/v1/volume``. Part of the stand-in for Nomad."""
+"""``/v1/plugins``, ``/v1/plugin``, ``/v1/volumes``, ``/v1/volume``. Part of the Nomad emulator."""
 
 from typing import Any
 
@@ -162,7 +162,7 @@ def _add_dangers(routes: flask.Blueprint, known: state.State) -> None:
 
     @routes.delete("/v1/volume/csi/<_volume_id>/delete")
     def delete(_volume_id: str) -> flask.Response:
-        text = "this stand-in refuses: Nomad would let the driver delete the data, and only then look who uses it"
+        text = "this emulator refuses: Nomad would let the driver delete the data, and only then look who uses it"
         raise refusals.RefusalError(refusals.SERVER_ERROR, text)
 
     @routes.delete("/v1/volume/csi/<volume_id>/detach")

@@ -1,5 +1,5 @@
 """
-``/v1/var``: Nomad variables, which templates of tasks read. Kept in clear, in memory. Part of the stand-in for Nomad.
+``/v1/var``: Nomad variables, which templates of tasks read. Kept in clear, in memory. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variables_endpoint.go``,
 ``nomad/structs/variables.go`` (``ValidatePath``) and ``nomad/state/state_store_variables.go``, 2026-08-21.

@@ -1,5 +1,5 @@
 """
-Who uses a volume: may a group be placed with its volumes, may an allocation take a claim. Pure. Part of the stand-in.
+Who uses a volume: may a group be placed with its volumes, may an allocation take a claim. Pure. Part of the emulator.
 
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``CSIVolumeChecker``), ``nomad/structs/csi.go``
 (``claimRead``, ``claimWrite``), 2026-08-21.

@@ -1,5 +1,5 @@
 """
-Which controllers of a plugin can be asked, and asking them. Part of the stand-in for Nomad.
+Which controllers of a plugin can be asked, and asking them. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``pluginValidateVolume``), ``nomad/client_csi_endpoint.go``
 (``sendCSIControllerRPC``), 2026-08-21.

@@ -1,5 +1,5 @@
 """
-Nomad's side of CSI: the calls that an agent makes, and its sentences for their errors. Part of the stand-in for Nomad.
+Nomad's side of CSI: the calls that an agent makes, and its sentences for their errors. Part of the Nomad emulator.
 
 Each block of calls has a connection of its own; nothing is retried.
 Source: hashicorp/nomad, ``plugins/csi/client.go``, ``plugins/csi/plugin.go``, ``client/csi_endpoint.go``, 2026-08-21.

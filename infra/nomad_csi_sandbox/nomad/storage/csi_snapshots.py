@@ -1,5 +1,5 @@
 """
-Nomad's calls for snapshots, and its sentences for their errors. Part of the stand-in for Nomad.
+Nomad's calls for snapshots, and its sentences for their errors. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``plugins/csi/client.go`` (``ControllerCreateSnapshot``, ``ControllerDeleteSnapshot``,
 ``ControllerListSnapshots``), ``client/csi_endpoint.go``, 2026-08-21.

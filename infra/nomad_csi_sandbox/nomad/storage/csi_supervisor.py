@@ -1,5 +1,5 @@
 """
-Watch one CSI plugin task: wait until it is ready, register it, look at it now and then. Part of the stand-in for Nomad.
+Watch one CSI plugin task: wait until it is ready, register it, look at it now and then. Part of the Nomad emulator.
 
 As in Nomad, only a plugin that never became ready restarts its task; later failures are events and health.
 Nomad asks every 5 s at first and every 30 s later; this one is quicker, so that a demonstration is.

@@ -1,5 +1,5 @@
 """
-Nomad's side of CSI, as data: what it sends of a volume, and its words for the answers. Part of the stand-in for Nomad.
+Nomad's side of CSI, as data: what it sends of a volume, and its words for the answers. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``plugins/csi/client.go``, ``plugins/csi/plugin.go``, ``client/structs/csi.go``, 2026-08-21.
 """

@@ -1,5 +1,5 @@
 """
-The records of CSI plugins: their jobs and instances, and how the API shows them. Part of the stand-in for Nomad.
+The records of CSI plugins: their jobs and instances, and how the API shows them. Part of the Nomad emulator.
 
 Measured on a 2.0.6-dev agent: the record is there as soon as its job is, with nothing expected of a system job yet;
 it goes when neither instances nor expected allocations are left; a stopped service job stays expected until its purge.

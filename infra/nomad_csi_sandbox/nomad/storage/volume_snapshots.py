@@ -1,5 +1,5 @@
 """
-Snapshots that plugins make, list and delete for Nomad, which keeps no record of them. Part of the stand-in for Nomad.
+Snapshots that plugins make, list and delete for Nomad, which keeps no record of them. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CreateSnapshot``, ``DeleteSnapshot``, ``ListSnapshots``) and
 ``nomad/client_csi_endpoint.go``, 2026-08-21.

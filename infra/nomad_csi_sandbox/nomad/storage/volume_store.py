@@ -1,5 +1,5 @@
 """
-Register, read and deregister volumes, and attach them for allocations. Part of the stand-in for Nomad.
+Register, read and deregister volumes, and attach them for allocations. Part of the Nomad emulator.
 
 Controllers are asked outside the lock. A batch is stored whole or not at all.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``client/allocrunner/csi_hook.go``, 2026-08-21.
@@ -337,9 +337,7 @@ def _is_detached(known: state.State, record: state.VolumeRecord, alloc_id: str) 
     try:
         controllers.ask(sockets, lambda client: client.unpublish(volumes.remote_id(spec), place, spec))
     except csi_client.CsiCallError as error:
-        print(
-            f"stand-in for Nomad: volume {spec['ID']} could not be detached from {claim['NodeID']}: {error}", flush=True
-        )
+        print(f"Nomad emulator: volume {spec['ID']} could not be detached from {claim['NodeID']}: {error}", flush=True)
         return False
     return True
 

@@ -1,5 +1,5 @@
 """
-The rules of registering a volume, and how the API shows one. Pure. Part of the stand-in for Nomad.
+The rules of registering a volume, and how the API shows one. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``Validate``, ``Merge``), ``nomad/csi_endpoint.go``
 (``createVolume``, ``expandVolume``), 2026-08-21; measured on a 2.0.6-dev agent. Unlike there, what only the server

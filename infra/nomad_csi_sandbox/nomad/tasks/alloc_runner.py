@@ -1,4 +1,4 @@
-"""One allocation on its node: volumes claimed, tasks run, volumes released. Part of the stand-in for Nomad.
+"""One allocation on its node: volumes claimed, tasks run, volumes released. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``client/allocrunner/alloc_runner.go``, ``client/allocrunner/csi_hook.go``, 2026-08-21.
 """

@@ -1,5 +1,5 @@
 """
-What happened to a task, in the shape and the words of `TaskEvent`. Pure. Part of the stand-in for Nomad.
+What happened to a task, in the shape and the words of `TaskEvent`. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``PopulateEventDisplayMessage``), 2026-08-21; ``02-alloc.json``.
 """

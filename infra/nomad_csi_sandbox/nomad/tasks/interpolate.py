@@ -1,5 +1,5 @@
 """
-Fill ``${...}`` in on a client. Pure. Part of the stand-in for Nomad.
+Fill ``${...}`` in on a client. Pure. Part of the Nomad emulator.
 
 Measured on Nomad 2.0.6-dev: env and meta keep what is unknown; driver options are read as a second HCL template, where
 an unknown name fails the task, and ``$${`` or ``%%{`` stand for themselves.

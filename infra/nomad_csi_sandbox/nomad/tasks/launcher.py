@@ -1,5 +1,5 @@
 """
-The supervisor of one task: starts it, passes signals on, and never outlives its agent. Part of the stand-in for Nomad.
+The supervisor of one task: starts it, passes signals on, and never outlives its agent. Part of the Nomad emulator.
 
 A program of its own (``python -I -S launcher.py``) with one thread, so that everything between fork and exec is safe.
 It ends, with its task's whole process group, as soon as its standard input closes: that also happens when the agent

@@ -1,4 +1,4 @@
-"""One task as a process of this machine, held by its `launcher`. Part of the stand-in for Nomad."""
+"""One task as a process of this machine, held by its `launcher`. Part of the Nomad emulator."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 """
-What happens after a task ended: the restart policy. Part of the stand-in for Nomad.
+What happens after a task ended: the restart policy. Part of the Nomad emulator.
 
 Without the random quarter that Nomad adds to each delay, so that tests can count on it.
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/restarts/restarts.go``, 2026-08-21.

@@ -1,4 +1,4 @@
-"""What a task finds in its environment, and what its options may name. Pure. Part of the stand-in for Nomad.
+"""What a task finds in its environment, and what its options may name. Pure. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``client/taskenv/env.go``, 2026-08-21.
 """

@@ -1,4 +1,4 @@
-"""One task of one allocation: prepared, started, watched, restarted, killed. Part of the stand-in for Nomad.
+"""One task of one allocation: prepared, started, watched, restarted, killed. Part of the Nomad emulator.
 
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/task_runner.go``, 2026-08-21.
 """

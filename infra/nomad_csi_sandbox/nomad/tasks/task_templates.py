@@ -1,7 +1,7 @@
 """
-The templates of a task: filled in before it starts, once what they need is there. Part of the stand-in for Nomad.
+The templates of a task: filled in before it starts, once what they need is there. Part of the Nomad emulator.
 
-A change of a variable afterwards is not seen: the stand-in never renders again.
+A change of a variable afterwards is not seen: the emulator never renders again.
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/template/template.go``, 2026-08-21.
 """
 
@@ -61,7 +61,7 @@ def _write_each(place: task_env.TaskPlace, known: state.State) -> dict[str, str]
 
 def _text(template: Json, place: task_env.TaskPlace, known: state.State, environment: Mapping[str, str]) -> str:
     if template["SourcePath"]:
-        raise TemplateError("the sandbox's stand-in for Nomad plays templates with data only, not with a source")
+        raise TemplateError("the sandbox's Nomad emulator plays templates with data only, not with a source")
 
     def look(path: str) -> Mapping[str, str] | None:
         with known.lock:

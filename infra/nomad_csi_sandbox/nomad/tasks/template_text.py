@@ -1,5 +1,5 @@
 """
-The part of consul-template that our job files use: Nomad variables in a file. Pure. Part of the stand-in for Nomad.
+The part of consul-template that our job files use: Nomad variables in a file. Pure. Part of the Nomad emulator.
 
 Played: ``{{ with nomadVar "PATH" }}``, ``{{ if [not] .ITEM.Value }}``, ``{{ else }}``, ``{{ end }}``,
 ``{{ .ITEM.Value }}``, ``{{ .ITEM }}``, ``| toJSON``, ``{{ env "NAME" }}``, and dashes that take the space beside them.
@@ -32,7 +32,7 @@ class MissingError(Exception):
 
 
 class UnplayedError(Exception):
-    """An action that the stand-in does not know; reads as a sentence."""
+    """An action that the emulator does not know; reads as a sentence."""
 
 
 @dataclass(kw_only=True)
@@ -111,7 +111,7 @@ def _value(work: _Rendering, words: str) -> str:
         return ""
     if match := _ENVIRONMENT.fullmatch(words):
         return work.environment.get(match[1], "")
-    raise UnplayedError(f"the sandbox's stand-in for Nomad does not play {{{{ {words} }}}} in a template")
+    raise UnplayedError(f"the sandbox's Nomad emulator does not emulate {{{{ {words} }}}} in a template")
 
 
 def _found(work: _Rendering, path: str) -> Items | None:

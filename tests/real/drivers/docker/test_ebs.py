@@ -1,7 +1,7 @@
 """
 The EBS driver in containers, by our jobs as they are rendered by default, with moto as EC2 and a loop device as disk.
 
-The containers are on the host's network, because moto and the stand-in for instance metadata listen on loopback.
+The containers are on the host's network, because moto and the emulator of instance metadata listen on loopback.
 """
 
 import os

@@ -92,7 +92,7 @@ def test_mount_target_is_deleted_before_it_is_replaced(engine, mount_target):
 
 
 def test_rejects_a_second_mount_target_in_a_zone(engine, mount_target, unique):
-    """A stand-in adopts nothing: EFS's refusal is shown."""
+    """An emulator adopts nothing: EFS's refusal is shown."""
     with pytest.raises(grpc.RpcError) as refused:
         engine.create(MOUNT_TARGET, f"{unique}-second", mount_target.program)
 

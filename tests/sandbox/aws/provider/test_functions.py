@@ -94,7 +94,7 @@ def test_vpc_by_default_and_by_id(engine):
         (
             "aws:ec2/getAmi:getAmi",
             {},
-            "the stand-in for the aws provider does not know the function aws:ec2/getAmi:getAmi",
+            "the emulator of the aws provider does not know the function aws:ec2/getAmi:getAmi",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_policy_named_by_hand_is_deleted_before_it_is_replaced(engine, unique, d
 
 
 def test_rejects_a_policy_that_exists(engine, policy, unique, document):
-    """A stand-in adopts nothing: the name is taken."""
+    """An emulator adopts nothing: the name is taken."""
     with pytest.raises(grpc.RpcError) as refused:
         engine.create(POLICY, unique, {"name": policy.inputs["name"], "policy": document("ec2:AttachVolume")})
 

@@ -39,7 +39,7 @@ def test_rejects_anything_but_loopback(environment, tmp_path):
 
 
 def test_rejects_a_port_that_is_taken(endpoint_url):
-    """Two stand-ins do not share a port."""
+    """Two emulators do not share a port."""
     with (
         provider_main.serving(endpoint_url, {}) as port,
         pytest.raises(RuntimeError, match="Failed to bind"),

@@ -1,4 +1,4 @@
-"""The stand-in under the real Pulumi engine: what a stack sees from the first preview to the last destroy."""
+"""The emulator under the real Pulumi engine: what a stack sees from the first preview to the last destroy."""
 
 import json
 import os
@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 PROJECT = """
-name: standin
+name: emulator
 runtime: {name: python, options: {virtualenv: %s}}
 config: {aws:region: us-east-1}
 """
@@ -55,7 +55,7 @@ pulumi.export("volume", volume.id)
 
 @pytest.fixture
 def pulumi(run_server, endpoint_url, tmp_path):
-    """Run ``pulumi`` on a stack of its own, attached to the stand-in; returns exit code and output."""
+    """Run ``pulumi`` on a stack of its own, attached to the emulator; returns exit code and output."""
     credentials = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
     _, port, _ = run_server("nomad_csi_sandbox.aws.provider", {"AWS_ENDPOINT_URL": endpoint_url, **credentials})
     project, state = tmp_path / "project", tmp_path / "state"

@@ -19,7 +19,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox
 
 
 def test_handshake_and_info(engine):
-    """The stand-in takes secrets and names the version of the SDK it follows."""
+    """The emulator takes secrets and names the version of the SDK it follows."""
     handshake = engine.stub.Handshake(provider_pb2.ProviderHandshakeRequest(), timeout=30)
 
     assert (handshake.accept_secrets, handshake.accept_resources, handshake.accept_outputs) == (True, True, False)
@@ -102,17 +102,17 @@ def test_rejects_missing_and_unknown_inputs(engine):
 
     assert [(failure.property, failure.reason) for failure in checked.failures] == [
         ("", "Missing required argument. Examine values at 'data.availabilityZone'."),
-        ("", "the stand-in for the aws provider does not know 'outpostArn' of aws:ebs/volume:Volume"),
+        ("", "the emulator of the aws provider does not know 'outpostArn' of aws:ebs/volume:Volume"),
     ]
 
 
 def test_rejects_unknown_type(engine):
-    """A type that the stand-in lacks is a sentence, not a crash."""
+    """A type that the emulator lacks is a sentence, not a crash."""
     with pytest.raises(grpc.RpcError) as refused:
         engine.check("aws:s3/bucket:Bucket", "data", {})
 
     assert refused.value.details() == (
-        "the stand-in for the aws provider does not know the resource type aws:s3/bucket:Bucket"
+        "the emulator of the aws provider does not know the resource type aws:s3/bucket:Bucket"
     )
 
 

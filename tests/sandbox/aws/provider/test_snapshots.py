@@ -68,7 +68,7 @@ def test_policy_changes_in_place(engine, policy, by_hand):
 
 
 def test_kept_by_number_does_not_become_kept_by_age(engine, policy):
-    """DLM refuses it, and so does its stand-in."""
+    """DLM refuses it, and so does its emulator."""
     with pytest.raises(grpc.RpcError, match="from count-based to age-based is not supported"):
         engine.update(policy, policy_inputs(interval=7, intervalUnit="DAYS"))
 

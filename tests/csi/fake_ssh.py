@@ -1,5 +1,5 @@
 """
-A stand-in for OpenSSH's client, as far as forwarding of sockets goes: `-L near:far`, both on this machine.
+A fake for OpenSSH's client, as far as forwarding of sockets goes: `-L near:far`, both on this machine.
 
 Source of its words: OpenSSH 9.2, tried with a server on 127.0.0.1, 2026-11.
 """
@@ -42,7 +42,7 @@ def _serve(near, far):
 
 def main():
     words = sys.argv[1:]
-    with Path(os.environ["SSH_STAND_IN_LOG"]).open("a", encoding="utf-8") as log:
+    with Path(os.environ["SSH_FAKE_LOG"]).open("a", encoding="utf-8") as log:
         log.write(f"{os.getpid()} {' '.join(words)}\n")
     host = words[words.index("--") + 1]
     if host == "no-such-host":
