@@ -152,7 +152,7 @@ def test_secrets_are_shown_nowhere(way):
 def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, monkeypatch, tmp_path):
     """Each call has a connection of its own, which ends with it; an error names the endpoint as it was written."""
     program = tmp_path / "ssh"
-    emulator = Path(__file__).parents[1] / "csi/ssh_emulator.py"
+    emulator = Path(__file__).parents[1] / "csi/fake_ssh.py"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{emulator}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")

@@ -90,7 +90,7 @@ def here(serving, folder, monkeypatch):
     monkeypatch.setenv("CSI_ENDPOINT", f"unix://{plugins_folder}/{alloc_id}/csi.sock")
     program = folder / "bin" / "ssh"
     program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/ssh_emulator.py" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/fake_ssh.py" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("SSH_EMULATOR_LOG", str(folder / "ssh.log"))

@@ -131,7 +131,7 @@ def test_template_may_not_leave_the_allocation(api, job):
     api.until_status("vault", "failed")
     [alloc] = api.allocs("vault")
     texts = [item["DisplayMessage"] for item in alloc["TaskStates"]["t"]["Events"]]
-    assert 'the sandbox\'s emulator of Nomad does not emulate {{ with secret "kv/x" }} in a template' in texts
+    assert 'the sandbox\'s Nomad emulator does not emulate {{ with secret "kv/x" }} in a template' in texts
 
 
 def test_variables_are_written_read_and_forgotten(api):
