@@ -198,7 +198,7 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SSH}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_EMULATOR_LOG", str(short_folder / "ssh.log"))
+    monkeypatch.setenv("SSH_FAKE_LOG", str(short_folder / "ssh.log"))
 
     answer, _ = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/csi.sock")
     _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=2)

@@ -156,7 +156,7 @@ def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, mo
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{emulator}" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_EMULATOR_LOG", str(tmp_path / "calls"))
+    monkeypatch.setenv("SSH_FAKE_LOG", str(tmp_path / "calls"))
     far = way(endpoint=f"ssh://client-1{socket}", accepts_unguarded=True)
 
     far.check(with_snapshot=False)

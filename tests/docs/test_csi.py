@@ -93,7 +93,7 @@ def here(serving, folder, monkeypatch):
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/csi/fake_ssh.py" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_EMULATOR_LOG", str(folder / "ssh.log"))
+    monkeypatch.setenv("SSH_FAKE_LOG", str(folder / "ssh.log"))
 
     def words(line):
         moved = line.replace("/var/lib/nomad/client", str(folder / "client")).replace("ALLOCATION", alloc_id)
