@@ -319,7 +319,7 @@ def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spe
     create(spec({"id": "a"}))
     other = {"owner": "bank/prod", "ownerId": "5feceb66ffc86f38"}
 
-    with pytest.raises(errors.RefusedError, match="volume default/a belongs to stack shop/prod; nothing was changed"):
+    with pytest.raises(errors.RefusedError, match="volume default/a belongs to stack shop/prod: choose another id"):
         declared(client, other)
     declared(client, other, adopt=True)
 

@@ -159,9 +159,32 @@ def test_create_refuses_a_job_of_another_stack_by_its_name(context, cluster, pla
     """Also one that is equal: two stacks cannot have the same job."""
     answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan(planned))
 
-    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev; nothing was changed"):
+    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
         JOB.create(context, NEWS)
     assert registered(cluster) == []
+
+
+def test_preview_refuses_a_job_of_another_stack(context, cluster, heard):
+    """Before storage is made for it. A job that the state has, and one to be adopted, are not refused."""
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
+
+    JOB.preflight(context, NEWS, NEWS)
+    JOB.preflight(context, {}, NEWS | {"adopt": True})
+    assert heard["warn"] == []
+
+    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
+        JOB.preflight(context, {}, NEWS)
+
+
+def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
+    """It may be imported before `up`, which refuses it else."""
+    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))
+
+    JOB.preflight(context, {}, NEWS)
+
+    [warning] = heard["warn"]
+    assert "is not this stack's, and would change" in warning
+    assert warning.endswith("; `up` is refused, unless the job is imported first")
 
 
 def test_create_that_adopts_puts_the_new_mark(context, cluster):

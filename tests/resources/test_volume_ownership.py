@@ -148,8 +148,7 @@ def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
         RESOURCE.create(ours.context, OF_OTHER)
 
     assert str(caught.value) == (
-        "volume default/mysql belongs to stack shop/prod; nothing was changed: set adopt: true to take it over, or "
-        "choose another id"
+        "volume default/mysql belongs to stack shop/prod: choose another id, or set adopt: true to take it over"
     )
     assert ours.wrote() == []
 
@@ -179,7 +178,7 @@ def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
         with pytest.raises(errors.RefusedError) as caught:
             step()
         assert str(caught.value) == (
-            "volume default/mysql belongs to stack bank/prod now; nothing was changed: set adopt: true to take it "
+            "volume default/mysql belongs to stack bank/prod now: set adopt: true to take it "
             "back, or remove it from this stack with `pulumi state delete`"
         )
     assert (ours.wrote(), ours.owner(), adopted["marked"]) == ([], OTHER, True)
@@ -443,7 +442,7 @@ def without_storage(news):
 )
 def test_preview_refuses_another_stacks_volume(ours, kind, news):
     """Before `up` makes storage that it could not register; the program that says so takes it over."""
-    with pytest.raises(errors.RefusedError, match="volume default/mysql belongs to stack shop/prod; nothing was"):
+    with pytest.raises(errors.RefusedError, match="volume default/mysql belongs to stack shop/prod: choose another id"):
         kind.preflight(ours.context, {}, news)
     RESOURCE.preflight(ours.context, {}, OF_OTHER | {"adopt": True})
 
@@ -508,7 +507,7 @@ def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when)
     ours.context.operation.declare(kind.token, "", wanted)
     ours.sent.clear()
 
-    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod; nothing was"):
+    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod: choose another id"):
         kind.preflight(ours.context, recorded, wanted) if when == "preview" else kind.delete(
             ours.context, IDENTITY, recorded
         )

@@ -48,7 +48,6 @@ def refusal(
     whose = registration_ownership.sentence(key, owner, who)
     if who.is_recorded:
         return errors.RefusedError(
-            f"{whose} now; nothing was changed: set adopt: true to take it back, or remove it from this stack with "
-            "`pulumi state delete`"
+            f"{whose} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
         )
-    return errors.RefusedError(f"{whose}; nothing was changed: set adopt: true to take it over, or choose another id")
+    return errors.RefusedError(f"{whose}: choose another id, or set adopt: true to take it over")

@@ -69,11 +69,9 @@ def is_marked_in_file(found: jobs.Job, document: Mapping[str, Any]) -> bool:
 
 def refuse_foreign(found: jobs.Job, owner: OwnerRecord | None, plan: jobs.JobPlan) -> None:
     """Raise `errors.RefusedError` where the running job *found* is another stack's, or without owner and unequal."""
-    advice = "set adopt: true to take it over, or choose another id"
+    advice = "choose another id, or set adopt: true to take it over"
     if owner is not None:
-        raise errors.RefusedError(
-            f"job {identity(found)} runs already and belongs to stack {owner}; nothing was changed: {advice}"
-        )
+        raise errors.RefusedError(f"job {identity(found)} runs already and belongs to stack {owner}: {advice}")
     if plan.diff_type != EQUAL:
         shown = "; ".join(plan.changes[:SHOWN_CHANGES]) or plan.diff_type
         more = f"; and {len(plan.changes) - SHOWN_CHANGES} more" if len(plan.changes) > SHOWN_CHANGES else ""

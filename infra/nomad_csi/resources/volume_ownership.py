@@ -166,6 +166,8 @@ def seen(
     if found is None:
         if why := _another_cluster(client, identity, recorded):
             context.warn(f"{why}, which has no such volume; what is left in the other is not in this stack any more")
+        elif recorded:
+            context.warn(f"volume {identity} is not registered in Nomad any more")
         return None
     inputs, live = found
     live |= of_step(recorded)

@@ -26,6 +26,8 @@ def recorded_as(
 
 
 def tell_if_other(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
-    """Warn of a job that is not found only because another cluster answers than the one it was *recorded* in."""
+    """Warn of a job that was *recorded* and is not found, and where another cluster answers, of that."""
     if why := cluster_identity.elsewhere(client, f"job {identity}", recorded, is_there=False):
         context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")
+    elif recorded:
+        context.warn(f"job {identity} is not in Nomad any more")

@@ -64,6 +64,6 @@ def refuse_other(
     held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
     if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
         raise errors.RefusedError(
-            f"job {job_ownership.identity(found)} belongs to stack {owner} now; nothing was changed: "
+            f"job {job_ownership.identity(found)} belongs to stack {owner} now: "
             "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
         )

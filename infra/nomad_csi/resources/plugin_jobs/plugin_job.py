@@ -79,6 +79,8 @@ class PluginJobResource:
             if before != (news["namespace"], news["jobId"]) or not news.get("replaceForType"):
                 found = jobs.get(client, news["namespace"], news["jobId"])
                 job_type.refuse_other(found, document)
+                if not old_outputs:
+                    _preview_foreign(context, client, found, document, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -93,10 +95,7 @@ class PluginJobResource:
         _refuse_others(context, client, document, news)
         found = jobs.get(client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
-        runs = found is not None and not found.stopped
-        if found and runs and not news.get("adopt") and not _is_ours(client, found, document, news):
-            planned = jobs.plan(client, job_ownership.as_marked(document, found))
-            job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
+        _refuse_foreign(client, found, document, news)
         cluster_identity.of(client, make="owner" in news)
         nonce = _run(context, client, document, found, news, {})
         return _identity(news), _observed(client, news, stack_identity.recorded(context, nonce), {})
@@ -229,6 +228,31 @@ def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject
     if problems:
         raise errors.SpecError(problems, source=f"job {_identity(news)}")
     return document
+
+
+def _refuse_foreign(
+    client: nomad.Nomad, found: jobs.Job | None, document: dict[str, Any], news: Mapping[str, Any]
+) -> None:
+    """Raise `errors.RefusedError` where the job runs, is not this stack's, and is neither equal nor to be adopted."""
+    if found and not found.stopped and not news.get("adopt") and not _is_ours(client, found, document, news):
+        planned = jobs.plan(client, job_ownership.as_marked(document, found))
+        job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
+
+
+def _preview_foreign(
+    context: resource.Context,
+    client: nomad.Nomad,
+    found: jobs.Job | None,
+    document: dict[str, Any],
+    news: Mapping[str, Any],
+) -> None:
+    """Make a warning of a refusal of a job without owner: a preview of what is yet to be imported goes on."""
+    try:
+        _refuse_foreign(client, found, document, news)
+    except errors.RefusedError as error:
+        if job_ownership.owner_of(client, found):
+            raise
+        context.warn(f"{error}; `up` is refused, unless the job is imported first")
 
 
 def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
