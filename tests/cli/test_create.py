@@ -1,5 +1,6 @@
 """``nomad-csi create``: volumes that their plugins make, made once, whoever runs it how often, and never made to shrink."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -11,10 +12,12 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
+from nomad_csi.compare import difference
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
+from nomad_csi.verification import planned_changes
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
@@ -148,6 +151,28 @@ def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, mon
 
     assert (code, outcomes["default/a"]["status"]) == (0, "created")
     assert [outcomes["default/a"]["external_id"]] == made
+
+
+def test_created_volume_after_deregister_is_made_again_and_registered_storage_is_completed(run, create, client, spec):
+    """Its record went with it, so `create` makes second storage; the old one comes back by its id, with its place."""
+    path = spec({"id": "a"})
+    create(path)
+    first = volumes.get(client, "default", "a")
+    run("deregister", "a", *OWNER)
+    planned = run("plan", path, "--json")
+    create(path)
+    second = volumes.get(client, "default", "a")
+    run("deregister", "a", *OWNER)
+    volumes.register(client, [dataclasses.replace(first.registration(), required_topologies=first.topologies)])
+
+    code, outcomes = create(path, "--dry-run", "--adopt")
+
+    assert second.external_id != first.external_id
+    assert [item["remarks"] for item in json.loads(planned[1])["items"] if item["kind"] == "volume"] == [
+        [planned_changes.NEW_STORAGE]
+    ]
+    assert (code, outcomes["default/a"]["status"]) == (1, "refused")
+    assert outcomes["default/a"]["changes"][-1] == difference.COMPLETE_SPEC
 
 
 def test_only_named_volumes_are_made(create, client, spec):

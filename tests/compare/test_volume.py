@@ -317,23 +317,23 @@ def test_secrets_among_parameters_and_context_are_masked():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "field"),
+    ("wanted", "found", "field", "is_lacking"),
     [
-        ({"snapshot_id": ""}, {"snapshot_id": "snap-1"}, "snapshot_id"),
-        ({"clone_id": "vol-2"}, {"clone_id": "vol-1"}, "clone_id"),
-        ({"parameters": {}}, {}, "parameters"),
-        ({"required_topologies": ()}, {}, "topology_request.required"),
-        ({}, {"topologies": (), "required_topologies": ()}, "topology_request.required"),
-        ({"preferred_topologies": (HERE,)}, {"preferred_topologies": (THERE,)}, "topology_request.preferred"),
-        ({"external_id": "vol-2"}, {}, "external_id"),
+        ({"snapshot_id": ""}, {"snapshot_id": "snap-1"}, "snapshot_id", True),
+        ({"clone_id": "vol-2"}, {"clone_id": "vol-1"}, "clone_id", False),
+        ({"parameters": {}}, {}, "parameters", True),
+        ({"required_topologies": ()}, {}, "topology_request.required", True),
+        ({}, {"topologies": (), "required_topologies": ()}, "topology_request.required", False),
+        ({"preferred_topologies": (HERE,)}, {"preferred_topologies": (THERE,)}, "topology_request.preferred", False),
+        ({"external_id": "vol-2"}, {}, "external_id", False),
     ],
 )
-def test_storage_that_its_plugin_made_otherwise_is_replaced(wanted, found, field):
-    """Another registration does not change by what storage was made; what is left empty is a wish here."""
+def test_storage_that_its_plugin_made_otherwise_is_replaced(wanted, found, field, is_lacking):
+    """Another registration does not change by what storage was made; what only the spec lacks needs no copy."""
     [seen] = judge({"external_id": "", "context": {}} | wanted, found, made_by_plugin=True).differences
 
     assert (seen.field, seen.effect, seen.needs_new_registration) == (field, "replaced", True)
-    assert seen.fix == "make another volume and copy the data: the storage stays as it was made"
+    assert seen.fix == (difference.COMPLETE_SPEC if is_lacking else difference.CREATE_ANEW)
 
 
 def test_document_that_was_just_registered_is_equal():

@@ -95,7 +95,7 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
     )
     assert items == [
         *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
-        ("volume", "refused", (of_volume, "its plugin makes it")),
+        ("volume", "refused", (of_volume, planned_changes.NEW_STORAGE)),
     ]
 
 
@@ -146,7 +146,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", "its plugin makes it"))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", planned_changes.NEW_STORAGE))
 
 
 @pytest.mark.usefixtures("cluster")
@@ -161,7 +161,7 @@ def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, sc
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", (unknown, "its plugin makes it"))
+    assert draw()[1][-1] == ("volume", "new", (unknown, planned_changes.NEW_STORAGE))
 
 
 def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
@@ -185,7 +185,7 @@ def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
     """Not by a registration."""
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
 
-    assert draw()[1][-1] == ("volume", "new", ("its plugin makes it",))
+    assert draw()[1][-1] == ("volume", "new", (planned_changes.NEW_STORAGE,))
 
 
 @pytest.mark.usefixtures("cluster")

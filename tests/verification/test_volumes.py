@@ -90,6 +90,23 @@ def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(hel
     assert finding.advice == f"`pulumi up` or `nomad-csi {command}` changes it in place"
 
 
+def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_else_is_refused(held):
+    """`create` refuses it whole: the advice for the size waits for the place, which only the spec lacks."""
+    wanted = dataclasses.replace(WANTED, external_id="", required_topologies=(), capacity_min_bytes=2**30)
+
+    place, size = statuses.judge_volume(
+        wanted, dataclasses.replace(held, required_topologies=WANTED.required_topologies), made_by_plugin=True
+    ).findings
+
+    assert place.advice == (
+        "Nomad never changes where a volume can be attached: the registration has what the spec lacks: add it to the "
+        "spec (`nomad-csi import --cluster` prints it)"
+    )
+    assert size.advice == (
+        "settle first what is refused; then `pulumi up` or `nomad-csi create --grow` changes it in place"
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [

@@ -10,6 +10,7 @@ REDACTED = "[redacted]"
 
 REGISTER_ANEW = "deregister it and register it again, when nothing uses it; the data is not touched"
 CREATE_ANEW = "make another volume and copy the data: the storage stays as it was made"
+COMPLETE_SPEC = "the registration has what the spec lacks: add it to the spec (`nomad-csi import --cluster` prints it)"
 
 Effect = Literal["in-place", "kept", "replaced", "refused"]
 """
@@ -81,6 +82,11 @@ class Comparison:
     def by_kind(self, kind: Kind) -> tuple[Difference, ...]:
         """Return the differences that make the comparison of this *kind*."""
         return tuple(item for item in self.differences if _KINDS[item.effect] == kind)
+
+    @property
+    def is_refused_to_plugins(self) -> bool:
+        """Whether a volume that its plugin made is left as it is, with all of its differences."""
+        return any(item.effect != "in-place" for item in self.differences)
 
     @property
     def kind(self) -> Kind:

@@ -9,7 +9,15 @@ What Nomad does with each difference: hashicorp/nomad, ``nomad/structs/csi.go`` 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from nomad_csi.compare.difference import CREATE_ANEW, REDACTED, REGISTER_ANEW, Comparison, Difference, Effect
+from nomad_csi.compare.difference import (
+    COMPLETE_SPEC,
+    CREATE_ANEW,
+    REDACTED,
+    REGISTER_ANEW,
+    Comparison,
+    Difference,
+    Effect,
+)
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import places
 from nomad_csi.plan.registration import VolumeRegistration
@@ -186,7 +194,8 @@ class _Rules:
                 yield Difference(field=name, desired=given, actual=held)
 
     def _fixed(self, field: str, desired: object, actual: object, why: str, effect: Effect = _REPLACED) -> Difference:
-        fix = CREATE_ANEW if self._made_by_plugin else REGISTER_ANEW
+        made = CREATE_ANEW if desired else COMPLETE_SPEC
+        fix = made if self._made_by_plugin else REGISTER_ANEW
         return Difference(field=field, desired=desired, actual=actual, effect=effect, why=why, fix=fix)
 
 

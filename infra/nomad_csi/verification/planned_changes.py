@@ -26,6 +26,13 @@ EQUAL = "equal"
 NEW = "new"
 NOT_COMPARED = "not compared"
 
+NEW_STORAGE = (
+    "its plugin makes new storage; storage that the volume had before is not taken over: to keep that, name it in the "
+    "spec (`existing: {external_id: ID}` in place of `create`) and register it"
+)
+ITS_STORAGE = "its plugin makes it, or finds what it made for this volume before"
+"""What becomes of a volume that its plugin is to make: by a new name, or by the one that its owner record keeps."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedChange:
@@ -206,7 +213,11 @@ def _volumes(
     }
     marks = registration_ownership.of(client).look(wanted)
     for key, planned in zip(wanted, plan.volumes, strict=True):
-        item = _volume(key, seen[key], made_by_plugin=key in made)
+        item = _volume(key, seen[key])
+        if key in made and seen[key].is_new:
+            record = marks.owners.get(key)
+            remark = ITS_STORAGE if record is not None and record.origin else NEW_STORAGE
+            item = dataclasses.replace(item, remarks=(remark,))
         if key in marks.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
@@ -228,13 +239,11 @@ def _as_owned(
     return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
 
 
-def _volume(key: volume_lookup.Key, compared: difference.Comparison, *, made_by_plugin: bool) -> PlannedChange:
+def _volume(key: volume_lookup.Key, compared: difference.Comparison) -> PlannedChange:
     state = EQUAL if compared.kind == "hidden" else compared.kind
     remarks = list(difference.sentences(compared.differences))
     if compared.hidden:
         remarks.append(f"not comparable: {', '.join(compared.hidden)}")
-    if made_by_plugin and compared.is_new:
-        remarks.append("its plugin makes it")
     return PlannedChange(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
 
 

@@ -60,7 +60,7 @@ def judge_volume(
         seen: tuple[findings.Finding, ...] = (_missing(subject, made_by_plugin=made_by_plugin),)
     else:
         seen = (
-            *(_differs(subject, item, made_by_plugin=made_by_plugin) for item in compared.differences),
+            *_differs(subject, compared, made_by_plugin=made_by_plugin),
             *_unschedulable(subject, actual),
             *_out_of_reach(subject, actual.topologies, served_by),
         )
@@ -124,7 +124,16 @@ CODES: Mapping[str, str] = {
 """Code of a difference by its field, of every field that is compared."""
 
 
-def _differs(subject: str, item: difference.Difference, *, made_by_plugin: bool) -> findings.Finding:
+def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: bool) -> Iterator[findings.Finding]:
+    """Yield a finding for each difference; one that could be changed in place waits where another has all refused."""
+    is_refused = compared.is_refused_to_plugins if made_by_plugin else compared.kind == "refused"
+    for item in compared.differences:
+        yield _difference(subject, item, made_by_plugin=made_by_plugin, is_refused=is_refused)
+
+
+def _difference(
+    subject: str, item: difference.Difference, *, made_by_plugin: bool, is_refused: bool
+) -> findings.Finding:
     code = CODES[item.field]
     words = (
         (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
@@ -138,7 +147,8 @@ def _differs(subject: str, item: difference.Difference, *, made_by_plugin: bool)
     else:
         expected, shown = _text(item.desired), _text(item.actual)
     command = "register" if not made_by_plugin else "create --grow" if item.field == "capacity_min" else "create"
-    advice = item.fix or f"`pulumi up` or `nomad-csi {command}` changes it in place"
+    first = "settle first what is refused; then " if is_refused else ""
+    advice = item.fix or f"{first}`pulumi up` or `nomad-csi {command}` changes it in place"
     return findings.finding(
         code,
         subject,

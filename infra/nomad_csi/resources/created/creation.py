@@ -153,7 +153,8 @@ def _objection(found: volumes.Volume, news: Mapping[str, Any], options: Creation
     least = news.get("capacityMinBytes", 0)
     has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin says how large it made a volume
     if least > has and not options.grows:
-        return f"it has {has} bytes, and {least} are wanted; nothing was changed: --grow has it grow"
+        held = f"it has {has} bytes" if has else "Nomad has no size of it"
+        return f"{held}, and {least} are wanted; nothing was changed: --grow has it grow"
     return ""
 
 

@@ -60,11 +60,10 @@ def judged(namespace: str, volume_id: str, found: difference.Comparison) -> Crea
     """Return what is to be done about a volume of which *found* was seen, and what Nomad or its plugin would refuse."""
     sentences = difference.sentences(found.differences)
     status: Status = "new" if found.is_new else "changes" if sentences else "unchanged"
-    refused = any(item.effect != "in-place" for item in found.differences)
     return CreationOutcome(
         namespace=namespace,
         volume_id=volume_id,
-        status="refused" if refused else status,
+        status="refused" if found.is_refused_to_plugins else status,
         changes=sentences,
         not_comparable=found.hidden,
     )
