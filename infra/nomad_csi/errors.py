@@ -38,7 +38,7 @@ class Problem:
     """The value as written, as short text; ``[secret]`` in place of a secret, empty when nothing was given."""
 
     allowed: str
-    """What is allowed there, as a phrase that follows "expected"."""
+    """What is allowed there, as a phrase that follows "expected"; empty where *got* says what is wrong."""
 
     fix: str = ""
     """The likely fix, as an imperative phrase; empty when *allowed* says it."""
@@ -46,9 +46,9 @@ class Problem:
     def __str__(self) -> str:
         """Return ``volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0; <fix>``."""
         where = f"{self.path}: " if self.path else ""
-        got = f", got {self.got}" if self.got else ""
+        allowed = f"expected {self.allowed}" if self.allowed else ""
         fix = f"; {self.fix}" if self.fix else ""
-        return f"{where}expected {self.allowed}{got}{fix}"
+        return f"{where}{', got '.join(filter(None, (allowed, self.got)))}{fix}"
 
 
 _ITEM = re.compile(r"\b(?:plugins|volumes)\[\d+\]")

@@ -65,8 +65,24 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     first, second, third, fourth, broken, absent = told.err.splitlines()
     assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
     assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]
-    assert broken.startswith("error: broken.yaml:3: line 3, column 3: expected a YAML document")
+    assert broken.startswith("error: broken.yaml:3: column 3: expected a YAML document, got ")
     assert absent == "error: absent.yaml: there is no file 'absent.yaml'"
+
+
+def test_problems_are_in_the_order_of_the_file(folder, capsys):
+    """Those that values have in themselves and those that rules find, by their lines; an empty file has none."""
+    wrong = SPEC.replace("size_gib: 40", "size_gib: 0").replace(
+        "availability_zone: us-east-1a}", "availability_zon: x}"
+    )
+
+    cli.main(["validate", write(folder, "storage.yaml", f"{wrong}    kind: 3\n"), write(folder, "empty.yaml", "")])
+
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" ")[2].partition(" (")[0] for line in lines[:2]] == [
+        "storage.yaml:8: volumes[0]",
+        "storage.yaml:11: volumes[1]",
+    ]
+    assert lines[-1] == "error: empty.yaml: expected a mapping with plugins and volumes, got nothing"
 
 
 def test_a_problem_has_the_line_that_says_it(folder, capsys):

@@ -277,6 +277,19 @@ def test_problems_of_form_do_not_hide_those_of_rules(document):
     assert found[-1] == "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0"
 
 
+def test_a_misspelt_key_of_a_plugin_does_not_hide_a_zone_of_another_region(document):
+    """The region of the plugin counts, whatever key of it is misspelt; so does the rest of a volume."""
+    document["plugins"][0]["drivr"] = document["plugins"][0].pop("driver")
+    document["volumes"][0]["ebs"] = {"availability_zone": "us-west-1a", "size_gb": 0}
+
+    assert problems(document) == [
+        "plugins[0].drivr: unknown key; did you mean driver?",
+        "volumes[0].ebs.size_gb: unknown key; did you mean size_gib?",
+        "volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0",
+        "volumes[0].ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'us-west-1a'",
+    ]
+
+
 def test_a_type_error_does_not_hide_what_else_is_wrong(document):
     """With a size in quotes the rules of its volume hold all the same; of a source that is none, they say nothing."""
     document["volumes"][0]["ebs"] |= {"size_gib": "40", "volume_type": "gp9"}

@@ -93,20 +93,19 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
     unread = {path for path in draft.written if path.startswith("plugins[")} - plugins.keys()
     broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
+    known = {*draft.plugins, *draft.misspelt}
     all_volumes = {**draft.volumes, **draft.mended_volumes}
     for path, volume in all_volumes.items():
         yield from snapshot_rules.check(volume, draft.snapshots, path)
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
             served = drivers[where]
-            yield from efs_rules.check_named(
-                volume, draft.file_systems, plugin if where in draft.plugins else None, path
-            )
+            read = plugin if where in known else None
+            yield from efs_rules.check_named(volume, draft.file_systems, read, path)
             if served:
-                yield from volume_rules.check_volume(volume, served, plugin if where in draft.plugins else None, path)
+                yield from volume_rules.check_volume(volume, served, read, path)
         elif not broken:
-            known = ", ".join(by_id) or "there is none"
-            allowed = f"the id of a plugin of this spec: {known}"
+            allowed = f"the id of a plugin of this spec: {', '.join(by_id) or 'there is none'}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
     yield from volume_rules.check_volumes(all_volumes, served_by)

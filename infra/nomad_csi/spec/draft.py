@@ -5,7 +5,9 @@ The form is the same in a YAML file and in Pulumi stack config, and the same rul
 """
 
 import copy
+import functools
 import json
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +46,9 @@ class Draft:
     """Those that are wrong, with placeholders for what is wrong: only to find what else is."""
 
     mended_volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
+    misspelt: tuple[str, ...] = ()
+    """Paths of those in which keys are misspelt, and nothing else is wrong: rules hold for them as for others."""
+
     replaced: tuple[str, ...] = ()
     """Paths of their parts that are placeholders as a whole: what a rule says of them means nothing."""
 
@@ -63,11 +68,24 @@ def read_yaml(text: str, source: str) -> Any:
         raise errors.SpecError((_yaml_problem(place, said),), source) from None
 
 
+_PLAIN = {
+    "expected <block end>, but found": (
+        "a line with another indentation than its list or mapping",
+        "align it with the lines above",
+    ),
+    "mapping values are not allowed": ("a ':' where no key can be", "quote the value, or check the indentation"),
+    "could not find expected ':'": ("a line without ':'", "write KEY: VALUE"),
+    "found character '\\t'": ("a tab", "indent with spaces"),
+}
+"""How what PyYAML says begins -> the same in words of whoever wrote the file, and the fix."""
+
+
 def _yaml_problem(place: str, said: str) -> errors.Problem:
     """Return what the YAML library *said*, without a value that it took for an alias or a tag: it may be a secret."""
     named = re.match(r"(.*\b(?:alias|tag)) ['\"]", said)
     if named is None:
-        return errors.Problem(path=place, got=said, allowed="a YAML document")
+        got, fix = next((plain for begin, plain in _PLAIN.items() if said.startswith(begin)), (said, ""))
+        return errors.Problem(path=place, got=got, allowed="a YAML document", fix=fix)
     return errors.Problem(path=place, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !")
 
 
@@ -86,8 +104,9 @@ def read(document: Any) -> Draft:
         for place, item in expand.members(written, path, classes, found)
     }
     replaced: list[str] = []
-    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found, replaced)
-    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found, replaced)
+    misspelt: list[str] = []
+    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found, replaced, misspelt)
+    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found, replaced, misspelt)
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
@@ -99,6 +118,7 @@ def read(document: Any) -> Draft:
         written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},
         mended_plugins=mended_plugins,
         mended_volumes=mended_volumes,
+        misspelt=tuple(misspelt),
         replaced=tuple(replaced),
         problems=tuple(found),
     )
@@ -131,14 +151,36 @@ def each_volume(
 
 
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
-    """Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*."""
+    """
+    Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*.
+
+    A key that is misspelt is one problem; what is wrong besides is found as if it were not.
+    """
     try:
         return _validated(kind, value)
     except pydantic.ValidationError as error:
-        found.extend(problems.of(error, kind, path))
+        respelt, known = _respelt(kind, value, error)
+        if known:
+            misspelt = {problems.path_of(path, location) for location in known}
+            found.extend(item for item in problems.of(error, kind, path) if item.path in misspelt)
+            check(kind, respelt, path, found)
+        else:
+            found.extend(problems.of(error, kind, path))
     except (TypeError, ValueError) as error:
         found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
     return None
+
+
+def _respelt(kind: type[ModelT], value: Any, error: pydantic.ValidationError) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Return *value* with the keys that were meant where the *error* of a *kind* has others, and where these stand."""
+    respelt, known = copy.deepcopy(value), []
+    for location, meant in problems.misspelt(error, kind):
+        *above, key = location
+        holder = functools.reduce(operator.getitem, above, respelt)
+        if meant not in holder:
+            holder[meant] = holder.pop(key)
+            known.append(location)
+    return respelt, known
 
 
 def _validated(kind: type[ModelT], value: Any) -> ModelT:
@@ -157,11 +199,16 @@ def _listed(document: Mapping[str, Any], key: str, found: list[errors.Problem]) 
 
 
 def _items(
-    items: Mapping[str, Any], kind: type[ModelT], found: list[errors.Problem], replaced: list[str]
+    items: Mapping[str, Any],
+    kind: type[ModelT],
+    found: list[errors.Problem],
+    replaced: list[str],
+    misspelt: list[str],
 ) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
     """Return those of *items* that are sound, and the others as far as they can be mended, as `_mended` does."""
     checked = {path: _member(kind, item, path, found) for path, item in items.items()}
-    wrong = {path: _mended(kind, items[path], path, replaced) for path, value in checked.items() if value is None}
+    broken = [path for path, value in checked.items() if value is None]
+    wrong = {path: _mended(kind, items[path], path, replaced, misspelt) for path in broken}
     return _some(checked), _some(wrong)
 
 
@@ -196,20 +243,26 @@ _SOURCES: Mapping[str, Any] = {
 """Sources of a volume, in place of one of which too little is left."""
 
 
-def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str]) -> ModelT | None:
+def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str], misspelt: list[str]) -> ModelT | None:
     """
     Return *value*, which stands at *path*, without what is wrong with it; ``None`` where too little would be left.
 
-    Text that reads as the number or boolean that is wanted there is taken for it. What is a placeholder as a whole, of
-    which no rule is to speak, goes to *replaced*, by path.
+    Text that reads as the number or boolean that is wanted there is taken for it, and a misspelt key for the one that
+    is meant; where that is all, *path* goes to *misspelt*. What is a placeholder as a whole, of which no rule is to
+    speak, goes to *replaced*, by path.
     """
     rest = copy.deepcopy(value)
     parts: list[str] = []
-    for attempt in (_mend, _replace, None):
+    for attempt in (None, _mend, _replace, None):
         try:
             mended = _validated(kind, rest)
+            if attempt is _mend:
+                misspelt.append(path)
         except pydantic.ValidationError as error:
-            parts += attempt(rest, error) if attempt else []
+            if attempt:
+                parts += attempt(rest, error)
+            else:
+                rest, _ = _respelt(kind, rest, error)
         except (TypeError, ValueError):
             return None
         else:

@@ -38,6 +38,8 @@ def shown(value: Any) -> str:
     """Return *value* as short text: ``shown("a")`` is ``"'a'"``. What is inside a mapping or list may be secret."""
     if value and isinstance(value, Mapping | list | tuple):
         return "a mapping" if isinstance(value, Mapping) else "a list"
+    if value is None:
+        return "nothing"
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
 
@@ -49,7 +51,7 @@ def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: st
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
-    location = tuple(step for step in item["loc"] if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
+    location = _written(item["loc"])
     code, context = item["type"], item.get("ctx") or {}
     where = path_of(path, location)
     hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
@@ -88,18 +90,36 @@ _FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
 """Keys of before the first release -> keys of today."""
 
 
+def misspelt(error: pydantic.ValidationError, kind: type[pydantic.BaseModel]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield the place of each unknown key of a *kind* that stands for a known one beside it, and that one."""
+    for item in error.errors(include_url=False):
+        if item["type"] == "extra_forbidden":
+            location = _written(item["loc"])
+            if close := _meant_in(_kind_at(kind, location[:-1]), str(location[-1])):
+                yield location, close
+
+
+def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return *location* as the document has it, without pydantic's own steps."""
+    return tuple(step for step in location if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
+
+
+def _meant_in(kind: type[pydantic.BaseModel], key: str) -> str:
+    """Return which key of a *kind* is meant by *key*; empty: none."""
+    former = _FORMER.get(key, "")
+    return former if former in kind.model_fields else suggestion(key, sorted(kind.model_fields))
+
+
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
-    inner = _kind_at(kind, location[:-1])
-    known = sorted(inner.model_fields)
-    former = _FORMER.get(location[-1], "")
-    close = (former if former in known else suggestion(str(location[-1]), known)) or _below(str(location[-1]), inner)
-    return unknown_key(where, known, close)
+    inner, key = _kind_at(kind, location[:-1]), str(location[-1])
+    return unknown_key(where, sorted(inner.model_fields), _meant_in(inner, key) or _below(key, inner))
 
 
 def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:
     """Return the problem of a key at *path* that is none of *known*; *close* is the one that is meant, if any."""
-    fix = f"did you mean {close}" if close else "remove it"
-    return errors.Problem(path=path, got="an unknown key", allowed=f"one of {', '.join(known)}", fix=fix)
+    if close:
+        return errors.Problem(path=path, got="unknown key", allowed="", fix=f"did you mean {close}?")
+    return errors.Problem(path=path, got="an unknown key", allowed=f"one of {', '.join(known)}", fix="remove it")
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:

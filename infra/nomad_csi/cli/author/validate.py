@@ -20,7 +20,7 @@ neither Nomad nor AWS is asked. Exits 2 where a spec has problems.
 UNKNOWN_ID = "known-after-pulumi-up"
 """Stands for the external id of storage that Pulumi is to make."""
 
-_NAMES_LINE = re.compile(r"line (\d+), column \d+")
+_NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
 _NO_LINE = re.compile(r"|byte \d+")
 
 
@@ -59,8 +59,11 @@ def _validate(path: Path, templates: Path | None) -> dict[str, Any]:
         problems += map(_problem, _refused_files(plan, templates))
     except errors.SpecError as error:
         lines = _lines(path, [problem.path for problem in error.problems])
-        said = zip(error.lines, error.problems, strict=True)
-        problems += [_problem(text, item.path, lines[item.path]) for text, item in said]
+        said = [
+            _problem(_NAMES_LINE.sub(r"\2", text), item.path, lines[item.path])
+            for text, item in zip(error.lines, error.problems, strict=True)
+        ]
+        problems += sorted(said, key=lambda problem: problem["line"] or 0)
     except OSError as error:
         problems.append(_problem(file_errors.describe(error, {})))
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
