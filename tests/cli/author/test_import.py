@@ -9,7 +9,7 @@ import yaml
 
 from nomad_csi import cli
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 EFS = str(CASES / "docs-efs-node.nomad.hcl")
 VOLUME = (
     'id = "v"\nplugin_id = "aws-efs0"\nexternal_id = "fs-0123456789abcdef0"\nname = "n\\u0085 \\u2028 \\U0001F389 ключ"\n'
@@ -63,7 +63,7 @@ def test_imported_spec_renders(tmp_path, capsys):
     assert cli.main(["render", str(spec), "--out", str(tmp_path / "out")]) == 0
 
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 OWN = [
     TESTS / "render" / "expected",
     TESTS / "catalogue" / "csi-driver-nfs" / "expected",

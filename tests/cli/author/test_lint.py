@@ -8,9 +8,9 @@ import pytest
 
 from nomad_csi import cli
 
-CASES = Path(__file__).parents[1] / "cases"
-ROOT = Path(__file__).parents[2]
-RIGHT = Path(__file__).parents[1] / "lint" / "right"
+CASES = Path(__file__).parents[2] / "cases"
+ROOT = Path(__file__).parents[3]
+RIGHT = Path(__file__).parents[2] / "lint" / "right"
 
 
 def test_clean_files_exit_0(capsys):
@@ -20,7 +20,7 @@ def test_clean_files_exit_0(capsys):
     assert capsys.readouterr().out == "2 files, nothing found\n"
 
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 OWN = [
     TESTS / "render" / "expected",
     *sorted(TESTS.glob("catalogue/*/expected")),

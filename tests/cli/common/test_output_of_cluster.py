@@ -6,7 +6,7 @@ import yaml
 from nomad_csi import cli, nomad
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests.cli import streams
+from tests.cli.common import streams
 
 NAME = "数据"
 INSTANCE = {"AllocID": "alloc-1", "Healthy": True, "HealthDescription": "healthy", "UpdateTime": "2026-11-22T08:00:00Z"}

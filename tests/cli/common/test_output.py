@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from tests.cli import streams
+from tests.cli.common import streams
 
 COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
 SPEC = """

@@ -18,7 +18,7 @@ from nomad_csi.cli.observe.csi_calls import csi_commands
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
-SSH = Path(__file__).parents[1] / "csi" / "fake_ssh.py"
+SSH = Path(__file__).parents[2] / "csi" / "fake_ssh.py"
 USE = "single-node-writer,file-system,ext4,noatime"
 WITHOUT_COMMAND = {
     *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
