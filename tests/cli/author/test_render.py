@@ -38,7 +38,7 @@ def test_render_writes_all_files_and_says_which_changed(spec, stack_output, tmp_
     second = capsys.readouterr().out
 
     assert first.count("wrote") == 3
-    assert second.count("unchanged") == 3
+    assert second == "unchanged  3 files\n"
     text = (tmp_path / "out/volumes/default/mysql.volume.hcl").read_text()
     assert 'external_id = "vol-0123456789abcdef0"' in text
 
@@ -140,15 +140,22 @@ def test_check_and_render_name_files_of_what_is_gone(spec, stack_output, tmp_pat
     cli.main(words)
     spec.write_text(yaml.safe_dump({"plugins": SPEC["plugins"]}))
     (tmp_path / "out/volumes/own.hcl").write_text("mine = 1\n")
+    (tmp_path / "out/jobs/aws-ebs0-node.nomad.hcl").unlink()
     capsys.readouterr()
 
     assert cli.main([*words, "--check"]) == 1
     checked = capsys.readouterr().out
     assert cli.main(words) == 0
     rendered = capsys.readouterr().out
+    assert cli.main([*words, "--check"]) == 1
+    again = capsys.readouterr().out
 
+    gone = "1 file left over, named above: no volume or plugin of the spec has it; delete it"
     assert "mysql.volume.hcl (on disk)\n+++ nothing\n" in checked
-    assert "left over" in rendered
+    assert checked.splitlines()[-2:] == ["1 of 2 files are stale (1 missing); render again without --check", gone]
+    assert again.splitlines()[-1] == gone
+    assert "stale" not in again
+    assert [line.split()[0] for line in rendered.splitlines()] == ["wrote", "unchanged", "left"]
     assert "own.hcl" not in checked + rendered
 
 

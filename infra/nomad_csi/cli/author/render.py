@@ -7,6 +7,8 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.render import files
 
+GONE = "no volume or plugin of the spec has it"
+
 
 @command.command()
 @inputs.spec
@@ -23,9 +25,12 @@ def run(arguments: command.Arguments) -> int:
         return _check(arguments.out, rendered)
     changed = files.write_all(arguments.out, rendered, overwrite=arguments.overwrite)
     for path in rendered:
-        print(f"{'wrote' if path in changed else 'unchanged':9}  {arguments.out / path}")
+        if path in changed:
+            print(f"wrote      {arguments.out / path}")
+    if unchanged := len(rendered) - len(changed):
+        print(f"unchanged  {_files(unchanged)}")
     for path in files.left_over(arguments.out, rendered):
-        print(f"left over  {arguments.out / path}: its volume or plugin is not in the spec any more; delete it")
+        print(f"left over  {arguments.out / path}: {GONE}; delete it")
     return 0
 
 
@@ -35,11 +40,19 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
         print(f"{item.reason}: {folder / item.path}\n{item.diff}", end="")
         reasons[item.reason] = reasons.get(item.reason, 0) + 1
     if not reasons:
-        print(f"{len(rendered)} files up to date")
+        print(f"{_files(len(rendered))} up to date")
         return 0
-    told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    advice = "render again without --check"
-    if "edited by hand" in reasons:
-        advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
-    print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({told}); {advice}")
+    gone = reasons.pop("left over", 0)
+    if reasons:
+        shown = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        advice = "render again without --check"
+        if "edited by hand" in reasons:
+            advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
+        print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({shown}); {advice}")
+    if gone:
+        print(f"{_files(gone)} left over, named above: {GONE}; delete {'it' if gone == 1 else 'them'}")
     return errors.EXIT_CHANGES
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
