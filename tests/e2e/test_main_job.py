@@ -53,6 +53,9 @@ def test_up_makes_verifies_and_registers_everything(untouched):
     readme = (project / "README.md").read_text().partition("The report at the end:")[2].split("```")[1]
     page = (project / "docs/sandbox.md").read_text().partition("## What `make up` prints")[2].split("```")
     assert masked(readme + page[1] + page[3] + page[5]) - masked(done.stdout) == set()
+    outputs = str(folder.Folder(untouched.project).outputs)
+    verified = untouched.exec("nomad-csi", "verify", untouched.config, "--stack-output", outputs, "--json")
+    assert {item["detail"] for item in json.loads(verified.stdout)["volumes"]} == {""}
 
 
 def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):

@@ -1,5 +1,7 @@
 """What would change, also for a token that may only read, and for volumes that a plugin makes."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.ownership import job_ownership, registration_marks
@@ -226,6 +228,17 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
     assert "submit-job in namespace default" in items[0][2][0]
     assert drawn.as_json()["not_compared"] == 1
     assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
+
+
+def test_equal_items_with_a_remark_are_counted_among_the_equal():
+    """They are shown, and so are not among those that are not."""
+    shown = planned_changes.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
+    items = (shown, *(dataclasses.replace(shown, remarks=()) for _ in range(2)))
+
+    told = planned_changes.PlannedChanges(items=items).as_table().splitlines()
+
+    assert told[-1] == "0 of 3 would change; 3 equal, 2 of them not shown"
+    assert [line.split()[1] for line in told[1:-1]] == ["default/a"]
 
 
 def with_other_job(scripted, kind="node"):

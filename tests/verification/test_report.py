@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from nomad_csi.compare import difference
 from nomad_csi.health import plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import report, volumes
@@ -126,7 +127,7 @@ def test_table_and_json_say_what_was_not_compared():
         external_id="vol-1",
         status="ok",
         findings=(),
-        detail=volumes.NOT_COMPARED,
+        detail=difference.ID_NOT_COMPARED,
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 

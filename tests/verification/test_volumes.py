@@ -221,7 +221,7 @@ def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
 
     status = statuses.judge_volume(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
 
-    assert (status.status, status.findings) == ("ok", ())
+    assert (status.status, status.findings, status.detail) == ("ok", (), "")
 
 
 def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):

@@ -12,6 +12,9 @@ REGISTER_ANEW = "deregister it and register it again, when nothing uses it; the 
 CREATE_ANEW = "make another volume and copy the data: the storage stays as it was made"
 COMPLETE_SPEC = "the registration has what the spec lacks: add it to the spec (`nomad-csi import --cluster` prints it)"
 
+ID_NOT_COMPARED = "external id not compared (--stack-output)"
+"""Said of storage whose id only a stack's outputs tell."""
+
 Effect = Literal["in-place", "kept", "replaced", "refused"]
 """
 What registering the volume again does to the difference. ``in-place``: Nomad changes it. ``kept``: Nomad accepts the

@@ -90,7 +90,9 @@ class PlannedChanges:
             if item.state != EQUAL or item.remarks
         ]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
-        unshown = f"; {len(self.items) - len(rows)} equal, not shown" if 0 < len(rows) < len(self.items) else ""
+        equal, left = sum(item.state == EQUAL for item in self.items), len(self.items) - len(rows)
+        told = f"; {equal} equal, {'' if left == equal else f'{left} of them '}not shown"
+        unshown = told if rows and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         return "\n".join(
             [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]
@@ -242,8 +244,10 @@ def _as_owned(
 def _volume(key: volume_lookup.Key, compared: difference.Comparison) -> PlannedChange:
     state = EQUAL if compared.kind == "hidden" else compared.kind
     remarks = list(difference.sentences(compared.differences))
-    if compared.hidden:
-        remarks.append(f"not comparable: {', '.join(compared.hidden)}")
+    if "external_id" in compared.hidden:
+        remarks.append(difference.ID_NOT_COMPARED)
+    if redacted := [name for name in compared.hidden if name != "external_id"]:
+        remarks.append(f"not comparable: {', '.join(redacted)}")
     return PlannedChange(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
 
 

@@ -17,9 +17,6 @@ CREATE = "run `pulumi up`, or `nomad-csi create` with the spec"
 REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
 """What is to be done about a volume that is not there, by its kind."""
 
-NOT_COMPARED = "external id not compared (--stack-output)"
-"""What a status does not say of storage whose id only a stack's outputs tell."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeStatus(named_volume.NamedVolume):
@@ -71,7 +68,7 @@ def judge_volume(
         external_id=actual.external_id if actual else desired.external_id,
         status=_status(seen),
         findings=seen,
-        detail=NOT_COMPARED if actual and not desired.external_id else "",
+        detail=difference.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
     )
 
 

@@ -67,6 +67,11 @@ class Folder:
         return self.path / f"Pulumi.{STACK}.yaml"
 
     @property
+    def outputs(self) -> Path:
+        """The outputs of the stack, without secrets, for ``--stack-output``."""
+        return self.path / "outputs.json"
+
+    @property
     def state(self) -> Path:
         """The state file of the engine emulator."""
         return self.path / "state.json"

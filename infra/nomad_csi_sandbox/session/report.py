@@ -18,7 +18,8 @@ What to type next:
   make preview                           see what a change would do: edit Pulumi.sandbox.yaml first
   make up                                make the change
   .venv/bin/nomad-csi sandbox status     this report again
-  .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify {config}
+  .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify {config} \\
+    --stack-output {outputs}
   eval "$(make -s env)"                  address and token of its Nomad, for the nomad command in this shell
   make down                              remove everything"""
 
@@ -28,19 +29,21 @@ What to type next:
   {sandbox} preview    see what a change would do: edit Pulumi.sandbox.yaml first
   {sandbox} up         make the change
   {sandbox} status     this report again
-  {sandbox} exec -- nomad-csi verify {config}
+  {sandbox} exec -- nomad-csi verify {config} \\
+    --stack-output {outputs}
   eval "$({sandbox} env)"    address and token of its Nomad, for the nomad command in this shell
   {sandbox} down       remove everything but Pulumi.sandbox.yaml, Pulumi.yaml and __main__.py"""
 
 
 def next_steps(place: folder.Folder) -> str:
     """Return what to type next: targets of the Makefile in a checkout of this project, else the command itself."""
-    config = place.engine_config
-    if (place.project / "infra/nomad_csi").is_dir():
-        return NEXT.format(config=config.relative_to(place.project))
-    here = Path.cwd() == place.project
+    is_checkout = (place.project / "infra/nomad_csi").is_dir()
+    here = is_checkout or Path.cwd() == place.project
     sandbox = "nomad-csi sandbox" if here else f"nomad-csi sandbox --project {shlex.quote(str(place.project))}"
-    return ANYWHERE.format(sandbox=sandbox, config=config.relative_to(place.project) if here else config)
+    config, outputs = (
+        path.relative_to(place.project) if here else path for path in (place.engine_config, place.outputs)
+    )
+    return (NEXT if is_checkout else ANYWHERE).format(sandbox=sandbox, config=config, outputs=outputs)
 
 
 def show(session: Session, *, whole: bool = True) -> int:

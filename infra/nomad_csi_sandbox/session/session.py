@@ -1,6 +1,7 @@
 """A sandbox from `up` to `down`."""
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -19,6 +20,7 @@ from nomad_csi_sandbox.session import (
     environment,
     folder,
     foreground,
+    outputs,
     parts,
     processes,
     project,
@@ -100,7 +102,10 @@ class Session:
         variables = environment.of_command(self.environment(), self.place, command) | processes.guarded()
         if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
             raise errors.NomadCsiError(_not_found(command[0], self.record()))
-        return foreground.run(command, variables)
+        code = foreground.run(command, variables)
+        if Path(command[0]).name == "pulumi":
+            self._write_outputs()
+        return code
 
     def introduce(self) -> None:
         """Say on a terminal, beside the output, which sandbox answers and what is real in it."""
@@ -147,7 +152,14 @@ class Session:
                 self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
         variables = environment.build(self.place, record, record.aws_region)
-        return engine.run(self.place, operation, variables, real=real, options=options, described=described)
+        code = engine.run(self.place, operation, variables, real=real, options=options, described=described)
+        if operation in {"up", "refresh"}:
+            self._write_outputs()
+        return code
+
+    def _write_outputs(self) -> None:
+        """Write the outputs of the stack to where commands read them by ``--stack-output``."""
+        self.place.outputs.write_text(f"{json.dumps(outputs.shown(self.outputs()), indent=2)}\n")
 
     def _up(self) -> folder.Record:
         record = self.place.load()
