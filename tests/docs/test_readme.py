@@ -216,7 +216,7 @@ def test_the_whole_spec_plans():
 
 
 def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
-    """The example of an error is what such a spec gives."""
+    """The example of an error in docs/init.md is what such a spec gives."""
     spec = (checkout / "examples/storage.yaml").read_text()
     spec = spec.replace("size_gib: 40", "size_gib: 0")
     spec = spec.replace("    plugin_id: aws-efs0\n", "    plugin_id: aws-efs0\n    context: {path: /shared}\n")
@@ -226,7 +226,7 @@ def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
 
     _, *lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
-    assert "\n".join(lines) in README
+    assert "\n".join(lines) in (PROJECT / "docs/init.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES)

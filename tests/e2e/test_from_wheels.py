@@ -66,6 +66,56 @@ def test_two_empty_folders_are_two_sandboxes(installed, tmp_path):
                 installed.type("nomad-csi sandbox down", each)
 
 
+def test_readme_builds_and_installs_the_wheels(tmp_path):
+    """Its two commands, in a copy of what is built and an environment of its own; the libraries are those of this machine."""
+    [block] = re.findall(
+        r"^```sh install\n(.*?)^```$", (wheels.ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    for name in ("infra", "templates"):
+        shutil.copytree(wheels.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("LICENSE", "Pulumi.sandbox.yaml", "README.md", "pyproject.toml"):
+        shutil.copy(wheels.ROOT / name, tmp_path)
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    wheels.lend_libraries(environment)
+    own = {"PATH": f"{environment}/bin:/usr/bin:/bin", "HOME": str(tmp_path)}
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+
+    for line in block.splitlines():
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=tmp_path, env=own | offline, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "dist").iterdir()) == [
+        "nomad_csi",
+        "nomad_csi_sandbox",
+    ]
+    done = subprocess.run(["nomad-csi", "--version"], cwd=tmp_path, env=own, capture_output=True, text=True, check=True)
+    assert done.stdout == "nomad-csi 0.1.0\n"
+
+
+@pytest.mark.timeout(900)
+def test_project_of_init_runs_in_a_sandbox(installed, tmp_path):
+    """As docs/init.md has it: the two settings replace the beginning of the spec; neither pulumi nor a cluster is there."""
+    page = (wheels.ROOT / "docs/init.md").read_text()
+    make, run = re.findall(r"^```sh trial\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [begin] = re.findall(r"^```yaml trial\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    *run, down = run.splitlines()
+    installed.type(" && ".join(make.splitlines()), tmp_path)
+    config = tmp_path / "trial/Pulumi.sandbox.yaml"
+    written = config.read_text()
+    config.write_text(re.sub(r"  nomad-csi:storage:.*?driver: aws-ebs\n", begin, written, count=1, flags=re.DOTALL))
+    try:
+        said = [installed.type(line, tmp_path / "trial") for line in run]
+    finally:
+        installed.type(down, tmp_path / "trial")
+
+    assert config.read_text() != written
+    assert "aws-ebs0  healthy  2/2          2/2    csi" in said[0]
+    assert "default/data  ok" in said[1]
+
+
 def test_action_installs_a_wheel_with_which_the_other_steps_pass(installed, tmp_path):
     """Into an environment below the runner's folder; the libraries are those of this machine."""
     folder = Path(shutil.copytree(wheels.ROOT / "examples/committed-hcl", tmp_path / "checkout"))
