@@ -101,7 +101,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients, which no file says"),
         (ebs(group='restart {\n mode = "fail"\n }'), "changed", "the restart policy gave the plugin up in the end; now Nomad waits and goes on"),
         (ebs(plugin='health_timeout = "10s"'), "changed", "health_timeout of 10 s becomes 60 s, which AWS EBS may need"),
-        (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "the image amazon/aws-ebs-csi-driver:latest has no version; public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0 is run, the catalogue's"),
+        (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "monolith becomes node: AWS EFS is run as node"),
     ],
 )  # fmt: skip
@@ -150,7 +150,9 @@ def test_what_a_spec_refuses_is_said(adopted, said):
     adoption = adopted({"j": text, "v": volume})
 
     [wrong] = [told for kind, told in said(adoption) if kind == "wrong"]
-    assert wrong.startswith("volumes[0] (v).capabilities[0]: expected one of ")
+    assert wrong.startswith("capabilities[0] of volume v: expected one of ")
+    [line] = [(remark.file, remark.line) for remark in adoption.remarks if remark.kind == "wrong"]
+    assert line == ("v", 4)
     assert not adoption.is_complete
 
 

@@ -1,5 +1,7 @@
 """From files to a spec: plugins from jobs, volumes from volume files, and what is to be said about them."""
 
+import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,10 +50,11 @@ def adopt(
     aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
     _fill_provider(documents, providers or {}, remarks)
     parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
-    document = short_form.shortened({name: items for name, items in parts_of_spec if items})
+    whole = {name: items for name, items in parts_of_spec if items}
+    document = short_form.shortened(whole)
     differences.report(document, parts, remarks)
-    if files and all(remark.kind != "missing" for remark in remarks.found):
-        _report_refusals(document, files[0].name, remarks)
+    if files:
+        _report_refusals(whole, found, parts, remarks, files[0].name)
     for file in files:
         if file.policy is not None:
             text = "an IAM policy belongs to no spec: iam.role_name of the plugin has one made that fits"
@@ -61,13 +64,74 @@ def adopt(
     return model.Adoption(document=document, remarks=tuple(ordered))
 
 
-def _report_refusals(document: Mapping[str, Any], file: str, remarks: model.Remarks) -> None:
-    """Say what a spec refuses of *document* that seemed to lack nothing: modes, credentials, arguments."""
+_ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
+_WRITTEN_AS = {
+    "capabilities": ("capability", "access_mode"),
+    "existing": ("external_id",),
+    "create": ("capacity_min",),
+    "topologies": ("topology_request",),
+}
+"""Keys of a volume of the spec that a volume file calls otherwise."""
+
+
+def _report_refusals(
+    document: Mapping[str, Any],
+    found: Sequence[tuple[parsed.File, values.Map]],
+    parts: Mapping[str, Sequence[model.Part]],
+    remarks: model.Remarks,
+    file: str,
+) -> None:
+    """Say what a spec refuses of *document*, at its line, apart from what is missing; *file* holds what no item has."""
     try:
         storage.plan_document(document)
     except errors.SpecError as error:
-        for line in error.lines:
-            remarks.add("wrong", file, 1, line)
+        for problem in error.problems:
+            place = _ITEM.fullmatch(problem.path)
+            if place is None:
+                remarks.add("wrong", file, 1, str(problem))
+                continue
+            kind, rest = place[1], place[3]
+            item = document[kind][int(place[2])]
+            if not _is_missing(problem, rest, item, remarks):
+                name, line = (
+                    _line_of_volume(found[int(place[2])], rest)
+                    if kind == "volumes"
+                    else _line_of_plugin(item["id"], rest, found, parts)
+                )
+                subject = f"{kind[:-1]} {item.get('id')}"
+                path = f"{rest} of {subject}" if rest else subject
+                remarks.add("wrong", name, line, str(dataclasses.replace(problem, path=path)))
+
+
+def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], remarks: model.Remarks) -> bool:
+    """Return whether the *problem* with *rest* of an *item* is what a remark says is missing."""
+    said = [remark.text for remark in remarks.found if remark.kind == "missing"]
+    if rest == "plugin_id":
+        return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in said)
+    name = re.compile(rf"\b{re.escape(str(item.get('id')))}:")
+    return problem.got in {"", "nothing", "none of them"} and any(name.search(text) for text in said)
+
+
+def _line_of_volume(found: tuple[parsed.File, values.Map], rest: str) -> tuple[str, int]:
+    """Return the file, and the line in it, that says *rest* of a volume."""
+    file, content = found
+    head = re.split(r"[.\[]", rest)[0]
+    written = next((name for name in _WRITTEN_AS.get(head, (head,)) if name in content), "")
+    return file.name, content.at(written)
+
+
+def _line_of_plugin(
+    plugin_id: str,
+    rest: str,
+    found: Sequence[tuple[parsed.File, values.Map]],
+    parts: Mapping[str, Sequence[model.Part]],
+) -> tuple[str, int]:
+    """Return the file, and the line in it, that says *rest* of a plugin: of its jobs, else of its first volume."""
+    for part in sorted(parts.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
+        written = {"extra_arguments": "args", "image": "image"}.get(rest.partition(".")[0], "")
+        return part.file, part.task.config.at(written) if written else part.plugin.body.line
+    named = (pair for pair in found if jobs.text(pair[1], "plugin_id") == plugin_id)
+    return next((file.name, body.at("plugin_id")) for file, body in named)
 
 
 def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:

@@ -37,8 +37,12 @@ class Remark:
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
-        where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {self.kind}: {self.text}"
+        return f"{self.place}: {self.kind}: {self.text}"
+
+    @property
+    def place(self) -> str:
+        """``FILE:LINE``."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,17 +37,53 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
         ]
     }
     lines = printed.err.splitlines()
-    assert f"{EFS}:17: changed: network_mode: none becomes host, or mounts hang when the container is replaced" in lines
-    assert any(f"{EFS}:17: error: host-network-missing: " in line for line in lines)
+    assert (
+        f"{EFS}:17: changed: network_mode: none becomes host, or mounts hang when the container is replaced (host-network-missing)"
+        in lines
+    )
+    assert f"{EFS}:17: changed: privileged" not in printed.err
+    assert not any("error: host-network-missing" in line for line in lines)
 
 
 def test_what_is_missing_exits_1(capsys):
     """A spec that nobody can render yet is not done."""
     assert cli.main(["import", EFS]) == 1
 
-    *_, missing, summary = capsys.readouterr().err.splitlines()
+    *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
     assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
-    assert summary == "1 missing: the lines above say what to write into the spec"
+    assert (summary, blank) == ("1 missing:", "")
+    assert following == "next: write these into the spec, then `nomad-csi validate SPEC`"
+
+
+def test_what_a_rule_refuses_is_named_beside_what_is_missing(tmp_path, capsys):
+    """All that `validate` finds in the spec, at the line of the file that says it; nothing else, and each thing once."""
+    existing = Path(__file__).parents[3] / "examples" / "existing"
+
+    assert cli.main(["import", str(existing)]) == 1
+    out, err = capsys.readouterr()
+    spec = tmp_path / "storage.yaml"
+    spec.write_text(out)
+    assert cli.main(["validate", str(spec), "--json"]) == 2
+    refused = [item["path"] for item in json.loads(capsys.readouterr().out)["specs"][0]["problems"]]
+
+    said = err.partition("1 wrong, 2 missing:\n")[2].splitlines()[:3]
+    assert [line.partition(": ")[0].rpartition("/")[2] for line in said] == [
+        "ebs-controller.nomad.hcl:14",
+        "mysql.volume.hcl:1",
+        "mysql.volume.hcl:6",
+    ]
+    assert [line.partition(": ")[2].partition(" of ")[0] for line in said] == [
+        "missing: aws_region",
+        "missing: existing.availability_zone",
+        "wrong: capabilities[0]",
+    ]
+    assert [path.partition(".")[2] for path in refused] == [
+        "aws_region",
+        "existing.availability_zone",
+        "capabilities[0]",
+    ]
+    for thing in ("image-unpinned", "aws-ebs-csi-driver:latest", "privilege", "node_pool", "restart"):
+        assert len([line for line in err.splitlines() if thing in line]) == 1, thing
 
 
 def test_imported_spec_renders(tmp_path, capsys):

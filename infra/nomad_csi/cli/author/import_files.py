@@ -85,7 +85,7 @@ def run(arguments: command.Arguments) -> int:
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
-        _tell(adoption.remarks, findings)
+        _report(adoption.remarks, findings)
     if not adoption.document:
         print(f"error: {_nothing(arguments)}", file=sys.stderr)
     return _exit_code(adoption)
@@ -111,18 +111,52 @@ def _nothing(arguments: command.Arguments) -> str:
     return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
-def _tell(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
-    """Print what is to be said, last what keeps the spec from being used, and how much that is."""
+SAID_BY: Mapping[str, str] = {
+    "access-mode-unserved": "capabilities",
+    "endpoint-written-out": "arguments:",
+    "flag-without-effect": "--",
+    "health-timeout-short": "health_timeout:",
+    "host-network-missing": "network_mode:",
+    "image-unpinned": "image:",
+    "legacy-modes": "access_mode",
+    "privilege-missing": "privileged:",
+    "restart-gives-up": "restart:",
+    "topology-missing": "existing.availability_zone",
+}
+"""Codes of findings -> how a remark of the same line begins that says what becomes of it."""
+
+
+def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
+    """Print each thing once, last what keeps the spec from being used, how much that is, and what to type next."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
-    for said in (
-        *(remark for remark in remarks if remark.kind not in model.OPEN),
-        *map(printing.as_line, findings),
-        *open_,
-    ):
-        print(said, file=sys.stderr)
-    counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
-    if counts:
-        print(f"{', '.join(counts)}: the lines above say what to write into the spec", file=sys.stderr)
+    rest = [remark for remark in remarks if remark.kind not in model.OPEN]
+    codes: dict[model.Remark, list[str]] = {}
+    for finding in findings:
+        if remark := next((remark for remark in remarks if _is_of(finding, remark)), None):
+            codes.setdefault(remark, []).append(finding.code)
+    lines = _grouped(rest, codes)
+    lines += [printing.as_line(item) for item in findings if not any(_is_of(item, remark) for remark in remarks)]
+    if open_:
+        counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
+        lines += ["", f"{', '.join(counts)}:", *_grouped(open_, codes)]
+        lines += ["", "next: write these into the spec, then `nomad-csi validate SPEC`"]
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _is_of(finding: Finding, remark: model.Remark) -> bool:
+    """Return whether *remark* says what becomes of *finding*."""
+    begin = SAID_BY.get(finding.code, "\0")
+    return (finding.file, finding.line) == (remark.file, remark.line) and remark.text.startswith(begin)
+
+
+def _grouped(remarks: Sequence[model.Remark], codes: Mapping[model.Remark, Sequence[str]]) -> list[str]:
+    """Return a line for each of *remarks*; one for those that say the same of several jobs."""
+    same: dict[tuple[str, str, str], list[str]] = {}
+    for remark in remarks:
+        code = f" ({', '.join(codes[remark])})" if remark in codes else ""
+        same.setdefault((remark.kind, remark.text, code), []).append(remark.place)
+    return [f"{', '.join(places)}: {kind}: {text}{code}" for (kind, text, code), places in same.items()]
 
 
 def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:
