@@ -4,7 +4,7 @@ import boto3
 import pytest
 from moto.ec2.models import elastic_block_store
 
-from nomad_csi.aws import modifications, tagged
+from nomad_csi.aws import final_snapshot, modifications, tagged
 from nomad_csi.plan.rules import ebs_changes
 from nomad_csi_sandbox.aws import server
 
@@ -43,6 +43,16 @@ def volume(ec2):
     )["VolumeId"]
     yield made
     ec2.delete_volume(VolumeId=made)
+
+
+def test_last_snapshots_of_a_stack_are_found_by_volume(ec2, volume):
+    """Its own alone, and none that was not taken before a deletion; the tags are those of the volume."""
+    tags = {"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"}
+    ec2.create_snapshot(VolumeId=volume)
+    last = final_snapshot.take(volume, REGION, tags)
+    final_snapshot.take(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
+
+    assert final_snapshot.taken(OWNER, REGION) == {"default/mysql": last}
 
 
 def test_a_volume_is_found_with_its_size_and_speed(volume):

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from nomad_csi import errors
-from nomad_csi.aws import asking
+from nomad_csi.aws import asking, tagged
+from nomad_csi.plan import volumes
 
 INTERVAL_S = 5.0
 """Between two checks of a snapshot."""
@@ -33,6 +34,19 @@ def pending(external_id: str, aws_region: str) -> tuple[str, ...]:
             .paginate(Filters=chosen, OwnerIds=["self"])
         )
         return tuple(sorted(item["SnapshotId"] for page in pages for item in page["Snapshots"]))
+
+
+def taken(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
+    """Return the latest last snapshot of each volume of the stack *owner*, by its key. Raises `errors.AwsError`."""
+    chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [TAG]}]
+    with asking.told(aws_region):
+        pages = (
+            asking.client("ec2", aws_region, profile=profile)
+            .get_paginator("describe_snapshots")
+            .paginate(Filters=chosen, OwnerIds=["self"])
+        )
+        found = sorted((item for page in pages for item in page["Snapshots"]), key=lambda item: item["StartTime"])
+    return {volumes.maker(tagged.tags_of(item)): str(item["SnapshotId"]) for item in found}
 
 
 def take(

@@ -6,11 +6,13 @@ volumes in the storage of one that is removed.
 EC2 makes a second volume for the same request, so an unrecorded one is named before another is made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pulumi
+
 from nomad_csi import errors
-from nomad_csi.aws import modifications, tagged
+from nomad_csi.aws import final_snapshot, modifications, tagged
 from nomad_csi.components import arguments, from_spec, recorded
 from nomad_csi.plan import guests, orphans, volumes
 from nomad_csi.plan.rules import ebs_changes
@@ -56,6 +58,24 @@ def refuse_what_cannot_be(
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
         raise errors.SpecError(tuple(problems), names.STACK_CONFIG_KEY)
+    missing = set(wanted) - {item.key for items in found.values() for item in items}
+    if missing and pulumi.runtime.is_dry_run():
+        _warn_of_deleted(missing, found, profile)
+
+
+def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profile: str | None) -> None:
+    """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
+    for region in aws_regions:
+        try:
+            found = final_snapshot.taken(arguments.owner(), region, profile=profile)
+        except errors.AwsError as error:
+            pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
+            continue
+        for key in sorted(found.keys() & set(missing)):
+            pulumi.log.warn(
+                f"volume {key} was deleted with its data, and this creates a new, EMPTY one in its place: remove it "
+                f"from the spec where that is not wanted; its data is in {found[key]}"
+            )
 
 
 def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:

@@ -45,7 +45,7 @@ class DeletionOutcome(outcome.VolumeOutcome):
     @property
     def remarks(self) -> str:
         """Return the reason, and the evidence for the snapshot; empty where there is neither."""
-        evidence = f"last snapshot {self.snapshot_evidence}" if self.snapshot_evidence else ""
+        evidence = f"last snapshot: {self.snapshot_evidence}" if self.snapshot_evidence else ""
         return "; ".join(part for part in (self.reason, evidence) if part)
 
     @property

@@ -83,7 +83,22 @@ def test_word_is_handed_on_as_it_was_given(asked, capsys):
         "default/a  deleted  vol-1    snap-1         -\n"
         "default/b  deleted  vol-1    snap-1         -\n"
         "2 volumes: 2 deleted\n"
+        "next: remove default/a, default/b from the stack or spec that declares it, and where Pulumi made the storage "
+        "run `pulumi refresh`; else the next `pulumi up`, or `nomad-csi create`, makes a new, empty volume\n"
     )
+
+
+def test_next_step_is_for_what_was_deleted_and_fits_a_sandbox(asked, capsys, monkeypatch):
+    """Nothing follows what was kept; the emulator engine has commands of the sandbox."""
+    monkeypatch.setenv("NOMAD_CSI_SANDBOX", "aws:moto,engine:emulator,nomad:emulator")
+    monkeypatch.setenv("PATH", "")
+    cli.main(["delete", "default/a", "--yes-delete-data", "default/a"])
+    deleted = capsys.readouterr().out
+    asked.status = "kept"
+    cli.main(["delete", "default/a", "--yes-delete-data", "default/a"])
+
+    assert "run `nomad-csi sandbox refresh`; else the next `nomad-csi sandbox up`" in deleted
+    assert "next:" not in capsys.readouterr().out
 
 
 def test_word_is_typed_at_a_terminal(asked, monkeypatch):

@@ -9,11 +9,17 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, confirm, documents, guard, inputs, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
+from nomad_csi.findings import printing
 from nomad_csi.pulumi_state import deletion_state
 
 QUESTION = (
     "delete deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "
     "and nothing that this package did not make."
+)
+
+NEXT = (
+    "next: remove {volumes} from the stack or spec that declares it, and where Pulumi made the storage run "
+    "`pulumi refresh`; else the next `pulumi up`, or `nomad-csi create`, makes a new, empty volume"
 )
 
 
@@ -77,6 +83,8 @@ def run(arguments: command.Arguments) -> int:
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
         print(outcome.as_text(outcomes, deletion_outcome.DeletionOutcome))
+        if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
+            print(printing.fitted(NEXT.format(volumes=deleted)))
     return outcome.exit_code(outcomes)
 
 

@@ -1,0 +1,46 @@
+"""What is checked before anything is made: a volume that was deleted comes back empty, and a preview says so."""
+
+import pulumi
+import pytest
+
+from nomad_csi.aws import final_snapshot, tagged
+from nomad_csi.components import arguments, preflight, recorded
+from nomad_csi.spec import model as spec
+
+WANTED = {
+    f"default/{name}": preflight.PlannedEbsVolume(
+        path=f"volumes[{index}].ebs", volume=spec.EbsSpec(availability_zone="us-east-1a", size_gib=1)
+    )
+    for index, name in enumerate(("kept", "orders", "fresh"))
+}
+KEPT = tagged.Tagged(external_id="fs-1", key="default/kept", stack_id="", cluster="", resource_type="x")
+
+
+@pytest.fixture
+def warned(monkeypatch):
+    """Let AWS have ``kept`` alone, and last snapshots of it and of ``orders``; return what a preview warns of."""
+    said = []
+    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(recorded, "outputs", lambda: [{"arn": "arn:x/fs-1"}])
+    monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
+    snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
+    monkeypatch.setattr(final_snapshot, "taken", lambda *_, **__: snapshots)
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    return said
+
+
+@pytest.mark.parametrize("is_preview", [True, False])
+def test_deleted_volume_that_would_come_back_empty_is_named(warned, monkeypatch, is_preview):
+    """Not one that AWS has, nor one that never was; `up` previews first, and does not repeat it."""
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: is_preview)
+
+    preflight.refuse_what_cannot_be(["us-east-1"], WANTED)
+
+    assert (
+        warned
+        == [
+            "volume default/orders was deleted with its data, and this creates a new, EMPTY one in its place: remove it "
+            "from the spec where that is not wanted; its data is in snap-2"
+        ]
+        * is_preview
+    )
