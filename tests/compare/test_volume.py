@@ -389,3 +389,130 @@ def test_items_that_go_and_come_are_named(wanted, found, text):
     [difference] = judge(wanted, found).differences
 
     assert str(difference) == text
+
+
+PREFERRED = {"required_topologies": (HERE,), "preferred_topologies": (THERE,)}
+ANEW = difference.REGISTER_ANEW
+LEFT_OUT = "Nomad accepts it and leaves it out, because the volume was registered without"
+NO_PLACES = {"topologies": (), "required_topologies": ()}
+IN_USE_FIX = "stop the jobs that claim it first"
+FOR_LESS = {"capacity_min_bytes": 4 * GIB, "capacity_max_bytes": 5 * GIB}
+TEN = {"capacity_bytes": 10 * GIB, "capacity_min_bytes": 10 * GIB}
+SHRINKS = f"storage never shrinks, and has {10 * GIB} bytes"
+AT_LEAST = "ask for at least what it has"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
+    [
+        (
+            {"capabilities": (SHARED,)},
+            IN_USE,
+            [
+                (
+                    "capability",
+                    ["multi-node-multi-writer file-system"],
+                    ["single-node-writer file-system"],
+                    "refused",
+                    "single-node-writer file-system is in use",
+                    "keep it, or stop the jobs that claim the volume first",
+                )
+            ],
+        ),
+        (
+            {"mount_options": registration.MountOptions(fs_type="xfs", mount_flags=("ro",))},
+            IN_USE,
+            [
+                ("mount_options.fs_type", "xfs", "ext4", "refused", "the volume is in use", IN_USE_FIX),
+                ("mount_options.mount_flags", volume.REDACTED, "", "refused", "the volume is in use", IN_USE_FIX),
+            ],
+        ),
+        (
+            {"parameters": {}},
+            {},
+            [("parameters", {}, {"type": "gp3"}, "kept", "Nomad keeps what it has where none are sent", ANEW)],
+        ),
+        (
+            {"required_topologies": (HERE,)},
+            NO_PLACES,
+            [("topology_request.required", [HERE], [], "kept", LEFT_OUT, ANEW)],
+        ),
+        (
+            PREFERRED,
+            {"topologies": (HERE,), "required_topologies": (HERE,), "preferred_topologies": (HERE,)},
+            [
+                (
+                    "topology_request.preferred",
+                    [THERE],
+                    [HERE],
+                    "replaced",
+                    "Nomad never changes where a volume can be attached",
+                    ANEW,
+                )
+            ],
+        ),
+        (
+            FOR_LESS,
+            TEN,
+            [
+                ("capacity_min", 4 * GIB, 10 * GIB, "refused", SHRINKS, AT_LEAST),
+                ("capacity_max", 5 * GIB, 0, "refused", SHRINKS, AT_LEAST),
+            ],
+        ),
+        (
+            {"capacity_min_bytes": 2, "capacity_max_bytes": 1},
+            {},
+            [
+                ("capacity_min", 2, 0, "refused", "capacity_max 1 is less than capacity_min 2", AT_LEAST),
+                ("capacity_max", 1, 0, "refused", "capacity_max 1 is less than capacity_min 2", AT_LEAST),
+            ],
+        ),
+        (
+            {"capacity_min_bytes": 10 * GIB, "capacity_max_bytes": 10 * GIB},
+            {"capacity_bytes": 10 * GIB},
+            [("capacity_min", 10 * GIB, 0, "in-place", "", ""), ("capacity_max", 10 * GIB, 0, "in-place", "", "")],
+        ),
+    ],
+)
+def test_difference_has_both_values_the_reason_and_what_to_do(wanted, found, expected):
+    """Whole, as commands and resources show it."""
+    assert [tuple(vars(item).values()) for item in judge(wanted, found).differences] == expected
+
+
+def test_sentence_of_a_list_has_what_goes_and_comes():
+    """One that was or is nothing is shown as it is, with its keys in order and its letters as they are."""
+    shown = [
+        difference.Difference(field="capability", actual=["a", "b", "c"], desired=["c", "d"]),
+        difference.Difference(field="places", actual=[], desired=[{"zone": "ü", "rack": "1"}]),
+        difference.Difference(field="places", actual=["a"], desired=[]),
+    ]
+
+    assert [str(item) for item in shown] == [
+        "capability: removed a, b; added d",
+        'places: Nomad has nothing, wanted [{"rack": "1", "zone": "ü"}]',
+        'places: Nomad has ["a"], wanted nothing',
+    ]
+
+
+def test_a_registration_that_nothing_claims_equals_its_document():
+    """As Nomad holds it at first: schedulable, without a controller that it needs, and free."""
+    held = volume.as_registered(WANTED)
+
+    assert (held.schedulable, held.controller_required, held.claims, held.topologies) == (
+        True,
+        False,
+        (),
+        WANTED.required_topologies,
+    )
+    assert volume.compare_volume(WANTED, held).kind == "equal"
+
+
+def test_preferred_places_that_differ_are_sent_as_they_are_desired():
+    """Those that Nomad holds are sent only where none are desired, or the same."""
+    held = dataclasses.replace(FOUND, preferred_topologies=(HERE,))
+    sent = [
+        volume.as_sent(dataclasses.replace(WANTED, preferred_topologies=places), held).preferred_topologies
+        for places in ((), (HERE,), (THERE,))
+    ]
+
+    assert sent == [(HERE,), (HERE,), (THERE,)]

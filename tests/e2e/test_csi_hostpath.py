@@ -29,7 +29,7 @@ def test_plugin_makes_a_volume_that_is_verified(storage):
     assert volume.topologies == (node.segments,)
     done = storage.exec("nomad-csi", "verify", storage.config, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "default/scratch  ok       hostpath0" in done.stdout
+    assert "default/scratch ok hostpath0" in " ".join(done.stdout.split())
 
 
 def test_volume_that_the_plugin_made_is_registered_under_another_id(storage):

@@ -46,7 +46,7 @@ def test_volumes_of_a_backend_are_registered_and_made_and_verified(storage):
         plugin = plugins.get(client, "kowlan")
         there, made = (volumes.get(client, "default", volume_id) for volume_id in ("traefik-acme", "media"))
     assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("org.democratic-csi.kowlan", 1, 2)
-    assert (there.external_id, there.context, there.fs_type) == ("traefik-acme", ACME["context"], "nfs")
+    assert (there.external_id, there.context, there.mount_options.fs_type) == ("traefik-acme", ACME["context"], "nfs")
     assert re.fullmatch(r"media-[a-z0-9]+", made.external_id)
     done = storage.exec("nomad-csi", "verify", storage.config, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -6,12 +6,11 @@ Portworx runs on the two clients of the sandbox, and wants three.
 
 import pytest
 
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import plugins, volumes
-from nomad_csi.spec import driver as drivers
+from tests.described import described
 from tests.e2e import sandboxes
 
-OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
 TOKEN = "dop_v1_not_a_token"
 TOKEN_AT = "nomad/jobs/plugin-do0-controller"
 GCE_DISK = "projects/my-project/zones/us-east-1a/disks/mysql"
@@ -38,16 +37,6 @@ VOLUMES = [
         "parameters": {"server": "nas", "share": "/export"},
     },
 ]
-
-
-def described(name, **changes):
-    """Return a row of the catalogue as somebody would write it into a spec, with *changes* to its roles."""
-    row = catalogue.DRIVERS[name].model_dump(mode="json", exclude=OF_THE_CATALOGUE)
-    row["roles"] = {
-        role: {key: value for key, value in fields.items() if key != "evidence"} | changes
-        for role, fields in row["roles"].items()
-    }
-    return row
 
 
 @pytest.fixture(scope="module")

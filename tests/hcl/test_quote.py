@@ -249,3 +249,62 @@ def test_rejects_what_is_no_number(value):
 def test_boolean_is_lower_case():
     """HCL writes booleans in lower case."""
     assert (quote.boolean(True), quote.boolean(False)) == ("true", "false")
+
+
+@pytest.mark.parametrize(
+    ("text", "also", "literal"),
+    [
+        ("${NOMAD_ALLOC_ID}", (), '"${NOMAD_ALLOC_ID}"'),
+        ("a${NOMAD_ALLOC_ID}}b}", (), r'"a${NOMAD_ALLOC_ID}\u007db}"'),
+        ("${NOMAD_ALLOC_ID} } }c}", (), r'"${NOMAD_ALLOC_ID} \u007d \u007dc}"'),
+        ("}${NOMAD_ALLOC_ID}-${NOMAD_ALLOC_ID}", (), '"}${NOMAD_ALLOC_ID}-${NOMAD_ALLOC_ID}"'),
+        ('"${TOKEN}"', ("TOKEN",), r'"\"${TOKEN}\""'),
+    ],
+)
+def test_runtime_variables_stay_alive_and_braces_behind_them_are_escaped(text, also, literal):
+    """Nomad's parser writes braces behind a variable twice; elsewhere they stay as they are."""
+    assert quote.config_string(text, also) == literal
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"), [("a\n\tb", "EOT"), ("EOT", "EOT1"), ("a EOTEOT1", "EOT2"), ("EOT\nEOT1\nEOT2\n", "EOT3")]
+)
+def test_heredoc_ends_at_a_mark_that_is_not_in_its_text(text, mark):
+    """Whatever the text, it cannot end its heredoc."""
+    assert quote.heredoc(text) == f"<<{mark}\n{text}\n{mark}"
+
+
+def test_attribute_of_a_client_stays_alive():
+    """One variable and nothing beside it."""
+    assert quote.attribute_string("${attr.cpu.arch}") == '"${attr.cpu.arch}"'
+
+
+TEMPLATE = "text without ${ or %{, which Nomad would evaluate again on the client"
+SEEN = "text without invisible characters other than newline and tab"
+ATTRIBUTE = "one runtime variable of the client such as ${attr.cpu.arch}"
+NFC = "text in Unicode's NFC form, to which Nomad turns a job file"
+NAME = "a name of letters, digits, _ and - that begins with a letter or _"
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "got", "allowed", "fix"),
+    [
+        (quote.job_string, "ab${x}", "one of them at character 3", TEMPLATE, "write the value itself"),
+        (quote.config_string, "${TOKEN}", "one of them at character 1", TEMPLATE, "write the value itself"),
+        (quote.heredoc, "%{x}", "one of them at character 1", TEMPLATE, "write the value itself"),
+        (quote.job_string, "e\u0301", "another form", NFC, "normalise it"),
+        (quote.string, "a\0b\0", "NUL at character 2", "text without NUL", ""),
+        (quote.string, "a\ud800", "half a surrogate pair at character 2", "Unicode text", "decode it as UTF-8"),
+        (quote.heredoc, "a\rb", "one of them", SEEN, ""),
+        (quote.heredoc, "aX\x01", "one of them", SEEN, ""),
+        (quote.attribute_string, "x${attr.cpu.arch}", "something else", ATTRIBUTE, ""),
+        (quote.identifier, "a b", "3 characters", NAME, ""),
+        (quote.number, float("inf"), "inf", "a number between -2**63 and 2**63", ""),
+    ],
+)
+def test_refusal_says_where_and_what_to_do_and_shows_no_text(function, value, got, allowed, fix):
+    """A number is shown; a text may be a secret."""
+    with pytest.raises(errors.SpecError) as caught:
+        function(value)
+
+    assert caught.value.problems == (errors.Problem(path="", got=got, allowed=allowed, fix=fix),)
