@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.render import project
 
 
 def test_help_lists_every_command(capsys):
@@ -71,6 +72,11 @@ def test_what_the_system_says_names_the_option(capsys, tmp_path):
             "csi",
             "COMMAND: expected a command that `nomad-csi csi --help` lists, got 'nod'; did you mean node?",
         ),
+        (
+            ["init", "--storage", "ebz"],
+            "init",
+            f"--storage: expected one of {', '.join(project.STORAGES)}, got 'ebz'; did you mean ebs?",
+        ),
         (["render", "x", "--out"], "render", "--out: expected a value, got none"),
         (["verify", "x", "--json=1"], "verify", "--json: expected no value, got one"),
         (["smoke", "x", "y"], "smoke", "expected no more arguments, got 'y'"),
@@ -108,6 +114,7 @@ def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, prog
             "there is no code 'nomad-unmounts-in-us'; the nearest is 'nomad-unmounts-in-use'; "
             "`nomad-csi doctor --docs` lists all",
         ),
+        (["lint", "--explain", "nonsense"], "there is no code 'nonsense'; `nomad-csi lint --docs` lists all"),
     ],
 )
 def test_an_unknown_code_is_answered_by_the_nearest(words, said, capsys):
@@ -116,6 +123,15 @@ def test_an_unknown_code_is_answered_by_the_nearest(words, said, capsys):
 
     assert code == 64
     assert capsys.readouterr().err.endswith(f": --explain: {said}\n")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("inti", "init"), ("lnit", "lint"), ("vrify", "verify"), ("zzz", None)])
+def test_a_misspelt_command_is_answered_by_the_nearest(typed, meant, capsys):
+    """Two letters that changed places are nearer than others."""
+    assert cli.main([typed]) == 64
+
+    said = capsys.readouterr().err
+    assert said.endswith(f"got {typed!r}{f'; did you mean {meant}?' if meant else ''}\n")
 
 
 def test_help_says_where_the_token_comes_from(capsys):

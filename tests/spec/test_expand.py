@@ -84,6 +84,11 @@ COUNT = "a whole number of 1 to 1000"
         (volume(each=[1]), None, "volumes[0].each: expected a list with a mapping for each volume, got a list"),
         (volume(), ["x"], "classes: expected a mapping, got a list"),
         (volume(), {"a": 1}, "classes.a: expected a mapping, parts of a volume, got 1"),
+        (
+            {"id": "data", "plugin_id": "p", "count": 2, "existing": {"external_id": "vol-1"}},
+            {},
+            "volumes[0].count: expected each in place of count: it gives every volume an external_id of its own, got 2 with one external_id",
+        ),
         (volume(), {"a": {"ebss": {}}}, "classes.a.ebss: unknown key; did you mean ebs?"),
         (volume(), {"a": {"id": "x"}}, f"classes.a.id: expected {CLASSES}, got an unknown key; remove it"),
         (volume(), {"a": {"class": "b"}}, f"classes.a.class: expected {CLASSES}, got an unknown key; remove it"),

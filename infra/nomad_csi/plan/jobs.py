@@ -145,7 +145,7 @@ def job(
         cpu_mhz=resources.cpu_mhz,
         memory_mib=resources.memory_mib,
         memory_max_mib=resources.memory_max_mib,
-        title=f"{driver.called} CSI driver {version(plugin, driver) or plugin.image or 'of your own'}",
+        title=f"{driver.called} CSI driver {version(plugin, driver) or plugin.image or '(a binary of your own)'}",
         needs=tuple(filled(need, known) for need in _needs(task, role, network)),
     )
 

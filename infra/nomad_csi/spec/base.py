@@ -57,8 +57,12 @@ def _plain(value: str) -> str:
 def _network(value: str) -> str:
     try:
         ipaddress.IPv4Network(value)
+        _, _, length = value.partition("/")
+        int(length)  # AWS takes neither a lone address nor a netmask
     except ValueError:
-        raise ValueError("an IPv4 network such as 10.0.0.0/16, with no bits set behind the prefix") from None
+        raise ValueError(
+            "an IPv4 network with its prefix length, such as 10.0.0.0/16, and no bits set behind it"
+        ) from None
     return value
 
 

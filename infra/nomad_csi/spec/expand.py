@@ -33,6 +33,10 @@ def members(
     if "class" in written:
         whole = _merged(_preset(written["class"], f"{path}.class", classes, found), whole)
     each = _each(written, path, found)
+    if each and "each" not in written and _has_own_storage(whole) and len(each) > 1:
+        allowed = "each in place of count: it gives every volume an external_id of its own"
+        found.append(errors.Problem(path=f"{path}.count", got=f"{len(each)} with one external_id", allowed=allowed))
+        each = [{}]
     if each is None:
         yield path, whole
         return
@@ -40,6 +44,12 @@ def members(
         # A name that is no text stays what it is, and is refused with the rest.
         identified = {key: f"{whole[key]}[{index}]" for key in OF_ONE if isinstance(whole.get(key), str)}
         yield f"{path}.each[{index}]", _merged(whole, own) | identified
+
+
+def _has_own_storage(whole: Mapping[str, Any]) -> bool:
+    """Return whether a volume names storage that it shares with no other one."""
+    existing = whole.get("existing")
+    return isinstance(existing, Mapping) and "external_id" in existing and not whole.get("shares_storage")
 
 
 def check_classes(

@@ -95,7 +95,7 @@ def test_without_a_command_the_policy_is_for_all(run):
         (["render"], "COMMAND: expected one of register, create, plan, "),
         (
             ["claims", "--spec", "a", "--namespace", "b"],
-            "--namespace: expected it without --spec",
+            "--namespace and --spec exclude each other",
         ),
     ],
 )

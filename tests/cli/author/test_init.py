@@ -9,6 +9,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.render import project
+from nomad_csi.spec import draft
 
 EBS = ("--storage", "ebs", "--aws-region", "us-east-1", "--zone", "us-east-1a", "--role-name", "nomad-client")
 
@@ -49,6 +50,23 @@ def test_without_a_terminal_all_that_is_missing_is_named_at_once(folder, capsys)
         "  --role-name: expected the name of an IAM role, not its ARN, got nothing",
     ]
     assert written(folder) == {}
+
+
+@pytest.mark.parametrize("given", ["172.31.0.0", "172.31.0.0/255.255.0.0", "172.31.1.0/16", "172.31.0.0/33"])
+def test_a_network_of_clients_has_a_prefix_length(given, folder, capsys):
+    """EC2 takes no other form in a rule of a security group; the spec refuses it, too."""
+    words = ["--storage", "efs", "--aws-region", "us-east-1", "--zone", "us-east-1a", "--client-cidr", given]
+
+    assert cli.main(["init", "--pulumi", "python", *words]) == 64
+
+    allowed = "an IPv4 network with its prefix length, such as 10.0.0.0/16"
+    assert f"  --client-cidr: expected {allowed}, got '{given}'\n" in capsys.readouterr().err
+    assert written(folder) == {}
+    system = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": [given]}}
+    [problem] = draft.read({"file_systems": {"a": system}}).problems
+    assert str(problem).startswith(
+        f"file_systems.a.clients.cidr_blocks[0]: expected {allowed}, and no bits set behind it"
+    )
 
 
 def test_a_terminal_is_asked_for_what_is_missing(folder, answer, capsys):

@@ -168,6 +168,11 @@ def test_script_of_an_environment_elsewhere_names_it_and_says_so(project, capsys
     assert str(sys.prefix) not in text_of(folder)
     assert "put .pulumi-plugins/ into .gitignore" in capsys.readouterr().out
 
+    (folder / ".gitignore").write_text("*.log\n.pulumi-plugins/\n")
+    install(folder)
+
+    assert ".gitignore" not in capsys.readouterr().out
+
 
 @pytest.mark.parametrize(
     ("at", "expected"), [(".venv", "../../.venv/bin/python"), ("../.venv", "../../../.venv/bin/python")]

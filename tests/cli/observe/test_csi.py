@@ -328,7 +328,10 @@ def test_rejects_secrets_that_are_none(value, monkeypatch, capsys):
         (["--required-size", "0"], "got '0'"),
         (["--parameter", "a"], "expected KEY=VALUE, got 'a'"),
         (["--required-topology", "zone"], "expected KEY=VALUE, got 'zone'"),
-        (["--from-snapshot", "a", "--from-volume", "b"], "--from-snapshot: expected it without --from-volume"),
+        (
+            ["--from-snapshot", "a", "--from-volume", "b"],
+            "--from-snapshot and --from-volume exclude each other; give one",
+        ),
     ],
 )
 def test_rejects_options_that_mean_nothing(words, said, capsys):

@@ -92,7 +92,7 @@ SETTINGS: Mapping[str, _Setting] = {
     "client_cidr": _Setting(
         option="--client-cidr",
         question="Network of the Nomad clients, such as 10.0.0.0/16",
-        allowed="an IPv4 network such as 10.0.0.0/16",
+        allowed="an IPv4 network with its prefix length, such as 10.0.0.0/16",
         kind=base.CidrBlock,
     ),
     "file_system_id": _Setting(

@@ -59,9 +59,22 @@ def _install(arguments: command.Arguments) -> int:
     fresh = _write(script, SCRIPT.format(python=python, program=PROGRAM))
     print(f"{'changed' if changed else 'unchanged':9}  {path}")
     print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
-    if "$0" not in python:
+    if "$0" not in python and not _is_ignored(project.resolve()):
         print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
     return 0
+
+
+def _is_ignored(project: Path) -> bool:
+    """Return whether a .gitignore of the *project*, or above it in its repository, names the folder."""
+    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    for place in (project, *project.parents):
+        path = place / ".gitignore"
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+        if any(line.strip().strip("/") == Path(FOLDER).parent.name for line in lines):
+            return True
+        if place == root:
+            break
+    return False
 
 
 def _interpreter(project: Path) -> str:

@@ -36,11 +36,15 @@ def explain(arguments: command.Arguments, name: str) -> bool:
 
 @command.Typed
 def _code(given: str) -> str:
-    """Return a code of the registry; an unknown one is answered by the nearest, not by all of them on one line."""
+    """Return a code of the registry; an unknown one is answered by the nearest, of the command that runs first."""
     known = registry.codes()
     if given in known:
         return given
-    [near] = difflib.get_close_matches(given, known, n=1, cutoff=0.0)
-    name = next((name for name in known[near].commands if name in WITH_PAGES), known[near].commands[0])
-    lists = f"`nomad-csi {name} --docs` lists all"
-    raise click.BadParameter(f"there is no code {given!r}; the nearest is {near!r}; {lists}")
+    name = click.get_current_context().command.name or ""
+    own = [code for code in known if name in known[code].commands]
+    near = difflib.get_close_matches(given, own, n=1) or difflib.get_close_matches(given, known, n=1)
+    if near and near[0] not in own:
+        commands = known[near[0]].commands
+        name = next((each for each in commands if each in WITH_PAGES), commands[0])
+    meant = f"; the nearest is {near[0]!r}" if near else ""
+    raise click.BadParameter(f"there is no code {given!r}{meant}; `nomad-csi {name} --docs` lists all")

@@ -226,9 +226,12 @@ class Command(_Shown):
                 with_what = " or ".join(shown[name] for name in lacking)
                 yield errors.Problem(path=shown[each.name], got="", allowed=f"it only with {with_what}", fix=each.fix)
             for name, why in each.without.items():
-                if ctx.params.get(name):
+                if ctx.params.get(name) and why:
                     allowed = f"it without {shown[name]}{why}"
                     yield errors.Problem(path=shown[each.name], got="", allowed=allowed, fix=each.fix)
+                elif ctx.params.get(name):
+                    both = f"{shown[each.name]} and {shown[name]} exclude each other"
+                    yield errors.Problem(path="", got=both, allowed="", fix=each.fix or "give one")
 
 
 class Group(_Shown, click.Group):

@@ -6,7 +6,7 @@ import click
 
 from nomad_csi import errors
 
-NEAR = 0.7
+NEAR = 0.66
 """How alike, of 1, a word is to one that was likely meant."""
 
 
@@ -29,7 +29,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return which of *known* was likely meant, as a question; empty where none is near."""
     import difflib  # noqa: PLC0415  # only mistakes pay for it
 
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=NEAR)
+    names = list(known)
+    swapped = [name for name in names if sorted(name) == sorted(word)]
+    found = swapped or difflib.get_close_matches(word, names, n=1, cutoff=NEAR)
     return f"did you mean {found[0]}?" if found else ""
 
 

@@ -1,5 +1,5 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 5ea7eb0bcec8265f
-# hostpath CSI driver v1.18.0: the controller and node plugin in one of CSI plugin hostpath0.
+# Rendered by nomad-csi. Change the spec and render again. Content 13016b19dbdc51a7
+# hostpath CSI driver v1.18.0: the controller and node plugin, in one task, of CSI plugin hostpath0.
 #
 # The clients need:
 #   - docker with allow_privileged = true and volumes { enabled = true }

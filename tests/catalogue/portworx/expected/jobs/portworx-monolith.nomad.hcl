@@ -1,5 +1,5 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3e4011819c92a8f2
-# Portworx CSI driver 2.13.1: the controller and node plugin in one of CSI plugin portworx.
+# Rendered by nomad-csi. Change the spec and render again. Content 63b6514cd04420c1
+# Portworx CSI driver 2.13.1: the controller and node plugin, in one task, of CSI plugin portworx.
 #
 # The clients need:
 #   - docker with allow_privileged = true and volumes { enabled = true }
