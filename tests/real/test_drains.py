@@ -132,7 +132,7 @@ def test_drain_that_keeps_the_plugin_releases_the_claim_and_is_warned_of(cluster
 
 def test_drain_in_the_wrong_order_is_told_and_undone(cluster, run):
     """The deadline takes the plugin before its consumer has ended; the page's commands release the claim."""
-    look, disable, again, drain = commands("A drain was done in the wrong order")
+    look, disable, again, drain = commands("Recover from a drain in the wrong order")
     run("nomad node drain -enable -detach -deadline 1s -yes NODE_ID")
     two_clients.until(lambda: newest(cluster, "user") == ("stop", "complete"))
     code, wrong = run(look)
