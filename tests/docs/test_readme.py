@@ -116,7 +116,7 @@ def test_exit_codes_are_those_of_the_commands():
 
 def test_what_to_type_next_is_what_the_sandbox_prints():
     """The end of the output of `make up`, to the letter."""
-    assert report.NEXT.format(config=".sandbox/Pulumi.sandbox.yaml") in README
+    assert report.NEXT.format(config=".sandbox/Pulumi.sandbox.yaml", outputs=".sandbox/outputs.json") in README
 
 
 def test_render_commands_run_as_written(checkout):
