@@ -107,7 +107,7 @@ def test_verify_as_json_has_the_documented_keys(untouched):
     ]
     [instance, _] = report["plugins"][1]["instances"]
     assert sorted(instance) == [
-        "alloc_id", "detail", "extra", "node_id", "node_name", "nomad", "evidence", "role", "socket", "socket_detail", "status", "zone",
+        "alloc_id", "detail", "evidence", "extra", "node_id", "node_name", "nomad", "role", "socket", "socket_detail", "status", "zone",
     ]  # fmt: skip
     assert report["volumes"][0] == {
         "namespace": "default",
