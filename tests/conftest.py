@@ -13,12 +13,23 @@ SHARED = {
     "tests/contract": "real agent",
     "tests/real": "real agent",
     "tests/real/engines": "",
-    "tests/real/program": "programs",
-    "tests/real/walk": "walks",
+    "tests/real/program": "",
+    "tests/real/walk": "",
 }
 """Folders whose tests share what is started once, like a real agent, so that one worker runs them all; the nearest counts."""
 
-FIRST = ("tests/real", "tests/contract", "tests/e2e", "tests/walk", "tests/races", "tests/faults")
+FIRST = (
+    "tests/contract",
+    "tests/real/walk",
+    "tests/real/engines",
+    "tests/real/program",
+    "tests/upgrade",
+    "tests/real",
+    "tests/e2e",
+    "tests/walk",
+    "tests/races",
+    "tests/faults",
+)
 """Folders with the longest files: begun first, so that no worker begins one when the others are done."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
