@@ -23,6 +23,10 @@ MESSAGE_LIMIT = 512
 """Characters kept of a foreign message: enough for Nomad's sentence, too little for a log that may hold secrets."""
 
 
+INTERRUPTED = "interrupted while"
+"""How a question that the operator interrupted says so."""
+
+
 class NomadCsiError(Exception):
     """Base class of all errors of this package."""
 

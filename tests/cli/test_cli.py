@@ -49,6 +49,9 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     assert cli.main(["render", str(tmp_path / "nope.yaml"), "--out", str(tmp_path)]) == 2
 
     assert capsys.readouterr().err == f"error: SPEC: there is no file '{tmp_path}/nope.yaml'\n"
+    (tmp_path / "storage.yaml").touch()
+    assert cli.main(["plan", f"{tmp_path}/nope.yaml"]) == 2
+    assert capsys.readouterr().err.endswith(f"nope.yaml'; did you mean {tmp_path}/storage.yaml?\n")
 
 
 def test_what_the_system_says_names_the_option(capsys, tmp_path):

@@ -193,7 +193,9 @@ def test_protected_volume_is_neither_moved_nor_removed(running, mysql):
     assert '::mysql"\n    as it is currently marked for protection.' in moved.stdout
     assert '::mysql" cannot be deleted\n    because it is protected.' in removed.stdout
     for said in (moved.stdout, removed.stdout):
-        assert "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`" in said
+        assert (
+            "remove the `protect` flag from the resource in your Pulumi program and run `nomad-csi sandbox up`" in said
+        )
     assert ebs_volume(running)["VolumeId"] == volume_id
 
 

@@ -70,7 +70,9 @@ def _simulated(iam: Any, arn: str, question: PolicySimulation) -> frozenset[str]
                 item["EvalActionName"] for item in page["EvaluationResults"] if item["EvalDecision"] == "allowed"
             }
     except botocore.parsers.ResponseParserError:
-        raise ValueError("IAM's answer to SimulatePrincipalPolicy cannot be read") from None
+        raise errors.AwsError(
+            "SimulatePrincipalPolicy was not answered as IAM does; moto, the AWS emulator of a sandbox, lacks it"
+        ) from None
     return frozenset(allowed)
 
 

@@ -138,7 +138,7 @@ def _wait(connection: CsiConnection, ended: threading.Event, deadline: float) ->
         return
     while not ended.is_set() and (left := deadline - time.monotonic()) > 0:
         if connection.cancelled.is_set():
-            raise errors.CancelledError(f"{connection.endpoint.text}: interrupted while the plugin was being asked")
+            raise errors.CancelledError(f"{connection.endpoint.text}: {errors.INTERRUPTED} the plugin was being asked")
         ended.wait(min(CANCEL_POLL_S, left))
 
 

@@ -89,9 +89,7 @@ def _absolute(text: str, rest: str) -> str:
     path = rest.removeprefix("//") if rest.startswith("///") else rest
     if path.startswith("/") and not path.startswith("//"):
         return path
-    raise errors.CsiError(
-        text, f"expected {FORMS}, got {text!r}", advice=f"write the absolute path: unix:///{rest.lstrip('/')}"
-    )
+    raise errors.CsiError(text, f"expected {FORMS}", advice=f"write unix:///{rest.lstrip('/')}")
 
 
 def _unix(text: str, path: str) -> Endpoint:

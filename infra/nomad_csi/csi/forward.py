@@ -167,7 +167,7 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path, u
         if time.monotonic() > until.deadline:
             raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")
         if pause.wait(_POLL_S):
-            raise errors.CancelledError(f"{text}: interrupted while ssh was connecting")
+            raise errors.CancelledError(f"{text}: {errors.INTERRUPTED} ssh was connecting")
 
 
 def _words(said: Path) -> str:

@@ -43,7 +43,7 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading
             message = f"not ready within {wait_s:.3g} s: {obstacle}"
             raise errors.CsiError(where.text, message, code="DEADLINE_EXCEEDED", is_answer=is_answer)
         if pause.wait(PAUSE_S):
-            raise errors.CancelledError(f"{where.text}: interrupted while the plugin was not ready: {obstacle}")
+            raise errors.CancelledError(f"{where.text}: {errors.INTERRUPTED} the plugin was not ready: {obstacle}")
 
 
 def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> tuple[str, bool]:

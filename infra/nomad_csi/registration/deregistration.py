@@ -107,7 +107,7 @@ class _Run:
         held = []
         for key, volume in volume_lookup.found(self._client, keys):
             if volume is None:
-                self._note(key, "gone")
+                self._note(key, "gone", "Nomad has no volume of that id")
             else:
                 held.append(volume)
         if self._options.aws_region and held:

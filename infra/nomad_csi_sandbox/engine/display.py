@@ -4,15 +4,25 @@ What an operator reads while an operation runs: the lines that the CLI prints wh
 Source: pulumi/pulumi, ``pkg/backend/display/progress.go`` and captures of the CLI 3.260 with ``--non-interactive``.
 """
 
+import contextlib
 import math
+import shutil
 import sys
 import threading
 from collections.abc import Mapping
 from typing import TextIO
 
+from nomad_csi import errors
+from nomad_csi.findings import printing
 from nomad_csi_sandbox.engine import report, values, wording
 
 _CLEAR = "\r\x1b[K"
+
+
+def _fitted(text: str) -> str:
+    """Return *text* with the sandbox's commands where there is no `pulumi`."""
+    with contextlib.nullcontext() if shutil.which("pulumi") else printing.without_pulumi():
+        return printing.fitted(text)
 
 
 class Display:
@@ -86,24 +96,29 @@ class Display:
             lines = wording.outputs(old_outputs, self.report.outputs)
             self._print("\n".join(["Outputs:", *lines, ""]))
         lines = report.summary(self.report.counts(), dry=self.dry)
-        errored = len({each.urn for each in self.report.of("error")})
+        errored = len({each.urn for each in self.report.of("error") if not self._is_of_interrupt(each)})
         lines += [f"{errored} errored"] if errored else []
         self._print("\n".join(["Resources:", *(f"    {line}" for line in lines), ""]))
         if not self.dry:
             self._print(f"Duration: {math.ceil(self.report.duration_s)}s\n")
 
     def _diagnostics(self) -> None:
-        if not self.report.diagnostics:
+        kept = [each for each in self.report.diagnostics if not self._is_of_interrupt(each)]
+        if not kept:
             return
         self._print("Diagnostics:")
-        for urn in dict.fromkeys(each.urn for each in self.report.diagnostics):
+        for urn in dict.fromkeys(each.urn for each in kept):
             _, name = report.kind_and_name(urn)
             self._print(f"  {report.shown_kind(urn)} ({name}):")
-            for each in self.report.diagnostics:
+            for each in kept:
                 if each.urn == urn:
-                    text = _labelled(each.severity, each.message).replace("\n", "\n    ")
+                    text = _labelled(each.severity, _fitted(each.message)).replace("\n", "\n    ")
                     self._print(f"    {text}")
             self._print("")
+
+    def _is_of_interrupt(self, entry: report.Diagnostic) -> bool:
+        """Return whether *entry* says only that a question to a plugin was interrupted, as the operator did."""
+        return self.report.cancelled and errors.INTERRUPTED in entry.message
 
     # --- lines
     def _row(self, urn: str) -> dict[str, str]:

@@ -12,6 +12,10 @@ import yaml
 from nomad_csi import errors
 from nomad_csi_sandbox.session import folder, foreground, processes
 
+INTERRUPTED = {"preview": "interrupted; nothing was changed"}
+SAFE = "interrupted; it is safe to run it again"
+"""What is said once after a Ctrl-C, by operation."""
+
 
 def run(
     place: folder.Folder,
@@ -30,7 +34,8 @@ def run(
     command = _real(place, operation, environment) if real else _emulator(place, operation)
     command += [*_options(operation), *options, *(["--no-banner"] if described and not real else [])]
     # Killed outright, pulumi leaves its providers running; by the mark `down` finds them.
-    return foreground.run(command, dict(environment) | {processes.MARK: str(place.project)}, place.project)
+    variables = dict(environment) | {processes.MARK: str(place.project)}
+    return foreground.run(command, variables, place.project, interrupted=INTERRUPTED.get(operation, SAFE))
 
 
 def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:

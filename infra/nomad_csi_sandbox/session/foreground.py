@@ -5,24 +5,28 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None) -> int:
+def run(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None, *, interrupted: str = ""
+) -> int:
     """
     Run *command* with its output passed through. Return its exit code; 128 and more where a signal ended it.
 
     A terminal sends Ctrl-C to this process and to the command. Only the command answers: `subprocess` alone would kill
     it a quarter of a second later, and an engine would have no time to record what it has made.
-    SIGTERM comes to this process alone, and is passed on.
+    SIGTERM comes to this process alone, and is passed on. *interrupted* is printed once after a Ctrl-C.
     """
-    # A handler and not SIG_IGN, which the command would inherit.
-    before = signal.signal(signal.SIGINT, _leave_it_to_the_command)
+    came: list[int] = []
+    # A handler and not SIG_IGN, which the command would inherit. The command answers.
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
     try:
         with subprocess.Popen(command, env=dict(environment), cwd=folder) as process, _passing_on(process):
             code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
+    if came and interrupted:
+        print(interrupted, flush=True)
     return code if code >= 0 else 128 - code
 
 
@@ -34,7 +38,3 @@ def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _leave_it_to_the_command(_number: int, _frame: Any) -> None:
-    """Do nothing."""

@@ -377,6 +377,10 @@ def test_register_says_what_is_yet_to_be_created(run, create, spec):
             ["default/z", *OWNER],
             "VOLUME: expected one of default/a, default/data, default/data[0], got 'default/z'",
         ),
+        (
+            ["default/dato", *OWNER],
+            "default/data[0], got 'default/dato'; did you mean default/data?",
+        ),
     ],
 )
 def test_wrong_words_are_refused(run, client, spec, words, told):

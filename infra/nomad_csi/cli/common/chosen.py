@@ -27,7 +27,7 @@ def volumes(planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]]
     known = own | {set_of(key) for key in own}
     named = {"/".join(filter(None, key)): _meant(known, *key) for key in keys}
     problems = [
-        errors.Problem(path="VOLUME", got=repr(text), allowed=_allowed(meant or known))
+        errors.Problem(path="VOLUME", got=repr(text), allowed=_allowed(meant or known), fix=_nearest(text, known))
         for text, meant in sorted(named.items())
         if len(meant) != 1
     ]
@@ -39,6 +39,10 @@ def volumes(planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]]
 
 def _meant(known: set[str], namespace: str, volume_id: str) -> set[str]:
     return {key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"}
+
+
+def _nearest(text: str, known: set[str]) -> str:
+    return usage.nearest(text, known if "/" in text else {key.partition("/")[2] for key in known})
 
 
 def _allowed(keys: Iterable[str]) -> str:

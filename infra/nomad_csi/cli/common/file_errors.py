@@ -1,5 +1,6 @@
 """What the system says of a file that was named on the command line, as a sentence that names the argument."""
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,19 @@ def describe(error: OSError, given: Mapping[str, object]) -> str:
     if sentence is None or not isinstance(name, str):
         return str(error)
     argument = _argument(name, given)
+    if isinstance(error, FileNotFoundError) and (near := _nearest(Path(name))):
+        sentence += f"; did you mean {near}?"
     return f"{argument}{': ' if argument else ''}{sentence.format(name=name)}"
+
+
+def _nearest(path: Path) -> str:
+    """Return the file beside *path* that was likely meant; empty where none of its kind is alone there, or near."""
+    try:
+        there = {each.stem: each for each in path.parent.iterdir() if each.suffix == path.suffix and each.is_file()}
+    except OSError:
+        return ""
+    near = list(there) if len(there) == 1 else difflib.get_close_matches(path.stem, there, n=1)
+    return str(there[near[0]]) if near else ""
 
 
 def _argument(name: str, given: Mapping[str, object]) -> str:

@@ -203,7 +203,22 @@ def address_of_stack(spec: Path) -> str:
 
 def read_plan(path: Path) -> model.StoragePlan:
     """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
-    return storage.plan_document(read_document(path), source=str(path))
+    try:
+        return storage.plan_document(read_document(path), source=str(path))
+    except errors.SpecError as error:
+        if fitted := _fitted(path):
+            allowed = f"in a sandbox {fitted}, which it writes from this file, fitted to its clients"
+            more = errors.Problem(path="SPEC", got=str(path), allowed=allowed)
+            raise errors.SpecError((*error.problems, more), error.source, error.ids) from None
+        raise
+
+
+def _fitted(path: Path) -> str:
+    """Return the stack config that a sandbox wrote from the one at *path*; empty where there is none."""
+    sandbox, root = os.environ.get("NOMAD_CSI_SANDBOX", ""), os.environ.get("NOMAD_CSI_ROOT", "")
+    if not (sandbox and root) or path.resolve() != Path(root, "Pulumi.sandbox.yaml"):
+        return ""
+    return os.path.relpath(Path(root, ".sandbox", path.name))
 
 
 def read_document(path: Path) -> Any:

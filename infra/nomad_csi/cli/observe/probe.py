@@ -96,5 +96,7 @@ def _all_here(arguments: command.Arguments) -> int:
     except ValueError as error:
         raise errors.NomadCsiError(str(error)) from None
     found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
-    print(json.dumps(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
+    print(json.dumps(found.as_json(), indent=2) if arguments.json else "\n".join(found.as_lines()))
+    if found.problem:
+        return errors.EXIT_ERROR
     return 0 if found.all_ready else errors.EXIT_CHANGES

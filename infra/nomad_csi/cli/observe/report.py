@@ -73,4 +73,4 @@ def _write(text: str, path: Path | None, status: str) -> None:
         print(text, end="")
         return
     disk.write(path, text)
-    print(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB): {status}")
+    print(f"wrote {path} ({len(text.encode()) / 1e3:.1f} kB): {status}")
