@@ -68,10 +68,14 @@ class Wanted:
     stack_config: str = ""
     program: str = "__main__.py"
     requirements: str = REQUIREMENTS
+    declares_components: bool = False
+    """Whether the program that is there declares plugins and volumes itself, without a spec."""
 
     @property
     def spec(self) -> str:
         """The file that holds the spec; empty where a program is written in its place."""
+        if self.declares_components:
+            return ""
         return {"python": self.stack_config, "yaml": "", "hcl": SPEC}[self.form]
 
 
@@ -143,8 +147,12 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     found = [
         (f"$EDITOR {SPEC}", "sizes, names, example values"),
         (f"nomad-csi validate {SPEC}", "all problems of the spec"),
-        (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files; commit them"),
+        (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files"),
+        ("pip install pre-commit && pre-commit install", "check them before each commit"),
+        ("git add . && git commit", ""),
+        ("export NOMAD_ADDR=https://nomad.example.com:4646", "and NOMAD_TOKEN"),
         *([(attach, "")] if "ebs" in wanted.storages else []),
+        (f"nomad-csi plan {SPEC} --out nomad", "what would change in the cluster"),
         ('for job in nomad/jobs/*.hcl; do nomad job run "$job"; done', ""),
     ]
     if any(name != "efs" for name in wanted.storages):
@@ -155,8 +163,9 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
 
 
 def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    edited = wanted.program if wanted.declares_components else wanted.spec or wanted.project_file
     return (
-        (f"$EDITOR {wanted.spec or wanted.project_file}", "sizes, names, example values"),
+        (f"$EDITOR {edited}", "sizes, names, example values"),
         *([(f"nomad-csi validate {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
         ("nomad-csi plugin install", "let pulumi find the provider plugin; once in each clone"),
         (f"pulumi stack select --create {wanted.stack}", ""),
@@ -174,11 +183,16 @@ def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
 
 def _python(wanted: Wanted) -> Iterator[ProjectFile]:
     yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
+    line = f"# nomad-csi @ file:///PATH/nomad_csi-{wanted.version}-py3-none-any.whl\n"
+    note = _comment("On no package index: name a wheel, or git+https://HOST/PATH@COMMIT, in the next line.")
+    yield ProjectFile(
+        path=wanted.requirements, text=note + line, addition=note + line, sign="nomad-csi", is_shared=True
+    )
     program = _template("__main__.py.j2", wanted)
+    if wanted.declares_components:
+        yield ProjectFile(path=wanted.program, text=program, addition=_components(wanted))
+        return
     yield ProjectFile(path=wanted.program, text=program, addition=program.partition("\n\n")[2], sign="storage_stack")
-    line = f"nomad-csi=={wanted.version}\n"
-    note = _comment("On no package index: put a git URL with a commit, or a wheel, in its place.")
-    yield ProjectFile(path=wanted.requirements, text=note + line, addition=line, sign="nomad-csi", is_shared=True)
     region = f"aws:region: {wanted.region}\n" if wanted.region else ""
     config = textwrap.indent(f"{region}{names.STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
     head = _comment(f"The storage of the Nomad cluster stands below {names.STACK_CONFIG_KEY}. {_KEYS}")
@@ -218,14 +232,37 @@ def _resources(wanted: Wanted) -> str:
     drivers = {item.value["id"]: item.value["driver"] for item in plugins}
     shown = [_resource("CsiPlugin", item, _camel(_without(item.value, "id"))) for item in plugins]
     for item in volumes:
-        value = item.value
-        source = next(name for name in COMPONENTS if name in value)
-        own = {"driver": drivers[value["plugin_id"]]} if source == "create" else {}
-        own |= _without(value, "id", "plugin_id", source) | value[source]
-        reference = {"pluginId": f"${{{value['plugin_id']}.pluginId}}"}
-        shown.append(_resource(COMPONENTS[source], item, reference | _camel(own)))
+        kind, own = _component(item.value, drivers)
+        reference = {"pluginId": f"${{{item.value['plugin_id']}.pluginId}}"}
+        shown.append(_resource(kind, item, reference | _camel(own)))
     ids = {f"default/{item.value['id']}": f"${{{item.value['id']}.externalId}}" for item in volumes}
     return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
+
+
+def _component(value: Mapping[str, Any], drivers: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the component of the volume *value*, and its arguments apart from the plugin; *drivers* are by plugin."""
+    source = next(name for name in COMPONENTS if name in value)
+    own = {"driver": drivers[value["plugin_id"]]} if source == "create" else {}
+    return COMPONENTS[source], own | _without(value, "id", "plugin_id", source) | value[source]
+
+
+def _components(wanted: Wanted) -> str:
+    """Return the same as components of a program in Python."""
+    plugins, volumes = _items(wanted)
+    drivers = {item.value["id"]: item.value["driver"] for item in plugins}
+    names = {item.value["id"]: re.sub(r"\W", "_", item.value["id"]) for item in plugins}
+    kinds = {"CsiPlugin"}
+    lines = []
+    for item in plugins:
+        made = f"CsiPlugin({item.value['id']!r}, {_without(item.value, 'id')!r})"
+        lines.append(f"{_comment(item.comment)}{names[item.value['id']]} = {made}\n")
+    for item in volumes:
+        kind, own = _component(item.value, drivers)
+        kinds.add(kind)
+        arguments = "".join(f", {key!r}: {value!r}" for key, value in own.items())
+        plugin = f"'plugin_id': {names[item.value['plugin_id']]}.plugin_id"
+        lines.append(f"{_comment(item.comment)}{kind}({item.value['id']!r}, {{{plugin}{arguments}}})\n")
+    return f"from nomad_csi import {', '.join(sorted(kinds))}\n{''.join(lines)}"
 
 
 def _resource(kind: str, item: _Item, properties: Mapping[str, Any]) -> str:

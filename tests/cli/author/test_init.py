@@ -111,6 +111,32 @@ def test_a_repository_of_files_passes_its_own_hooks_and_pipeline(folder, capsys)
     assert (folder / "nomad/volumes/default/data.volume.hcl").is_file()
 
 
+def test_pip_finds_no_stranger_by_the_name_of_the_package(folder):
+    """The name is on no index, and might be taken there: the line is a comment with a place to fill in."""
+    cli.main(["init", "--pulumi", "python", *EBS])
+
+    lines = (folder / "requirements.txt").read_text().splitlines()
+    assert all(line.startswith("#") for line in lines)
+    assert lines[-1].startswith("# nomad-csi @ file:///PATH/nomad_csi-")
+
+
+@pytest.mark.usefixtures("folder")
+def test_committed_files_are_planned_before_jobs_run(capsys):
+    """After the hooks are installed, the files are in git, and Nomad is named."""
+    cli.main(["init", "--hcl", *EBS])
+
+    steps = capsys.readouterr().out.partition("What to type next:\n")[2]
+    wanted = [
+        "nomad-csi render",
+        "pre-commit install",
+        "git add",
+        "export NOMAD_ADDR=",
+        "nomad-csi plan",
+        "nomad job run",
+    ]
+    assert [word for _, word in sorted((steps.index(word), word) for word in wanted)] == wanted
+
+
 @pytest.mark.parametrize(
     ("words", "spec", "schema", "printed"),
     [
@@ -160,9 +186,36 @@ def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
     assert set(after) - set(before) == {"Pulumi.dev.yaml", "stack.schema.json", project.HOOKS, project.PIPELINE}
     out = capsys.readouterr().out
     assert "unchanged  src/__main__.py; add to it:\n             from nomad_csi import storage_stack\n" in out
-    assert re.search(r"unchanged  pyproject.toml; add to it:\n +nomad-csi==", out)
+    assert re.search(
+        r"unchanged  pyproject.toml; add to it:\n +# On no .*\n +# nomad-csi @ file:///PATH/nomad_csi-", out
+    )
     assert "unchanged  .gitignore; add to it:\n             __pycache__/\n             .pulumi-plugins/\n" in out
-    assert "unchanged  Pulumi.yaml\n" in out
+    assert "unchanged  Pulumi.yaml\n           `nomad-csi plugin install` adds the provider plugin to it\n" in out
+
+
+@pytest.mark.parametrize(
+    ("program", "is_of_components"),
+    [
+        ("from nomad_csi import CsiPlugin\n", True),
+        ("import nomad_csi as n\n", True),
+        ("from nomad_csi import storage_stack\n", False),
+        ("# from nomad_csi import CsiPlugin\n", False),
+    ],
+)
+def test_a_program_of_components_gets_components_and_no_spec(program, is_of_components, folder, capsys):
+    """What is printed declares what the spec would: nothing of it asks for `storage_stack()`."""
+    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    (folder / "__main__.py").write_text(program)
+
+    assert cli.main(["init", "--pulumi", "python", *EBS]) == 0
+
+    out = capsys.readouterr().out
+    after = written(folder)
+    assert ("Pulumi.dev.yaml" in after, "stack.schema.json" in after) == (not is_of_components,) * 2
+    assert ("EbsVolume('data', {'plugin_id': aws_ebs0.plugin_id, " in out) is is_of_components
+    assert ("$EDITOR __main__.py" in out) is is_of_components
+    assert ("nomad-csi validate" in out + after[project.HOOKS] + after[project.PIPELINE]) is not is_of_components
+    assert not (is_of_components and "storage_stack" in out)
 
 
 def test_run_again_in_its_project_it_changes_and_lacks_nothing(folder, capsys):

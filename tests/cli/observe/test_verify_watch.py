@@ -273,7 +273,7 @@ def test_job_is_given_what_the_command_is(spec, capsys):
         (["--watch", "--stable-s", "5"], "--stable-s: expected it without --watch, whose rounds see what restarts"),
         (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch or --print-job"),
         (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
-        (["--watch", "--print-job"], "--watch and --print-job exclude each other; give one"),
+        (["--watch", "--print-job"], "--watch: expected it without --print-job"),
         (["--cron", "* * * * *"], "--cron: expected it only with --print-job"),
         (["--command", "x"], "--command: expected it only with --print-job or --on-nodes"),
         (["--state-dir", "/x"], "--state-dir: expected it only with --on-nodes"),

@@ -207,7 +207,7 @@ def test_cluster_that_cannot_be_asked_exits_2(capsys):
         ),
         (
             ["--repair", "default/a", "--plugin", "aws-efs0", "--stack-output", "o.json"],
-            ["--stack-output: expected it only with --from", "--plugin and --repair exclude each other; give one"],
+            ["--stack-output: expected it only with --from", "--plugin: expected it without --repair"],
         ),
     ],
     ids=["without a repair", "with one"],

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.cli.author import project_file
+from nomad_csi.cli.author import plugin, project_file
 from nomad_csi.cli.common import command, usage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project
@@ -25,7 +25,8 @@ Writes into FOLDER what a repository for storage needs: a spec with comments (--
 program that declares the storage (--pulumi python with a stack config that holds the spec, or
 --pulumi yaml); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is not given is
 asked for on a terminal. An existing file is never changed: where a Pulumi project or one of the
-files is there already, init prints what to add to it.
+files is there already, init prints what to add to it: components, and no spec, where the program
+imports components of nomad_csi.
 """
 
 SPEC = "what the storage needs"
@@ -137,6 +138,8 @@ def run(arguments: command.Arguments) -> int:
         staged.put()
     for part in parts:
         _report(folder, part, there.get(part.path))
+        if existing and part.path == existing.name and not project_file.named(project_file.read(existing), plugin.NAME):
+            print(f"{'':11}`nomad-csi plugin install` adds the provider plugin to it")
     _print_next(folder, wanted)
     return 0
 
@@ -203,6 +206,7 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
     main = project_file.read(existing).get("main") if existing else None
     has_pyproject = (folder / "pyproject.toml").is_file()
+    program = Path(main if isinstance(main, str) else "", "__main__.py")
     return project.Wanted(
         **answers,
         project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
@@ -210,9 +214,16 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
         version=metadata.version("nomad-csi"),
         project_file=existing.name if existing else project_file.NAMES[0],
         stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
-        program=str(Path(main if isinstance(main, str) else "", "__main__.py")),
+        program=str(program),
+        declares_components=answers["form"] == "python" and _declares_components(folder / program),
         requirements="pyproject.toml" if has_pyproject else project.REQUIREMENTS,
     )
+
+
+def _declares_components(program: Path) -> bool:
+    """Return whether the program that is there makes plugins and volumes by itself, and not from a spec."""
+    text = _text(program) if program.is_file() else ""
+    return bool(re.search(r"^\s*(from|import) nomad_csi\b", text, re.MULTILINE)) and "storage_stack" not in text
 
 
 def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted) -> None:
