@@ -19,7 +19,8 @@ _MADE_BY = "nomad-csi drivers --docs > docs/drivers.md"
 _INTRODUCTION = (
     "What each driver needs on Nomad, its known issues there, and how far it was verified on a machine without an AWS "
     f"account. Tiers of evidence: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "
-    "Words in braces are filled in from the spec."
+    "Words in braces are filled in from the spec. To run a driver, such as hostpath, from a binary on the clients, see "
+    "[Without Docker](spec.md#without-docker)."
 )
 
 
