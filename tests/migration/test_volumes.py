@@ -82,7 +82,7 @@ def test_the_path_of_efs_moves_into_the_external_id(adopted, said):
     assert "context" not in volume_of(adoption)
     assert (
         "changed",
-        "context.path stands in the external id now: the driver refuses the key since v3.0.0",
+        "context.path is part of the external id now: the driver refuses the key since v3.0.0",
     ) in said(adoption)
 
 

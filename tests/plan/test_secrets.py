@@ -264,9 +264,9 @@ MEDIA = {
     "existing": {"external_id": "nas#e/m"},
     "context": {"server": "nas", "share": "/e"},
 }
-IN_FILE = "no secret: what stands here stands in the volume file, and Nomad shows it, got [not shown]; hand it over in `secrets`"
+IN_FILE = "no secret: this value is written into the volume file, and Nomad shows it, got [not shown]; hand it over in `secrets`"
 CLEAR_FLAG = (
-    "no secret in clear: what stands here stands in the volume file, got [not shown]; "
+    "no secret in clear: this value is written into the volume file, got [not shown]; "
     "encrypt it in the stack's config, or hand it over in `secrets`"
 )
 IN_JOB = f"no secret: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"

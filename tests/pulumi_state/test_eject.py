@@ -207,7 +207,7 @@ def test_secret_mount_flags_emulator_no_file_and_are_told(stack):
     found = ejecting.look(stack, "dev").files
 
     assert found.remarks == [
-        "mountOptions.mountFlags of volume prod/mysql is secret and stands in no file: add it, or it is dropped"
+        "mountOptions.mountFlags of volume prod/mysql is secret and is not in any file: add it, or it is dropped"
     ]
     assert "mount_flags" not in found.texts["volumes/prod/mysql.volume.hcl"]
 

@@ -642,7 +642,7 @@ KEYS = [("default", "mine"), ("secret", "b")]
 UNREAD = (
     "owner marks in namespace secret were not read: the token lacks variables { path "
     '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
-    "not told apart"
+    "not recognized"
 )
 
 

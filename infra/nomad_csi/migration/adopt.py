@@ -191,7 +191,7 @@ def _plugins_of(
             continue
         documents[plugin_id] = {"id": plugin_id, "driver": driver.name}
         text = (
-            f"no file runs the plugin {plugin_id}: it stands in the spec as the catalogue has {driver.called}; "
+            f"no file runs the plugin {plugin_id}: the spec has it as the catalogue has {driver.called}; "
             "give its job files too where it runs already"
         )
         remarks.add("note", file.name, line, text)

@@ -145,7 +145,7 @@ def _move_path(
     if driver is None or driver.name != "aws-efs" or "path" not in context or ":" in external_id:
         return
     existing["external_id"] = f"{external_id}:{context.pop('path')}"
-    text = "context.path stands in the external id now: the driver refuses the key since v3.0.0"
+    text = "context.path is part of the external id now: the driver refuses the key since v3.0.0"
     remarks.add("changed", file, content.at("context"), text)
 
 

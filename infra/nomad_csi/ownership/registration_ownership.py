@@ -30,7 +30,7 @@ _UNMARKED = (
 )
 _UNREAD = (
     "owner marks in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
-    "not told apart"
+    "not recognized"
 )
 _LEFT_EMPTY = (
     "variables without records are left in namespace {namespace}, which Nomad does not delete for that: the token "

@@ -98,7 +98,7 @@ def _plugin_and_role(hcl: str) -> str:
 def _volume(resource: eject.Resource, secret_names: tuple[str, ...], remarks: list[str]) -> tuple[str, str]:
     inputs, hidden = _without_secrets(resource["inputs"])
     key = f"{inputs['namespace']}/{inputs['volumeId']}"
-    remarks += [f"{name} of volume {key} is secret and stands in no file: add it, or it is dropped" for name in hidden]
+    remarks += [f"{name} of volume {key} is secret and is not in any file: add it, or it is dropped" for name in hidden]
     if resource["type"] == CREATED:
         document = _created(inputs, resource.get("outputs") or {}, key)
     else:

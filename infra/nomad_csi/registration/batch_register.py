@@ -94,8 +94,8 @@ def register(
             batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
         )
     for key, former in taken.adopted.items():
-        told = f"now of {requester.owner or 'nobody'} (was {former})"
-        outcomes[key] = dataclasses.replace(outcomes[key], adopted=told)
+        adopted = f"now of {requester.owner or 'no owner'} (was {former})"
+        outcomes[key] = dataclasses.replace(outcomes[key], adopted=adopted)
     return tuple(outcomes.values())
 
 

@@ -36,7 +36,7 @@ OF_OWNER = frozenset({"owner", "ownerId"})
 OUTPUTS: Mapping[str, properties.Property] = {
     "nonce": properties.Property(
         kind="text",
-        description="What tells this object from others of the same name: `delete` acts only where the owner record "
+        description="What identifies this object among others of its name: `delete` acts only where the owner record "
         "still has it.",
     ),
     "stack": properties.Property(

@@ -179,7 +179,7 @@ plugins:
     ),
     Example(
         title="Without Docker",
-        text="Podman takes the same images. `raw_exec` runs a binary of the client, and must be told the client's "
+        text="Podman takes the same images. `raw_exec` runs a binary of the client, and needs the client's "
         "`data_dir`. A controller mounts nothing, so it may run isolated under `exec`.",
         yaml="""\
 plugins:

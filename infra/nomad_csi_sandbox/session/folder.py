@@ -174,7 +174,7 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
         data_dir.mkdir(mode=PRIVATE)
     except FileExistsError:
         if data_dir.is_symlink() or data_dir.stat().st_uid != os.getuid():
-            raise errors.RefusedError(f"{data_dir} belongs to somebody else; {fix}") from None
+            raise errors.RefusedError(f"{data_dir} belongs to another user; {fix}") from None
         owner = data_dir / OWNER_FILE
         holder = owner.read_text() if owner.exists() else "something that is not a sandbox"
         # An empty folder is what an `up` left that was killed right here.

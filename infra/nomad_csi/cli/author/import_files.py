@@ -25,7 +25,7 @@ Prints the spec on standard output, and on standard error what is missing in it,
 out, what will be rendered otherwise, and what was found old, unsafe or wrong in the files. No
 secret is printed: hand them over as Pulumi config secrets. Exits 1 where something is missing.
 Nomad's own answers are read with --cluster; a token that may only read is enough. What it may not
-read is told, and the exit code is 2 then.
+read is reported, and the exit code is 2 then.
 """
 
 

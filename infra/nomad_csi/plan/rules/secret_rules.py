@@ -144,11 +144,11 @@ def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     """Yield where a secret of *volume* stands in clear, outside of its ``secrets``."""
     for name, entries in (("context", volume.context), ("parameters", volume.parameters)):
         for key in looks.keys_of(entries):
-            allowed = "no secret: what stands here stands in the volume file, and Nomad shows it"
+            allowed = "no secret: this value is written into the volume file, and Nomad shows it"
             yield Problem(path=f"{path}.{name}.{key}", got=_HIDDEN, allowed=allowed, fix="hand it over in `secrets`")
     for index, flag in enumerate(volume.mount_options.mount_flags):
         if looks.in_flag(flag):
-            allowed = "no secret in clear: what stands here stands in the volume file"
+            allowed = "no secret in clear: this value is written into the volume file"
             fix = "encrypt it in the stack's config, or hand it over in `secrets`"
             yield Problem(path=f"{path}.mount_options.mount_flags[{index}]", got=_HIDDEN, allowed=allowed, fix=fix)
 

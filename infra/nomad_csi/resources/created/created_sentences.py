@@ -39,8 +39,8 @@ def of_volume(
     recorded = outputs.get("externalId", volume.external_id)
     if recorded not in (volume.external_id, resource.UNKNOWN):
         yield (
-            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: somebody "
-            f"registered it anew, and {recorded} may still be there"
+            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: it was "
+            f"registered anew, and {recorded} may still be there"
         )
 
 

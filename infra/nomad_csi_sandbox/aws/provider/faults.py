@@ -45,5 +45,5 @@ def of_call(service: str, error: Exception) -> str:
     head = f"operation error {service}: {error.operation_name}, https response error StatusCode: {status}"
     detail = error.response["Error"]
     if detail.get("Message", "").startswith(HTML):
-        return f"{head}; moto, which stands in for AWS, failed or does not implement this call"
+        return f"{head}; moto, which emulates AWS, failed or does not implement this call"
     return f"{head}, api error {detail['Code']}: {detail.get('Message', '')}"

@@ -91,7 +91,7 @@ def test_what_moto_lacks_is_said(engine, file_system):
 
     assert refused.value.details() == (
         f"updating EFS file system ({file_system.id}): operation error EFS: UpdateFileSystem, https response error "
-        "StatusCode: 500; moto, which stands in for AWS, failed or does not implement this call"
+        "StatusCode: 500; moto, which emulates AWS, failed or does not implement this call"
     )
 
 

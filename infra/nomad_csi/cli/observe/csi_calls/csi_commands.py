@@ -17,8 +17,7 @@ _PUBLISH = (
     "to attach the volume elsewhere."
 )
 _CREATE = (
-    "This makes storage that the provider may bill, and that neither Nomad nor a stack knows: nobody removes it unless "
-    "you do."
+    "This makes storage that the provider may bill, and that neither Nomad nor a stack knows: only you can remove it."
 )
 _UNPUBLISH = (
     "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
