@@ -135,7 +135,7 @@ def test_volume_of_another_stack_is_refused_to_who_has_a_name(draw, scripted):
     ]
 
     assert seen == [
-        ("volume", "refused", ("belongs to stack shop/prod",)),
+        ("volume", "refused", ("belongs to owner shop/prod",)),
         ("volume", "equal", ()),
         ("volume", "equal", ()),
     ]
@@ -148,7 +148,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", ("belongs to stack shop/prod", planned_changes.NEW_STORAGE))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", planned_changes.NEW_STORAGE))
 
 
 @pytest.mark.usefixtures("cluster")
@@ -171,7 +171,7 @@ def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, clust
     meta = {job_ownership.OWNER_META: "shop/prod"}
     ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
 
-    assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to stack shop/prod",))
+    assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
     assert draw(owner="shop/prod")[1][0] == ("job", "equal", ())
 
 

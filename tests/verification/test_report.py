@@ -1,11 +1,14 @@
 """A report says the same as data and as a table."""
 
+import dataclasses
 import json
 
 import pytest
 
+from nomad_csi import findings
 from nomad_csi.compare import difference
-from nomad_csi.health import plugins
+from nomad_csi.findings import printing
+from nomad_csi.health import found, plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import report, volumes
 
@@ -115,7 +118,41 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "  expected  registered\n"
         "  found     no such volume\n"
         "  advice    run `pulumi up`, or `nomad-csi register` with the spec or the rendered file\n"
+        "\n"
+        "1 plugin and 1 volume verified: 2 errors, 0 warnings\n"
     )
+
+
+def test_one_cause_is_shown_with_its_consequences_beneath(expected):
+    """A plugin that is not there at all: why, what follows, and what follows for its volumes; JSON has all of them."""
+    absent = plugins.compare_plugin(
+        expected(controllers=1), found.PluginFound(plugin=None, missing_jobs=("plugin-ebs",)), ()
+    )
+    held = volumes.judge_volume(WANTED, None)
+    stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y")
+    whole = report.VerificationReport(
+        plugins=(absent,), volumes=(dataclasses.replace(held, findings=(stuck,), status="unschedulable"),)
+    )
+
+    text = whole.as_table()
+
+    codes = [item.code for item in whole.findings]
+    assert {"job-missing", "plugin-missing", "controller-missing", "volume-unschedulable"} <= set(codes)
+    shown = [line.split()[1] for line in text.splitlines() if line.startswith("error  ")]
+    assert sorted(shown) == ["job-missing", "no-eligible-node"]
+    assert "so        plugin-missing, controller-missing, volume-unschedulable (volume default/mysql)" in text
+    assert text.splitlines()[-1] == (
+        f"1 plugin and 1 volume verified: {len(codes)} errors (3 of them by another one), 0 warnings"
+    )
+
+
+def test_advice_for_files_names_no_stack(mixed):
+    """Where the spec is no stack's config; the other commands stay."""
+    with printing.for_files():
+        told = mixed.as_table()
+
+    assert "advice    run `nomad-csi register` with the spec or the rendered file" in told
+    assert "pulumi" not in told
 
 
 def test_table_and_json_say_what_was_not_compared():
@@ -129,13 +166,15 @@ def test_table_and_json_say_what_was_not_compared():
         findings=(),
         detail=difference.ID_NOT_COMPARED,
     )
-    found = report.VerificationReport(plugins=(), volumes=(held,))
+    whole = report.VerificationReport(plugins=(), volumes=(held,))
 
-    assert found.as_table() == (
+    assert whole.as_table() == (
         "volume         status  plugin    external id  evidence  detail\n"
         "default/mysql  ok      aws-ebs0  vol-1        nomad     external id not compared (--stack-output)\n"
+        "\n"
+        "0 plugins and 1 volume verified: 0 errors, 0 warnings\n"
     )
-    assert found.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
+    assert whole.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
 
 
 def test_table_is_painted_only_when_asked(mixed):

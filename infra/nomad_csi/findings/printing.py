@@ -3,8 +3,9 @@
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 from nomad_csi.findings.model import Finding
@@ -22,22 +23,39 @@ _ATTRIBUTES = {"evidence": "found", "fix": "advice"}
 """Of keys that are named otherwise."""
 
 
-_HAS_PULUMI = ContextVar("has_pulumi", default=True)
+_Replaced = tuple[str, str]
+
+_SANDBOX: _Replaced = (r"\bpulumi (up|preview|refresh)\b", r"nomad-csi sandbox \1")
+_FILES: _Replaced = (r"run `pulumi up`,? or (?=[a-z])|`pulumi up`,? or (?=`)|, or `pulumi up`$", "")
+"""What is replaced in advice for a sandbox without `pulumi`, and for a spec that is no stack's config."""
+
+_REPLACED = ContextVar[tuple[_Replaced, ...]]("replaced", default=())
 
 
 @contextlib.contextmanager
-def without_pulumi() -> Iterator[None]:
-    """In this block, advise what a sandbox without the ``pulumi`` command has in its place."""
-    before = _HAS_PULUMI.set(False)
+def _replacing(replaced: _Replaced) -> Iterator[None]:
+    before = _REPLACED.set((replaced, *_REPLACED.get()))
     try:
         yield
     finally:
-        _HAS_PULUMI.reset(before)
+        _REPLACED.reset(before)
+
+
+def without_pulumi() -> contextlib.AbstractContextManager[None]:
+    """In this block, advise what a sandbox without the ``pulumi`` command has in its place."""
+    return _replacing(_SANDBOX)
+
+
+def for_files() -> contextlib.AbstractContextManager[None]:
+    """In this block, advise what those do who commit files and have no stack."""
+    return _replacing(_FILES)
 
 
 def fitted(text: str) -> str:
     """Return *text* with the commands that whoever reads it has."""
-    return text if _HAS_PULUMI.get() else re.sub(r"\bpulumi (up|preview|refresh)\b", r"nomad-csi sandbox \1", text)
+    for pattern, command in _REPLACED.get():
+        text = re.sub(pattern, command, text)
+    return text
 
 
 def as_json(findings: Iterable[Finding], keys: Iterable[str] = COMPARED) -> list[dict[str, Any]]:
@@ -46,9 +64,31 @@ def as_json(findings: Iterable[Finding], keys: Iterable[str] = COMPARED) -> list
     return [{key: _plain(getattr(_fitted(item), name)) for key, name in names.items()} for item in findings]
 
 
-def as_text(findings: Iterable[Finding], width: int, *, colour: bool = False) -> str:
-    """Return *findings* as text, each in some lines of at most *width* columns where that can be."""
-    return "\n".join(line for item in findings for line in _lines(_fitted(item), width, colour=colour))
+def as_text(
+    findings: Iterable[Finding],
+    width: int,
+    *,
+    colour: bool = False,
+    following: Mapping[Finding, tuple[Finding, ...]] = MappingProxyType({}),
+) -> str:
+    """
+    Return *findings* as text, each in some lines of at most *width* columns where that can be.
+
+    *following*: by its cause, what stands beneath it, by code and subject alone.
+    """
+    beneath = {item for items in following.values() for item in items}
+    lines: list[str] = []
+    for item in findings:
+        if item not in beneath:
+            lines += _lines(_fitted(item), width, colour=colour)
+            lines += _following(item, following.get(item, ()), width)
+    return "\n".join(lines)
+
+
+def _following(cause: Finding, items: Iterable[Finding], width: int) -> Iterator[str]:
+    told = [item.code if item.subject == cause.subject else f"{item.code} ({item.subject})" for item in items]
+    if told:
+        yield from table.wrapped(f"  {'so':<8}  ", ", ".join(told), width)
 
 
 def as_line(finding: Finding) -> str:

@@ -62,7 +62,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
 def of_another(key: volume_lookup.Key, owner: str) -> RegistrationOutcome:
     """Return what becomes of a volume that belongs to another stack."""
     namespace, volume_id = key
-    reason = f"belongs to stack {owner}; nothing was sent"
+    reason = f"belongs to owner {owner}; nothing was sent"
     return RegistrationOutcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
 
 

@@ -122,7 +122,7 @@ class _Run:
             if self._options.requester.may_have(owner):
                 ours.append(volume)
             else:
-                reason = f"belongs to stack {owner}: remove it there, or act for that stack with --owner {owner}"
+                reason = f"belongs to owner {owner}: remove it there, or act for that owner with --owner {owner}"
                 self._note(_key(volume), "refused", reason)
         return ours
 

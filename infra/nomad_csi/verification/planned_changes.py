@@ -238,7 +238,7 @@ def _as_owned(
     if item.state == EQUAL and not is_refused:
         return item
     state = "refused" if is_refused else item.state
-    return dataclasses.replace(item, state=state, remarks=(f"belongs to stack {owner}", *item.remarks))
+    return dataclasses.replace(item, state=state, remarks=(f"belongs to owner {owner}", *item.remarks))
 
 
 def _volume(key: volume_lookup.Key, compared: difference.Comparison) -> PlannedChange:

@@ -1,14 +1,22 @@
 """The result of a verification, as data and as a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import findings
-from nomad_csi.findings import printing
+from nomad_csi.findings import Finding, printing
 from nomad_csi.health import causes, found, instances, plugins
 from nomad_csi.text import foreign, table
 from nomad_csi.verification import volumes
+
+CAUSES = ("job-missing", "no-eligible-node", "plugin-missing")
+"""Why a plugin is not there, the first cause first; these are also what a report shows in full."""
+
+CONSEQUENCES = frozenset(
+    {"plugin-missing", "controller-missing", "instance-missing", "node-missing", "volume-unschedulable"}
+)
+"""What follows from it, shown beneath."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +70,30 @@ class VerificationReport:
         parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
-            texts.append(printing.as_text(self.findings, width, colour=colour))
+            texts.append(printing.as_text(self.findings, width, colour=colour, following=self._following()))
         explained = [line for status in self.plugins for line in _cause_lines(status, width)]
         if explained:
             texts.append("\n".join(explained))
-        return "\n\n".join(texts) + "\n" if texts else "nothing to verify\n"
+        return "\n\n".join([*texts, self._total()]) + "\n" if texts else "nothing to verify\n"
+
+    def _total(self) -> str:
+        errors, follow = len(findings.errors_of(self.findings)), sum(map(len, self._following().values()))
+        told = f" ({follow} of them by another one)" if follow else ""
+        verified = f"{_noun(len(self.plugins), 'plugin')} and {_noun(len(self.volumes), 'volume')} verified"
+        return f"{verified}: {_noun(errors, 'error')}{told}, {_noun(len(self.findings) - errors, 'warning')}"
+
+    def _following(self) -> Mapping[Finding, tuple[Finding, ...]]:
+        """Return, by its cause, what follows from it: of a plugin that is not there at all, and of its volumes."""
+        found = {}
+        for status in self.plugins:
+            codes = {item.code: item for item in status.findings}
+            cause = next((codes[code] for code in CAUSES if code in codes), None)
+            if cause is None or "plugin-missing" not in codes:
+                continue
+            own = [item for item in self.volumes if item.plugin_id == status.plugin_id]
+            others = (*status.findings, *(item for volume in own for item in volume.findings))
+            found[cause] = tuple(item for item in others if item.code in CONSEQUENCES and item != cause)
+        return found
 
     def _plugins(self) -> list[table.Row]:
         rows = [_plugin_row(status) for status in self.plugins]
@@ -86,6 +113,10 @@ class VerificationReport:
         heads = ("volume", "status", "plugin", "external id", "evidence", "detail")
         size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
         return [heads[:size], *(row[:size] for row in rows)] if rows else []
+
+
+def _noun(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _plugin_row(status: plugins.PluginStatus) -> table.Row:

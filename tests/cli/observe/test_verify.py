@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -62,7 +63,9 @@ def test_advice_names_the_command_that_is_there(
     spec, empty_agent, capsys, monkeypatch, tmp_path, engine, programs, advised
 ):
     """In a sandbox whose engine is emulated, without `pulumi` on PATH, that of the sandbox; in text and JSON."""
-    words = ["verify", spec, "--address", empty_agent()]
+    stack = tmp_path / "Pulumi.dev.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": yaml.safe_load(Path(spec).read_text())}}))
+    words = ["verify", str(stack), "--address", empty_agent()]
     for name in programs:
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -73,7 +76,9 @@ def test_advice_names_the_command_that_is_there(
     found = json.loads(capsys.readouterr().out)["findings"]
     cli.main(words)
     text = capsys.readouterr().out
+    cli.main(["verify", spec, *words[2:]])
 
+    assert "    run `nomad-csi register` with the spec or the rendered file" in capsys.readouterr().out
     advice = next(item["advice"] for item in found if item["code"] == "volume-missing")
     assert advice.startswith(f"run `{advised}`, or `nomad-csi register`")
     assert f"run `{advised}`" in text

@@ -1,5 +1,6 @@
 """What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
 
+import contextlib
 import json
 import os
 import sys
@@ -239,6 +240,14 @@ def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
 def is_stack_config(document: Any) -> bool:
     """Return whether *document* is a stack config, which holds a spec below `names.STACK_CONFIG_KEY`."""
     return isinstance(document, Mapping) and isinstance(document.get("config"), Mapping)
+
+
+def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
+    """Return a block in which advice is for those of *spec*: without Pulumi where that is no stack's config."""
+    from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
+
+    is_stack = is_stack_config(draft.read_yaml(text(spec), str(spec)))
+    return contextlib.nullcontext() if is_stack else printing.for_files()
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:

@@ -54,7 +54,7 @@ def run(arguments: command.Arguments) -> int:
         return verify_job.run(arguments)
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments, [arguments.spec]) as nomad:
+    with inputs.connect(arguments, [arguments.spec]) as nomad, inputs.advising(arguments.spec):
         verifier = verification.Verifier(
             nomad,
             plan,

@@ -123,7 +123,7 @@ def _judged(
     who = volume_ownership.requester(news, {})
     record = registration_ownership.of(client).look([key], options.tell).owners.get(key)
     if record is not None and not who.may_have(record):
-        refused = _outcome(key, "refused", f"belongs to stack {record}; nothing was changed: --adopt takes it over")
+        refused = _outcome(key, "refused", f"belongs to owner {record}; nothing was changed: --adopt takes it over")
         return dataclasses.replace(refused, owner=str(record)), False
     found = volumes.get(client, *key)
     if found is None:
@@ -138,7 +138,7 @@ def _judged(
     )
     is_ours = record is not None and who.is_same_stack(record)
     if record is not None and not is_ours:
-        seen = dataclasses.replace(seen, reason=f"was of stack {record}")
+        seen = dataclasses.replace(seen, reason=f"was of owner {record}")
     if seen.status == "changes" and (why := _objection(found, news, options, is_ours=is_ours)):
         return dataclasses.replace(seen, status="refused", reason=why), is_ours
     return seen, is_ours
