@@ -1,0 +1,68 @@
+"""docs/json.md names the keys of what commands print as JSON."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import yaml
+
+from nomad_csi import cli
+
+ROWS = re.findall(
+    r"^\| `([a-z]+)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
+    (Path(__file__).parents[2] / "docs/json.md").read_text(),
+    re.MULTILINE,
+)
+PAGE = {(name, part): set(re.findall(r"`(\w+)`", keys)) for name, part, keys in ROWS}
+SPEC = {
+    "plugins": [{"id": "nfs", "driver": "csi-driver-nfs"}, {"id": "hostpath0", "driver": "csi-hostpath"}],
+    "volumes": [
+        {
+            "id": "data",
+            "plugin_id": "nfs",
+            "existing": {"external_id": "a#b#c##"},
+            "context": {"server": "s", "share": "/e"},
+        },
+        {"id": "made", "plugin_id": "hostpath0", "create": {"capacity_min_gib": 1}},
+    ],
+}
+COMMANDS = (
+    "validate storage.yaml",
+    "lint job.nomad.hcl",
+    "plan storage.yaml",
+    "register storage.yaml --dry-run",
+    "create storage.yaml --owner a/b --dry-run",
+    "deregister none",
+    "delete none --yes-delete-data none",
+    "claims",
+    "verify storage.yaml",
+    "doctor --no-aws storage.yaml",
+    "report storage.yaml",
+    "probe /no/such.sock",
+)
+
+
+def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch, capsys):
+    """Of the document and of the first item of its lists; a row that no command prints, or a key too many, is an error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
+    Path("storage.yaml").write_text(yaml.safe_dump(SPEC))
+    Path("job.nomad.hcl").write_text(
+        'job "a" {\n  group "g" {\n    task "t" {\n      csi_plugin {\n        id = "x"\n'
+        '        type = "node"\n      }\n    }\n  }\n}\n'
+    )
+    seen = {}
+    for line in COMMANDS:
+        cli.main([*shlex.split(line), "--json"])
+        printed = capsys.readouterr()
+        assert printed.out, (line, printed.err)
+        document, name = json.loads(printed.out), line.split()[0]
+        seen[name, ""] = set(document)
+        seen |= {
+            (name, part): set(items[0])
+            for part, items in document.items()
+            if isinstance(items, list) and items and isinstance(items[0], dict) and (name, part) in PAGE
+        }
+
+    assert seen == PAGE
