@@ -336,7 +336,7 @@ def test_free_volumes_are_deregistered(run, writes):
     assert out.splitlines() == [
         "volume          outcome       remarks",
         "default/a       deregistered  -",
-        "default/nobody  gone          -",
+        "default/nobody  gone          Nomad has no volume of that id",
         "2 volumes: 1 deregistered, 1 gone; EC2 was not asked whether they are detached (--aws-region)",
     ]
     assert writes() == ["DELETE /v1/volume/csi/a"]
