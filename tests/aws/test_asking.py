@@ -4,8 +4,10 @@ import concurrent.futures
 from urllib import parse
 
 import boto3
+import botocore.parsers
 import pytest
 
+from nomad_csi import errors
 from nomad_csi.aws import asking
 
 REGION = "us-east-1"
@@ -69,3 +71,9 @@ def test_files_are_read_again_after_a_minute(monkeypatch, tmp_path):
     monkeypatch.setattr(asking, "SESSION_S", -1)
 
     assert access_key(asking.client("ec2", REGION)) == "new"
+
+
+def test_an_end_point_that_is_not_awss_is_an_error_of_one_sentence():
+    """Such as a proxy, or an emulator that fails: its reply cannot be read, and botocore has no base class for that."""
+    with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Unable"), asking.told(REGION):
+        raise botocore.parsers.ResponseParserError("Unable to parse response (no element found)")

@@ -340,11 +340,11 @@ def test_problems_name_plugins_and_volumes_beside_their_indexes(document):
 
     assert [line.partition(":")[0] for line in caught.value.lines] == [
         "plugins[0] (aws-ebs0).priority",
-        "volumes[0] (mysql).each[0].adopt",
+        "volumes[0] (mysql).adopt",
         "volumes[1] (prod/shared).adopt",
-        "volumes[2].each[0].id",
-        "volumes[2].each[0].adopt",
-        "volumes[2].each[1].id",
+        "volumes[2].id",
+        "volumes[2].adopt",
+        "volumes[2].id",
     ]
 
 
@@ -384,7 +384,7 @@ def test_rejects_networks_that_a_security_group_refuses(document, block):
 
     [line] = problems(document)
 
-    assert "expected an IPv4 network such as 10.0.0.0/16" in line
+    assert "expected an IPv4 network with its prefix length, such as 10.0.0.0/16" in line
 
 
 @pytest.mark.parametrize("key", ["aws:x", "nomad-csi:owner", "ebs.csi.aws.com/cluster", "kubernetes.io/x"])

@@ -14,6 +14,7 @@ from typing import Any
 import boto3
 import botocore.config
 import botocore.exceptions
+import botocore.parsers
 
 from nomad_csi import errors
 from nomad_csi.aws import throttled
@@ -55,7 +56,12 @@ def told(aws_region: str) -> Iterator[None]:
     """Make what goes wrong in the block an `errors.AwsError` of one sentence."""
     try:
         yield
-    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
+    except (
+        botocore.exceptions.BotoCoreError,
+        botocore.exceptions.ClientError,
+        botocore.parsers.ResponseParserError,  # of an end point that is not AWS's; it has no base class of botocore's
+        ValueError,
+    ) as error:
         raise errors.AwsError(_sentence(error, aws_region)) from None
 
 

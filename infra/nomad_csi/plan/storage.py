@@ -32,7 +32,8 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
         draft = drafts.read(document)
         said = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
         places = (*(problem.path for problem in said), *draft.replaced)
-        raise errors.SpecError((*said, *_unsaid(places, _problems(draft))), source, drafts.ids(document))
+        found = drafts.as_written((*said, *_unsaid(places, _problems(draft))), document)
+        raise errors.SpecError(found, source, drafts.ids(document))
     if large := tuple(_large_policies(plan.plugins)):
         raise errors.SpecError(large, source, drafts.ids(document))
     return plan

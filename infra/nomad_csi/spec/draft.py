@@ -5,11 +5,12 @@ The form is the same in a YAML file and in Pulumi stack config, and the same rul
 """
 
 import copy
+import dataclasses
 import functools
 import json
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,6 +21,10 @@ from nomad_csi import errors
 from nomad_csi.spec import expand, model, names, problems, yaml_text
 
 ModelT = TypeVar("ModelT", bound=model.Model)
+
+
+_MEMBER = re.compile(r"(volumes\[\d+\])\.each\[\d+\]")
+"""The path of a member of a set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +127,24 @@ def read(document: Any) -> Draft:
         replaced=tuple(replaced),
         problems=tuple(found),
     )
+
+
+def as_written(found: Iterable[errors.Problem], document: Any) -> tuple[errors.Problem, ...]:
+    """Return the problems *found* where *document* has them, once: a set by ``count`` has its members in one place."""
+    listed = document.get("volumes") if isinstance(document, Mapping) else None
+    sets = {
+        f"volumes[{index}]"
+        for index, item in enumerate(listed if isinstance(listed, list | tuple) else ())
+        if isinstance(item, Mapping) and "each" not in item
+    }
+
+    def placed(problem: errors.Problem) -> errors.Problem:
+        member = _MEMBER.match(problem.path)
+        if not member or member[1] not in sets:
+            return problem
+        return dataclasses.replace(problem, path=f"{member[1]}{problem.path[member.end() :]}")
+
+    return tuple(dict.fromkeys(map(placed, found)))
 
 
 def ids(document: Any) -> dict[str, str]:

@@ -40,8 +40,6 @@ def _one(run: deployment.Deployment, old: state.Resource, *, flagged_only: bool)
 def _read(run: deployment.Deployment, old: state.Resource, *, count: bool) -> state.Resource | None:
     urn, watch = old["urn"], deployment.Watch()
     with run.slot(after_failure=True), deployment.Failing(run, "refresh", urn):
-        if count:  # before an update, Pulumi's own CLI prints this line for each resource, changed or not
-            run.display.began("refresh", urn)
         opened = run.opened(old)
         inputs, outputs = opened.get("inputs", {}), opened.get("outputs", {})
         found = run.providers.of(old["provider"]).read(deletes.target(old), old["id"], inputs, outputs)

@@ -138,6 +138,7 @@ class Session:
         return engine.resources(self.place, environment.build(self.place, record, record.aws_region), real=real)
 
     def _operate(self, operation: str) -> int:
+        self._up()  # before the lock, which makes the folder
         with self.place.locked():
             record = self._up()
             self._start(record)

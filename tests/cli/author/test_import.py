@@ -52,7 +52,7 @@ def test_what_is_missing_exits_1(capsys):
     *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
     assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
     assert (summary, blank) == ("1 missing:", "")
-    assert following == "next: write these into the spec, then `nomad-csi validate SPEC`"
+    assert following == "next: correct or add these in the spec, then `nomad-csi validate SPEC`"
 
 
 def test_what_a_rule_refuses_is_named_beside_what_is_missing(tmp_path, capsys):

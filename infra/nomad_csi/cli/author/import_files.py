@@ -139,7 +139,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_, codes)]
-        lines += ["", "next: write these into the spec, then `nomad-csi validate SPEC`"]
+        lines += ["", "next: correct or add these in the spec, then `nomad-csi validate SPEC`"]
     for line in lines:
         print(line, file=sys.stderr)
 
