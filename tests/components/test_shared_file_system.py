@@ -182,7 +182,7 @@ def test_components_of_a_program_are_joined_by_an_output(cloud):
             {"mount_targets": [{"availability_zone": "us-east-1"}]},
             "mount_targets[0].availability_zone: expected an Availab",
         ),
-        ({"mountTargets": []}, "mountTargets: expected one of clients, encrypted, iam, "),
+        ({"mountTargets": []}, "mountTargets: unknown key; did you mean mount_targets?"),
         ({"tags": {"nomad-csi:x": "y"}}, "tags.nomad-csi:x: expected no tag that begins with"),
     ],
 )

@@ -136,7 +136,7 @@ def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
 
     found = VOLUME.read(nfs.context, "default/scratch", nfs.inputs(), made)
 
-    assert (found, nfs.said) == (None, [])
+    assert (found, nfs.said) == (None, ["volume default/scratch is not registered in Nomad any more"])
 
 
 def test_refresh_of_what_was_deregistered_by_hand_keeps_it(nfs):

@@ -526,7 +526,7 @@ def test_command_refuses_others_volumes_and_registers_the_rest(ours):
     outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], requester=TO_OTHER)
 
     assert [(item.status, item.reason, item.owner) for item in outcomes] == [
-        ("refused", "belongs to stack shop/prod; nothing was sent", OWNED),
+        ("refused", "belongs to owner shop/prod; nothing was sent", OWNED),
         ("registered", "", ""),
     ]
     assert (ours.owner(), ours.owner("new")) == (OWNED, OTHER)
@@ -611,7 +611,7 @@ def test_volume_is_deregistered_by_its_stack_alone(ours, requester, status, owne
 
     assert (outcome.status, ours.owner()) == (status, owner)
     assert outcome.reason == (
-        "belongs to stack shop/prod: remove it there, or act for that stack with --owner shop/prod" if owner else ""
+        "belongs to owner shop/prod: remove it there, or act for that owner with --owner shop/prod" if owner else ""
     )
 
 

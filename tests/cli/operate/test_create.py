@@ -294,7 +294,7 @@ def test_volume_of_another_stack_is_left_alone(create, client, spec):
         "shop/prod",
     )
     assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
-    assert adopted[1]["default/a"]["reason"] == "was of stack shop/prod"
+    assert adopted[1]["default/a"]["reason"] == "was of owner shop/prod"
     assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
 
