@@ -3,6 +3,7 @@
 import dataclasses
 import resource
 from concurrent import futures
+from pathlib import Path
 
 import pytest
 
@@ -308,6 +309,22 @@ def test_threads_share_the_process(changed):
     alone = [documents.job_file(JOBS[name], templates=folder) for name in names]
     assert texts == alone
     assert all("# by us" in text for text in texts)
+
+
+def test_relative_folder_is_that_of_the_working_directory(changed, tmp_path, monkeypatch):
+    """The process that renders was started elsewhere, and had another folder of that name."""
+    job = JOBS["aws-efs0 node"]
+    folder = changed(DOCKER, "      config {", "      # by us\n      config {")
+    other = tmp_path / "other" / folder.name
+    other.mkdir(parents=True)
+    (other / DOCKER).write_text(ours(DOCKER).replace("      config {", "      # by others\n      config {"))
+
+    texts = []
+    for working_directory in (folder.parent, other.parent):
+        monkeypatch.chdir(working_directory)
+        texts.append(documents.job_file(job, templates=Path(folder.name)))
+
+    assert ["# by us" in texts[0], "# by others" in texts[1]] == [True, True]
 
 
 def test_process_that_was_killed_is_started_anew(changed):

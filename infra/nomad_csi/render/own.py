@@ -62,7 +62,8 @@ class _Worker:
 
     def ask(self, folder: Path, name: str, values: Mapping[str, Any]) -> Any:
         """Return the reply of `own_worker`. Raises `TemplateError` where there is none."""
-        request = pickle.dumps((folder, name, dict(values)))
+        base = folder.anchor or Path.cwd()  # the process may have been started elsewhere
+        request = pickle.dumps((base, folder, name, dict(values)))
         with self._lock:
             process = self._running()
             try:

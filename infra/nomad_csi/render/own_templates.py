@@ -59,7 +59,7 @@ def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     value that cannot stand in a file.
     """
     try:
-        template = _environment(folder).get_template(name)
+        template = _environment(folder, Path.cwd()).get_template(name)
         return _bounded(template, {"range": _Range()} | dict(values))
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(f"{_place(folder, error.name or name)}, line {error.lineno}: {error.message}") from None
@@ -86,13 +86,14 @@ def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
 
 
 @functools.cache
-def _environment(folder: Path) -> jinja2.Environment:
+def _environment(folder: Path, base: Path) -> jinja2.Environment:
+    """Return the environment for *folder*, which is seen from *base*."""
     if not folder.is_dir():
         raise TemplateError(f"templates: {folder} is not a folder")
     ours = sorted(path.name for path in environment.templates_folder().glob("*.hcl.j2"))
     if not any((folder / name).is_file() for name in ours):
         raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
-    made = environment.configured(_Environment, [folder, environment.templates_folder()])
+    made = environment.configured(_Environment, [base / folder, environment.templates_folder()])
     made.filters.update({name: _strict(made.filters[name]) for name in environment.FILTERS})
     return made
 

@@ -1,15 +1,16 @@
 """
 ``python -m nomad_csi.render.own_worker``: renders templates of an operator's own, within limits of the system.
 
-Requests come on standard input, as `own` sends them: folder, name and values, pickled, behind their length. Each has a
-reply of one line of JSON: ``text``, or ``error`` and whether it was one of the limits, or ``problems`` and ``source``
-of an `errors.SpecError`.
+Requests come on standard input, as `own` sends them: the working directory, folder, name and values, pickled, behind
+their length. Each has a reply of one line of JSON: ``text``, or ``error`` and whether it was one of the limits, or
+``problems`` and ``source`` of an `errors.SpecError`.
 Source: getrlimit(2) and setrlimit(2), Linux man-pages 6.9.
 """
 
 import contextlib
 import json
 import math
+import os
 import pickle
 import resource
 import signal
@@ -46,7 +47,8 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
     signal.signal(signal.SIGXCPU, _end)
     while size := sys.stdin.buffer.read(own.SIZE.size):
-        folder, name, values = pickle.loads(sys.stdin.buffer.read(own.SIZE.unpack(size)[0]))  # noqa: S301  # our own
+        base, folder, name, values = pickle.loads(sys.stdin.buffer.read(own.SIZE.unpack(size)[0]))  # noqa: S301  # our own
+        os.chdir(base)
         _limit_time()
         reply = _reply(folder, name, values)
         sys.stdout.write(json.dumps(reply) + "\n")
