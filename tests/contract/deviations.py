@@ -218,7 +218,7 @@ ANSWERS = (
         body={"JobHCL": 'job "a" {\n name = upper("x")\n}', "Canonicalize": True},
         real=(200, ""),
         emulator=(400, "the sandbox's Nomad emulator does not compute a function call"),
-        why="no template of ours calls a function; one's own is told so in the emulator's name",
+        why="no template of ours calls a function; the emulator refuses one's own in its own name",
     ),
     Answer(
         route="POST /v1/jobs/parse",
@@ -232,7 +232,7 @@ ANSWERS = (
         body={"JobHCL": 'job "a" {\n name = "x" == "y" ? "z" : "w"\n}', "Canonicalize": True},
         real=(200, ""),
         emulator=(400, "the sandbox's Nomad emulator does not compute a conditional"),
-        why="conditions are decided where the job is rendered; one's own is told so in the emulator's name",
+        why="conditions are decided where the job is rendered; the emulator refuses one's own in its own name",
     ),
     Answer(
         route="POST /v1/jobs/parse",
@@ -304,7 +304,7 @@ MANNERS = (
     Options(
         what="the event stream",
         real="tells each object that changed, whole, for the keys that a topic was asked for",
-        emulator="tells that something of the topic changed",
+        emulator="reports that something of the topic changed",
         why="an event only has us look again, and not before a second has gone by",
     ),
     Options(

@@ -90,7 +90,7 @@ def test_volumes_of_one_per_alloc_job_are_a_set(volumes, expected):
 
 
 def test_sets_of_one_name_in_two_namespaces_both_stay():
-    """Of two that Nomad tells apart none is lost."""
+    """Both are in the spec."""
     found = shortened(
         made("web[0]"), made("web[1]"), made("web[0]", namespace="prod"), made("web[1]", namespace="prod")
     )

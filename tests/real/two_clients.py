@@ -1,7 +1,7 @@
 """
 A real server and two real clients, agents of their own on one machine, and CSI plugins that a test brings to a state.
 
-Each client finds itself in a zone, as it would on EC2: an emulator of the metadata service tells it so.
+Each client finds itself in a zone, as it would on EC2: an emulator of the metadata service says so.
 """
 
 import contextlib

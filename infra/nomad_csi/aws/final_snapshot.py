@@ -9,6 +9,7 @@ Needs ``ec2:CreateSnapshot``, ``ec2:CreateTags`` and ``ec2:DescribeSnapshots``.
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.aws import asking, tagged
@@ -27,26 +28,21 @@ TAGS_LIMIT = 50
 def pending(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the snapshots of the volume that are not completed yet. Raises `errors.AwsError`."""
     chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
-    with asking.told(aws_region):
-        pages = (
-            asking.client("ec2", aws_region)
-            .get_paginator("describe_snapshots")
-            .paginate(Filters=chosen, OwnerIds=["self"])
-        )
-        return tuple(sorted(item["SnapshotId"] for page in pages for item in page["Snapshots"]))
+    return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
 def taken(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
     """Return the latest last snapshot of each volume of the stack *owner*, by its key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [TAG]}]
-    with asking.told(aws_region):
-        pages = (
-            asking.client("ec2", aws_region, profile=profile)
-            .get_paginator("describe_snapshots")
-            .paginate(Filters=chosen, OwnerIds=["self"])
-        )
-        found = sorted((item for page in pages for item in page["Snapshots"]), key=lambda item: item["StartTime"])
+    found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
     return {volumes.maker(tagged.tags_of(item)): str(item["SnapshotId"]) for item in found}
+
+
+def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
+    """Return the account's own snapshots that pass *filters*, as EC2 describes them."""
+    with asking.told(aws_region):
+        pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
+        return [item for page in pages.paginate(Filters=filters, OwnerIds=["self"]) for item in page["Snapshots"]]
 
 
 def take(

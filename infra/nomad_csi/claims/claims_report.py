@@ -9,7 +9,7 @@ from nomad_csi.aws.records import attachments
 from nomad_csi.claims import claim_model
 from nomad_csi.findings import printing
 from nomad_csi.nomad.records import volume_reads
-from nomad_csi.text import foreign, table
+from nomad_csi.text import foreign, listing, table
 
 _NS_IN_S = 1_000_000_000
 
@@ -82,9 +82,9 @@ class ClaimsReport:
         stuck = len(findings.errors_of(self.findings))
         asked = "" if self.asked_ec2 else "; EC2 was not asked (--aws-region)"
         unread = sum(len(item.volume_ids) for item in self.unread)
-        also = f"; {unread} claimed volume{'' if unread == 1 else 's'} not read" if unread else ""
-        told = f"{count} claim{'' if count == 1 else 's'}, {stuck or 'no'} finding{'' if stuck == 1 else 's'}"
-        return f"{told}{also}{asked}"
+        also = f"; {listing.counted(unread, 'claimed volume')} not read" if unread else ""
+        found = listing.counted(stuck, "finding") if stuck else "no findings"
+        return f"{listing.counted(count, 'claim')}, {found}{also}{asked}"
 
 
 def time_text(time_ns: int) -> str:

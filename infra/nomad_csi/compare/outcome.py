@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from nomad_csi import errors
 from nomad_csi.plan import named_volume
-from nomad_csi.text import table
+from nomad_csi.text import listing, table
 
 WIDTH = 120
 """Columns of the text."""
@@ -71,8 +71,8 @@ def as_text(
     rows = [(item.key, item.status, *(cell or "-" for cell in item.cells)) for item in shown]
     rows += rest
     counts = collections.Counter(item.status for item in outcomes)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    total = f"{len(outcomes)} volume{'' if len(outcomes) == 1 else 's'}{f': {told}' if told else ''}{note}"
+    sums = ", ".join(f"{count} {status}" for status, count in counts.items())
+    total = f"{listing.counted(len(outcomes), 'volume')}{f': {sums}' if sums else ''}{note}"
     return "\n".join([table.columns([("volume", "outcome", *kind.COLUMNS), *rows], WIDTH), total] if rows else [total])
 
 

@@ -1,7 +1,7 @@
 """
 Whether IAM policies allow an action: the part of IAM's logic that the EBS driver meets. Pure.
 
-Yes, no, or not to be told: a condition on something that is not known here leaves the answer open.
+Yes, no, or unknown: a condition on something that is not known here leaves the answer open.
 Source: AWS IAM user guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators", 2026-08.
 """
 

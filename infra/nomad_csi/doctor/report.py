@@ -8,7 +8,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.doctor.model import Unchecked
 from nomad_csi.findings import Finding, errors_of, printing
-from nomad_csi.text import table
+from nomad_csi.text import listing, table
 
 WIDTH = 100
 
@@ -60,12 +60,8 @@ class DoctorReport:
 
     def _total(self) -> str:
         bad = len(errors_of(self.findings))
-        counts = f"{bad} {_noun(bad, 'error')}, {len(self.findings) - bad} {_noun(len(self.findings) - bad, 'warning')}"
+        counts = f"{listing.counted(bad, 'error')}, {listing.counted(len(self.findings) - bad, 'warning')}"
         return f"{counts}, {len(self.unchecked)} not checked"
-
-
-def _noun(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _unchecked(item: Unchecked, width: int) -> Iterator[str]:

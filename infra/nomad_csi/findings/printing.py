@@ -86,9 +86,9 @@ def as_text(
 
 
 def _following(cause: Finding, items: Iterable[Finding], width: int) -> Iterator[str]:
-    told = [item.code if item.subject == cause.subject else f"{item.code} ({item.subject})" for item in items]
-    if told:
-        yield from table.wrapped(f"  {'so':<8}  ", ", ".join(told), width)
+    codes = [item.code if item.subject == cause.subject else f"{item.code} ({item.subject})" for item in items]
+    if codes:
+        yield from table.wrapped(f"  {'so':<8}  ", ", ".join(codes), width)
 
 
 def as_line(finding: Finding) -> str:

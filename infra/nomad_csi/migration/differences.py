@@ -12,7 +12,7 @@ from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 from nomad_csi.text import secrets
 
-_EMULATOR_REGION = "us-east-1"
+_PLACEHOLDER_REGION = "us-east-1"
 """For a comparison only, where no file says the region."""
 
 
@@ -33,7 +33,7 @@ def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]
 def _planned(plugin: Mapping[str, Any]) -> tuple[plans.PluginJob, ...]:
     """Return the jobs of a plugin of the spec; none where too little is known to plan them."""
     alone = {"plugins": [plugin]}
-    for region in ({}, {"aws_region": _EMULATOR_REGION}):
+    for region in ({}, {"aws_region": _PLACEHOLDER_REGION}):
         try:
             return storage.plan_document({"plugins": [{**alone["plugins"][0], **region}]}).plugins[0].jobs
         except errors.SpecError:

@@ -12,6 +12,7 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, objects
 from nomad_csi.nomad import plugin_jobs, plugins, volume_reads, volumes
 from nomad_csi.ownership import job_ownership
+from nomad_csi.text import listing
 
 EVERYWHERE = "*"
 """Namespace that stands for all that the token may read."""
@@ -103,7 +104,7 @@ def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model
 def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
     found = plugin_jobs.of_plugin(client, plugin)
     if found.hidden:
-        count = f"{len(found.hidden)} instance{'' if len(found.hidden) == 1 else 's'}"
+        count = listing.counted(len(found.hidden), "instance")
         text = f"the jobs of {count} of plugin {plugin.plugin_id}: the token lacks read-job in their namespace"
         remarks.add("not read", model.CLUSTER, 0, text)
     return found.jobs

@@ -24,6 +24,7 @@ from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probed
 from nomad_csi.render import documents
+from nomad_csi.text import listing
 
 POLL_S = 0.5
 """Between two checks of the job's allocations; where a look takes its time, twice that."""
@@ -82,7 +83,7 @@ def answers(
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
         _remove_left(client, job.namespace, tell)
-        tell(f"asking {len(asked)} client{'' if len(asked) == 1 else 's'} with job {run.job_id}")
+        tell(f"asking {listing.counted(len(asked), 'client')} with job {run.job_id}")
         found |= _run(client, run, wait_s, cancelled or threading.Event())
     return found
 

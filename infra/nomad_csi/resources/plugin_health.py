@@ -8,6 +8,7 @@ from nomad_csi.health import plugins
 from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
 from nomad_csi.resources.frame import asking, compare, properties, resource
+from nomad_csi.text import listing
 
 
 class PluginHealthResource:
@@ -135,7 +136,7 @@ def _by_whom(status: plugins.PluginStatus) -> str:
     """Return what the status rests on, and how to get more than Nomad's."""
     if status.evidence == "csi":
         count = len({row.node_id for row in status.instances if row.evidence == "csi"})
-        return f"plugin {status.plugin_id}: verified by CSI probes on {count} client{'' if count == 1 else 's'}"
+        return f"plugin {status.plugin_id}: verified by CSI probes on {listing.counted(count, 'client')}"
     return (
         f"plugin {status.plugin_id}: healthy by Nomad's status; to have its instances probed over CSI, set "
         "verify.evidence to csi, with verify.on_nodes where their sockets are not on this machine"

@@ -91,8 +91,8 @@ class PlannedChanges:
         ]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
         equal, left = sum(item.state == EQUAL for item in self.items), len(self.items) - len(rows)
-        told = f"; {equal} equal, {'' if left == equal else f'{left} of them '}not shown"
-        unshown = told if rows and left else ""
+        some = "" if left == equal else f"{left} of them "
+        unshown = f"; {equal} equal, {some}not shown" if rows and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         return "\n".join(
             [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import findings
 from nomad_csi.findings import Finding, printing
 from nomad_csi.health import causes, found, instances, plugins
-from nomad_csi.text import foreign, table
+from nomad_csi.text import foreign, listing, table
 from nomad_csi.verification import volumes
 
 CAUSES = ("job-missing", "no-eligible-node", "plugin-missing")
@@ -69,18 +69,25 @@ class VerificationReport:
         tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
         parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
+        following = self._following()
         if self.findings:
-            texts.append(printing.as_text(self.findings, width, colour=colour, following=self._following()))
+            texts.append(printing.as_text(self.findings, width, colour=colour, following=following))
         explained = [line for status in self.plugins for line in _cause_lines(status, width)]
         if explained:
             texts.append("\n".join(explained))
-        return "\n\n".join([*texts, self._total()]) + "\n" if texts else "nothing to verify\n"
+        return (
+            "\n\n".join([*texts, self._total(sum(map(len, following.values())))]) + "\n"
+            if texts
+            else "nothing to verify\n"
+        )
 
-    def _total(self) -> str:
-        errors, follow = len(findings.errors_of(self.findings)), sum(map(len, self._following().values()))
-        told = f" ({follow} of them by another one)" if follow else ""
-        verified = f"{_noun(len(self.plugins), 'plugin')} and {_noun(len(self.volumes), 'volume')} verified"
-        return f"{verified}: {_noun(errors, 'error')}{told}, {_noun(len(self.findings) - errors, 'warning')}"
+    def _total(self, following: int) -> str:
+        """Return how much was verified and found; *following* is the number of findings that follow from another."""
+        errors = len(findings.errors_of(self.findings))
+        caused = f" ({following} of them by another one)" if following else ""
+        plugins, volumes = listing.counted(len(self.plugins), "plugin"), listing.counted(len(self.volumes), "volume")
+        found = f"{listing.counted(errors, 'error')}{caused}, {listing.counted(len(self.findings) - errors, 'warning')}"
+        return f"{plugins} and {volumes} verified: {found}"
 
     def _following(self) -> Mapping[Finding, tuple[Finding, ...]]:
         """Return, by its cause, what follows from it: of a plugin that is not there at all, and of its volumes."""
@@ -113,10 +120,6 @@ class VerificationReport:
         heads = ("volume", "status", "plugin", "external id", "evidence", "detail")
         size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
         return [heads[:size], *(row[:size] for row in rows)] if rows else []
-
-
-def _noun(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _plugin_row(status: plugins.PluginStatus) -> table.Row:

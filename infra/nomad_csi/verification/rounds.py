@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors, findings
+from nomad_csi.text import listing
 from nomad_csi.verification import changes, prometheus, report, verification
 
 
@@ -56,8 +57,8 @@ class VerificationRound:
             return f"not known, Nomad gave no answer ({last}): {self.error}"
         bad = len(findings.errors_of(self.found.findings))
         counts = {"error": bad, "warning": len(self.found.findings) - bad}
-        told = ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for word, count in counts.items() if count)
-        return f"{'as planned' if self.found.ok else 'not as planned'}{f': {told}' if told else ''}"
+        sums = ", ".join(listing.counted(count, word) for word, count in counts.items() if count)
+        return f"{'as planned' if self.found.ok else 'not as planned'}{f': {sums}' if sums else ''}"
 
     @property
     def mood(self) -> str:

@@ -1,7 +1,7 @@
 """
 What moto 5.2.5 says otherwise of KMS keys: that those behind ``alias/aws/...``, which AWS manages, are a customer's.
 
-Part of the AWS emulator: it stands in front of moto and corrects ``KeyManager`` in answers to ``DescribeKey``.
+Part of the AWS emulator: it is a proxy in front of moto and corrects ``KeyManager`` in answers to ``DescribeKey``.
 Source: AWS KMS API reference, ``KeyMetadata``, 2026-11; moto 5.2.5, ``moto/ec2/models/elastic_block_store.py``
 (``EBSBackend.get_ebs_default_kms_key_id``) and ``moto/kms/models.py`` (``_generate_default_keys``)
 for the descriptions.

@@ -1,7 +1,7 @@
 """
 What moto 5.2.5 lacks of file system policies: to remove one.
 
-Part of the AWS emulator: it stands in front of moto and hands ``DeleteFileSystemPolicy`` on as a write of an empty
+Part of the AWS emulator: it is a proxy in front of moto and hands ``DeleteFileSystemPolicy`` on as a write of an empty
 policy, after which moto says that there is none.
 Source: EFS API model in botocore 1.44.5; moto 5.2.5, ``moto/efs/models.py`` (``describe_file_system_policy``).
 """

@@ -1,7 +1,7 @@
 """
 What moto 5.2.5 lacks of scheduled copies: Data Lifecycle Manager, selections of AWS Backup, an update of its plans.
 
-Part of the AWS emulator: it stands in front of moto and answers these calls itself. Policies, plans and selections
+Part of the AWS emulator: it is a proxy in front of moto and answers these calls itself. Policies, plans and selections
 are kept as they were sent; **nothing is ever copied**, for nothing here runs by the clock. An account's limits and the
 checks of shape that the SDK makes before it sends are not repeated.
 

@@ -1,7 +1,7 @@
 """
 What an account's request limits do: a share of a service's calls is refused, and every call is counted.
 
-Part of the AWS emulator: it stands in front of moto, which refuses nothing for being asked too often. Off until it
+Part of the AWS emulator: it is a proxy in front of moto, which refuses nothing for being asked too often. Off until it
 is told otherwise: ``PUT /nomad-csi-sandbox/throttle`` with ``{"service": "ec2", "share": 0.3, "seed": 1}``. What was
 asked tells ``GET /nomad-csi-sandbox/calls``, and ``DELETE`` of the same path begins to count anew.
 

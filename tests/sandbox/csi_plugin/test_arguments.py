@@ -68,7 +68,7 @@ def test_arguments_of_our_catalogue_are_accepted(name, tmp_path):
 
 
 def test_what_is_played_is_what_the_catalogue_has():
-    """No driver of the catalogue is without an emulator, and there is none for nobody."""
+    """No driver of the catalogue is without an emulator, and no emulator without a driver."""
     assert sorted(arguments.DRIVERS) == sorted(catalogue.DRIVERS)
 
 
@@ -165,7 +165,7 @@ def test_single_dashes_are_flags_for_efs():
 
 
 def test_version_names_the_driver_and_the_emulator():
-    """Nobody takes the emulator for the driver."""
+    """The emulator cannot be taken for the driver."""
     code, said = ended("aws-ebs", "--version")
 
     assert (code, json.loads(said)) == (0, {"driverVersion": "v1.64.0", "emulator": True})

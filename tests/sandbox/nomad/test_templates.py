@@ -43,7 +43,7 @@ def test_variable_that_does_not_exist_holds_the_whole_back():
 
 @pytest.mark.parametrize("text", ['{{ with secret "kv/x" }}{{ end }}', "{{ range .x }}{{ end }}", "{{ end }}"])
 def test_action_that_is_not_played_is_refused_by_name(text):
-    """Nobody takes a gap of the emulator of an error of the template."""
+    """A gap of the emulator cannot be taken for an error of the template."""
     with pytest.raises(template_text.UnplayedError):
         render(text)
 

@@ -11,6 +11,7 @@ from nomad_csi.cli.common import codes, command, file_errors, inputs, strict
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge, spec_secrets
+from nomad_csi.text import listing
 
 YAML = frozenset({".yaml", ".yml"})
 
@@ -95,8 +96,8 @@ def _lines(error: errors.SpecError) -> Iterator[str]:
 
 
 def _sum_up(count: int, read: int) -> None:
-    noun = "file" if read == 1 else "files"
+    files_read = listing.counted(read, "file")
     if count:
-        print(f"{count} found in {read} {noun}; `nomad-csi lint --explain CODE` says more")
+        print(f"{count} found in {files_read}; `nomad-csi lint --explain CODE` says more")
     elif read:
-        print(f"{read} {noun}, nothing found")
+        print(f"{files_read}, nothing found")

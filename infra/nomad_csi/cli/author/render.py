@@ -6,6 +6,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.render import files
+from nomad_csi.text import listing
 
 GONE = "no volume or plugin of the spec has it"
 
@@ -28,7 +29,7 @@ def run(arguments: command.Arguments) -> int:
         if path in changed:
             print(f"wrote      {arguments.out / path}")
     if unchanged := len(rendered) - len(changed):
-        print(f"unchanged  {_files(unchanged)}")
+        print(f"unchanged  {listing.counted(unchanged, 'file')}")
     for path in files.left_over(arguments.out, rendered):
         print(f"left over  {arguments.out / path}: {GONE}; delete it")
     return 0
@@ -40,7 +41,7 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
         print(f"{item.reason}: {folder / item.path}\n{item.diff}", end="")
         reasons[item.reason] = reasons.get(item.reason, 0) + 1
     if not reasons:
-        print(f"{_files(len(rendered))} up to date")
+        print(f"{listing.counted(len(rendered), 'file')} up to date")
         return 0
     gone = reasons.pop("left over", 0)
     if reasons:
@@ -50,9 +51,5 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
             advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
         print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({shown}); {advice}")
     if gone:
-        print(f"{_files(gone)} left over, named above: {GONE}; delete {'it' if gone == 1 else 'them'}")
+        print(f"{listing.counted(gone, 'file')} left over, named above: {GONE}; delete {'it' if gone == 1 else 'them'}")
     return errors.EXIT_CHANGES
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"

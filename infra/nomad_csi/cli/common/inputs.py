@@ -216,7 +216,11 @@ def read_plan(path: Path) -> model.StoragePlan:
 
 def _fitted(path: Path) -> str:
     """Return the stack config that a sandbox wrote from the one at *path*; empty where there is none."""
-    sandbox, root = os.environ.get("NOMAD_CSI_SANDBOX", ""), os.environ.get("NOMAD_CSI_ROOT", "")
+    from nomad_csi.ownership import sandbox_mark  # noqa: PLC0415  # only a spec with problems pays for these
+    from nomad_csi.provider import configuration  # noqa: PLC0415  # as above
+
+    sandbox = os.environ.get(sandbox_mark.ENVIRONMENT, "")
+    root = os.environ.get(configuration.ROOT_ENVIRONMENT, "")
     if not (sandbox and root) or path.resolve() != Path(root, "Pulumi.sandbox.yaml"):
         return ""
     return os.path.relpath(Path(root, ".sandbox", path.name))
@@ -246,7 +250,8 @@ def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
     """Return a block in which advice is for those of *spec*: without Pulumi where that is no stack's config."""
     from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
 
-    is_stack = is_stack_config(draft.read_yaml(text(spec), str(spec)))
+    given = text(spec)  # parsed only where it may be a stack's config: a large spec takes seconds
+    is_stack = names.STACK_CONFIG_KEY in given and is_stack_config(draft.read_yaml(given, str(spec)))
     return contextlib.nullcontext() if is_stack else printing.for_files()
 
 

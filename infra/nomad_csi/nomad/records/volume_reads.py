@@ -8,6 +8,7 @@ filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-d
 from dataclasses import dataclass
 
 from nomad_csi.nomad.records.volumes import Volume
+from nomad_csi.text import listing
 
 SHOWN = 5
 """Volumes that a sentence names."""
@@ -25,10 +26,8 @@ class Unread:
     @property
     def what(self) -> str:
         """Return which they are: ``2 volumes of namespace secret (a, b)``."""
-        count = len(self.volume_ids)
-        more = f" and {count - SHOWN} more" if count > SHOWN else ""
-        named = f"{', '.join(self.volume_ids[:SHOWN])}{more}"
-        return f"{count} {'volume' if count == 1 else 'volumes'} of namespace {self.namespace} ({named})"
+        named = listing.shortened(self.volume_ids, SHOWN)
+        return f"{listing.counted(len(self.volume_ids), 'volume')} of namespace {self.namespace} ({named})"
 
     def __str__(self) -> str:
         """Return which they are, and why they were not read."""

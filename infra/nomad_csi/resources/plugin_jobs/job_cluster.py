@@ -25,7 +25,7 @@ def recorded_as(
     return {"cluster": now} if now else {}
 
 
-def tell_if_other(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+def warn_of_absent(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
     """Warn of a job that was *recorded* and is not found, and where another cluster answers, of that."""
     if why := cluster_identity.elsewhere(client, f"job {identity}", recorded, is_there=False):
         context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")

@@ -113,7 +113,7 @@ class PluginJobResource:
         with asking.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
             found = jobs.get(client, namespace, job_id)
             if found is None:
-                job_cluster.tell_if_other(context, client, identity, outputs)
+                job_cluster.warn_of_absent(context, client, identity, outputs)
                 return None
             cluster_identity.refuse_other(client, f"job {identity}", outputs)
             return _live(client, found, inputs, outputs)
