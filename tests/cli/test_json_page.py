@@ -29,6 +29,7 @@ SPEC = {
 }
 COMMANDS = (
     "validate storage.yaml",
+    "render storage.yaml --out rendered --check",
     "lint job.nomad.hcl",
     "plan storage.yaml",
     "register storage.yaml --dry-run",

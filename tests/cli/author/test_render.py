@@ -159,6 +159,35 @@ def test_check_and_render_name_files_of_what_is_gone(spec, stack_output, tmp_pat
     assert "own.hcl" not in checked + rendered
 
 
+def test_json_has_the_status_and_diff_of_every_file(spec, stack_output, tmp_path, capsys):
+    """A pipeline reads which files are stale and why; without --check, which were written."""
+    out = tmp_path / "out"
+    words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(out), "--json"]
+    jobs = ["jobs/aws-ebs0-controller.nomad.hcl", "jobs/aws-ebs0-node.nomad.hcl"]
+    mysql, old = "volumes/default/mysql.volume.hcl", "volumes/default/old.volume.hcl"
+
+    def rendered(*more):
+        code = cli.main([*words, *more])
+        found = json.loads(capsys.readouterr().out)
+        assert found["folder"] == str(out)
+        diffs = {item["path"]: item["diff"] for item in found["files"]}
+        return code, found["ok"], {item["path"]: item["status"] for item in found["files"]}, diffs
+
+    first, same = rendered(), rendered("--check")
+    (out / jobs[1]).write_text((out / jobs[1]).read_text().replace("memory = 256", "memory = 512"))
+    (out / mysql).rename(out / old)
+    stale, again = rendered("--check"), rendered("--overwrite")
+
+    assert first[:3] == (0, True, dict.fromkeys([*jobs, mysql], "wrote"))
+    assert same[:3] == (0, True, dict.fromkeys([*jobs, mysql], "unchanged"))
+    changed = {jobs[0]: "unchanged", jobs[1]: "edited by hand", mysql: "missing", old: "left over"}
+    assert stale[:3] == (1, False, changed)
+    assert "-        memory = 512\n+        memory = 256\n" in stale[3][jobs[1]]
+    written = {jobs[0]: "unchanged", jobs[1]: "wrote", mysql: "wrote", old: "left over"}
+    assert again[:3] == (0, True, written)
+    assert {*same[3].values(), *again[3].values()} == {""}
+
+
 def test_encrypted_secrets_need_no_key(stack_output, tmp_path):
     """The files name secrets only; whether a value is encrypted does not matter."""
     volume = SPEC["volumes"][0] | {"secrets": {"token": {"secure": "v1:abc"}}}

@@ -1,6 +1,7 @@
 """``nomad-csi render``."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
@@ -18,21 +19,41 @@ GONE = "no volume or plugin of the spec has it"
 @inputs.templates
 @command.option("--check", "write nothing; exit 1 with a diff when files are stale")
 @command.option("--overwrite", "write over files that were edited by hand")
+@command.as_json()
 def run(arguments: command.Arguments) -> int:
     """Write or check the files."""
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
-        return _check(arguments.out, rendered)
+        check = _check_as_json if arguments.json else _check
+        return check(arguments.out, rendered)
     changed = files.write_all(arguments.out, rendered, overwrite=arguments.overwrite)
+    left_over = files.left_over(arguments.out, rendered)
+    if arguments.json:
+        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(left_over, ("left over", ""))
+        _print_json(arguments.out, rendered, found, is_ok=True)
+        return 0
     for path in rendered:
         if path in changed:
             print(f"wrote      {arguments.out / path}")
     if unchanged := len(rendered) - len(changed):
         print(f"unchanged  {listing.counted(unchanged, 'file')}")
-    for path in files.left_over(arguments.out, rendered):
+    for path in left_over:
         print(f"left over  {arguments.out / path}: {GONE}; delete it")
     return 0
+
+
+def _check_as_json(folder: Path, rendered: Mapping[str, str]) -> int:
+    found = {item.path: (str(item.reason), item.diff) for item in files.stale(folder, rendered)}
+    _print_json(folder, rendered, found, is_ok=not found)
+    return errors.EXIT_CHANGES if found else 0
+
+
+def _print_json(folder: Path, rendered: Iterable[str], found: dict[str, tuple[str, str]], *, is_ok: bool) -> None:
+    """Print every file with its status and diff: those *found*, and the *rendered* others, which are unchanged."""
+    rows = dict.fromkeys(rendered, ("unchanged", "")) | found
+    shown = [{"path": path, "status": status, "diff": diff} for path, (status, diff) in rows.items()]
+    print(json.dumps({"ok": is_ok, "folder": str(folder), "files": shown}, indent=2))
 
 
 def _check(folder: Path, rendered: Mapping[str, str]) -> int:
