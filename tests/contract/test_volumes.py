@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.plan import registration
 
 ONE = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
@@ -368,11 +368,15 @@ def test_path_of_a_registration_is_not_looked_at(agent, client, fresh, volume):
 
 
 def test_id_with_brackets_is_found(client, fresh, volume, kept):
-    """As those of volumes per allocation are."""
-    volume_id = f"{fresh('data')}[0]"
-    kept(volume(volume_id))
+    """As those of volumes per allocation are; and the set of them by its own id, with those in it only."""
+    name = fresh("data")
+    kept(volume(f"{name}[10]"), volume(f"{name}[2]"), volume(f"{name}[x]"), volume(f"{name}-other[0]"))
 
-    assert volumes.get(client, "default", volume_id).volume_id == volume_id
+    assert volumes.get(client, "default", f"{name}[2]").volume_id == f"{name}[2]"
+    assert volume_lookup.members(client, "default", name) == (
+        f"{name} is a set: name each of its volumes: 'default/{name}[2]', 'default/{name}[10]'"
+    )
+    assert volume_lookup.members(client, "default", f"{name}-none") == ""
 
 
 def test_list_by_plugin_in_all_namespaces_is_empty(agent):

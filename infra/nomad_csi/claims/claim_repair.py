@@ -16,7 +16,7 @@ from typing import NoReturn
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.claims import claim_model, claim_replacement, reading, repair_note, repair_steps
-from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad import stuck_claims, volume_lookup, volumes
 from nomad_csi.nomad.records import claim_holders
 from nomad_csi.registration import removal
 
@@ -180,6 +180,9 @@ class _Ladder:
         """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
         note = repair_note.read(self._client, self._order.namespace, self._order.volume_id)
         if note is None:
+            order = self._order
+            if members := volume_lookup.members(self._client, order.namespace, order.volume_id):
+                raise repair_steps.EndError("refused", f"Nomad has no such volume; {members}")
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
             raise repair_steps.EndError(
                 "refused", f"{reason}; `{self._order.by_hand}` registers it, if it is to be there"

@@ -6,7 +6,7 @@ from typing import NoReturn
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deletion_order, deletion_outcome, deletion_plugin, deletion_ways
-from nomad_csi.nomad import plugins, volumes
+from nomad_csi.nomad import plugins, volume_lookup, volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import controller_endpoint
@@ -46,6 +46,7 @@ def find(client: nomad.Nomad, order: deletion_order.DeletionRequest, options: de
 def _tagged(client: nomad.Nomad, order: deletion_order.DeletionRequest, region: str) -> str:
     """Return the storage that has the volume in its tag."""
     if not region:
+        _refuse_set(client, order)
         raise deletion_outcome.StoppedError(
             "unknown", "not registered, and AWS was not asked for its storage; name --aws-region"
         )
@@ -57,8 +58,15 @@ def _tagged(client: nomad.Nomad, order: deletion_order.DeletionRequest, region: 
     if len(found) > 1:
         raise errors.RefusedError(f"{', '.join(found)} are all tagged as {order.key}; name one: --external-id")
     if not found:
+        _refuse_set(client, order)
         raise deletion_outcome.StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
     return found[0]
+
+
+def _refuse_set(client: nomad.Nomad, order: deletion_order.DeletionRequest) -> None:
+    """Raise `errors.RefusedError` where *order*, which is not registered, has the id of a set."""
+    if members := volume_lookup.members(client, order.namespace, order.volume_id):
+        raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def way(client: nomad.Nomad, target: Target, options: deletion_order.DeletionOptions) -> deletion_ways.Way:

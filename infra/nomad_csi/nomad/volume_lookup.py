@@ -1,11 +1,14 @@
 """Volumes by namespace and id, however many: one list for each namespace, then every one that is there."""
 
 import itertools
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import request
 from nomad_csi.plan import registration
+from nomad_csi.text import listing
 
 Key = tuple[str, str]
 """Namespace and volume id."""
@@ -13,6 +16,13 @@ Key = tuple[str, str]
 
 FEW = 200
 """Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
+
+
+SHOWN = 20
+"""Volumes of a set that a sentence names."""
+
+_INDEX = re.compile(r"[0-9]+\]")
+"""What follows the bracket in the id of a volume of a set."""
 
 
 def key_of(document: registration.VolumeRegistration) -> Key:
@@ -47,6 +57,20 @@ def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
         for namespace in sorted(set(namespaces))
         for item in volumes.list_volumes(client, namespace)
     )
+
+
+def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
+    """
+    Return which volumes are registered of the set *volume_id*, as the end of a sentence; empty where it is no set.
+
+    For a volume that is not registered. A set is never taken for its id: that of a volume which is gone may be the id
+    of a set by now. Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    prefix = f"{volume_id}["
+    there = [item.volume_id.removeprefix(prefix) for item in volumes.list_volumes(client, namespace, prefix=prefix)]
+    indexes = sorted(int(rest[:-1]) for rest in there if _INDEX.fullmatch(rest))
+    names = [shlex.quote(f"{namespace}/{prefix}{index}]") for index in indexes]
+    return f"{volume_id} is a set: name each of its volumes: {listing.shortened(names, SHOWN)}" if names else ""
 
 
 def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:

@@ -72,13 +72,13 @@ def get_many(nomad: request.Nomad, namespace: str, volume_ids: Iterable[str]) ->
     return request.read_many(functools.partial(get, nomad, namespace, volume_id) for volume_id in volume_ids)
 
 
-def list_volumes(nomad: request.Nomad, namespace: str) -> tuple[ListedVolume, ...]:
+def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> tuple[ListedVolume, ...]:
     """
-    Return the CSI volumes of *namespace*; ``*`` means all that the token may see.
+    Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*`` means all that the token may see.
 
     Not by plugin: together with ``*``, Nomad answers that question with an empty list.
     """
-    query = {"type": "csi", "namespace": namespace}
+    query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
     return tuple(volume_replies.listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.nomad import nodes, plugins, volume_lookup, volumes
 from nomad_csi.nomad.records import claim_holders
 from nomad_csi.plan import smoke
 from nomad_csi.smoke import smoke_outcome, smoke_round
@@ -115,7 +115,8 @@ def _checked(
     name = "/".join(key)
     volume = volumes.get(client, *key)
     if volume is None:
-        raise errors.RefusedError(f"volume {name} is not registered: see `nomad volume status -type csi`")
+        advice = volume_lookup.members(client, *key) or "see `nomad volume status -type csi`"
+        raise errors.RefusedError(f"volume {name} is not registered: {advice}")
     fitting = _fitting(client, volume)
     driver = wish.task_driver or smoke.task_driver(fitting)
     able = tuple(each for each in fitting if driver in each.drivers)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from nomad_csi import cli, nomad
+from nomad_csi import cli, errors, nomad
 from nomad_csi.claims import claim_replacement, repair_note
 from nomad_csi.cli.common import signals
 from nomad_csi.nomad import jobs, volumes
@@ -340,6 +340,47 @@ def test_free_volumes_are_deregistered(run, writes):
         "2 volumes: 1 deregistered, 1 gone; EC2 was not asked whether they are detached (--aws-region)",
     ]
     assert writes() == ["DELETE /v1/volume/csi/a"]
+
+
+SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]'"
+"""What commands answer that were given the id of a set."""
+
+
+def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
+    """By every command that changes volumes, or tries one; where a volume has that id, only that one is meant."""
+    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
+        volumes.register(client, [document(name) for name in ("web[1]", "web[0]", "a[0]")])
+    before = writes()
+
+    code, out, _ = run("deregister", "web", "a", "--json")
+    shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
+    deleted, kept, _ = run("delete", "web", "--yes-delete-data", "web", "--json")
+    repaired = run("claims", "--repair", "web", "--yes")
+    tried, listed = run("smoke", "web"), run("snapshot", "list", "web")
+
+    assert code == 1
+    assert shown == {"web": ("refused", f"Nomad has no volume of that id; {SET}"), "a": ("deregistered", "")}
+    assert (deleted, json.loads(kept)["volumes"][0]["reason"]) == (1, f"{SET}; nothing was changed")
+    assert repaired[:2] == (1, f"default/web  refused  Nomad has no such volume; {SET}\n")
+    assert tried[::2] == (1, f"refused: volume default/web is not registered: {SET}\n")
+    assert listed[::2] == (1, f"refused: default/web is not registered; {SET}\n")
+    assert writes() == [*before, "DELETE /v1/volume/csi/a"]
+
+
+def test_deregistration_is_reported_where_sets_cannot_be_read(run, monkeypatch):
+    """What was done is said, although the token may not list."""
+
+    def refused(*_, **__):
+        raise errors.NomadApiError("GET", "/v1/volumes", "Permission denied", status=403, kind="refused")
+
+    monkeypatch.setattr(volumes, "list_volumes", refused)
+    code, out, _ = run("deregister", "a", "web", "--json")
+
+    [done, gone] = json.loads(out)["volumes"]
+    assert (code, done["status"], gone["status"]) == (0, "deregistered", "gone")
+    assert gone["reason"].startswith(
+        "Nomad has no volume of that id; could not determine whether it is a set: GET /v1/"
+    )
 
 
 def test_claimed_volume_exits_1(run, stick, writes):

@@ -1,11 +1,13 @@
 """``nomad-csi deregister``."""
 
+import dataclasses
 import json
 import sys
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, confirm, guard, inputs, owners, waits
 from nomad_csi.compare import outcome
+from nomad_csi.nomad import volume_lookup
 from nomad_csi.registration import deregistration, deregistration_outcome
 
 FORCE = (
@@ -35,10 +37,11 @@ def run(arguments: command.Arguments) -> int:
         aws_region=arguments.aws_region,
         requester=owners.requester(arguments),
     )
-    with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
-        outcomes = deregistration.deregister(
-            nomad, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
+    with inputs.connect(arguments) as client, guard.waiting("waiting for Nomad"):
+        done = deregistration.deregister(
+            client, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
         )
+        outcomes = [_without_set(client, item) for item in done]
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -46,3 +49,16 @@ def run(arguments: command.Arguments) -> int:
         note = "" if arguments.aws_region else "; EC2 was not asked whether they are detached (--aws-region)"
         print(outcome.as_text(outcomes, deregistration_outcome.DeregistrationOutcome, note=note))
     return outcome.exit_code(outcomes)
+
+
+def _without_set(
+    client: nomad.Nomad, item: deregistration_outcome.DeregistrationOutcome
+) -> deregistration_outcome.DeregistrationOutcome:
+    """Return *item*; refused, where it is gone because it was the id of a set, whose volumes are there."""
+    if item.status != "gone":
+        return item
+    try:
+        members = volume_lookup.members(client, item.namespace, item.volume_id)
+    except errors.NomadApiError as error:
+        return dataclasses.replace(item, reason=f"{item.reason}; could not determine whether it is a set: {error}")
+    return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}") if members else item
