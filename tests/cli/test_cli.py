@@ -211,6 +211,40 @@ def test_shells_complete_commands_options_and_values(shell, words, expected, mon
     assert capsys.readouterr().out.splitlines()[: len(expected)] == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("deregister ", ["mysql", "web[0]", "web[1]", "prod/db"]),
+        ("deregister mysql w", ["web[0]", "web[1]"]),
+        ("delete --namespace prod d", ["default/mysql", "default/web[0]", "default/web[1]", "db"]),
+        ("smoke prod/", ["prod/db"]),
+        ("create other.yaml ", ["other", "tmp"]),
+        ("snippet Pulumi.prod.yaml we", ["web", "web[0]", "web[1]"]),
+        ("claims --repair m", ["mysql"]),
+        ("create broken.yaml ", []),
+    ],
+)
+def test_shells_complete_the_volumes_of_a_spec(words, expected, tmp_path, monkeypatch, capsys):
+    """Of that in the command line, else of those in the folder; a file that is no spec is passed over. Nothing is sent."""
+    web = "{id: web, count: 2}, {id: db, class: other}, {id: 7}, {id: 'a b'}, nothing"
+    config = f"classes: {{other: {{namespace: prod}}}}, volumes: [{{id: mysql}}, {web}]"
+    (tmp_path / "Pulumi.prod.yaml").write_text(f"config: {{'nomad-csi:storage': {{{config}}}}}")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {'nomad-csi:storage': {secure: abc}}")
+    (tmp_path / "storage.yaml").write_text("[broken")
+    (tmp_path / "broken.yaml").write_text("volumes: 3")
+    (tmp_path / "other.yaml").write_text("volumes: [{id: other}, {id: tmp, namespace: prod}]")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NOMAD_ADDR", "http://192.0.2.1:4646")
+    typed = ["nomad-csi", *words.split(" ")]
+    monkeypatch.setenv("_NOMAD_CSI_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", " ".join(typed))
+    monkeypatch.setenv("COMP_CWORD", str(len(typed) - 1))
+
+    assert cli.main([]) == 0
+
+    assert capsys.readouterr() == ("\n".join(f"plain,{name}" for name in expected) + "\n", "")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_are_given_a_script_that_asks_for_completions(shell, monkeypatch, capsys):
     """As docs/commands.md has it evaluated."""

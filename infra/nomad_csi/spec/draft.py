@@ -163,6 +163,19 @@ def ids(document: Any) -> dict[str, str]:
     return found
 
 
+def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield namespace and id of the volumes of *document*, with every volume of a set; not of those without an id."""
+    given = document if isinstance(document, Mapping) else {}
+    classes = expand.check_classes(given, model.VolumeSpec.model_fields, [])
+    for path, written in _listed(given, "volumes", []):
+        for _, item in expand.members(written, path, classes, []):
+            found = item if isinstance(item, Mapping) else {}
+            key = f"{found.get('namespace', 'default')}/{found.get('id')}"
+            if isinstance(found.get("id"), str) and names.VOLUME_KEY.fullmatch(key):
+                namespace, _, volume_id = key.partition("/")
+                yield namespace, volume_id
+
+
 def each_volume(
     document: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:

@@ -6,7 +6,7 @@ command's function gets all values in one `Arguments`.
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -65,9 +65,23 @@ class Argument(click.Argument):
 class Typed(click.ParamType[Any]):
     """What a function makes of the text that was typed; it raises `usage.wrong`. A decorator."""
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        suggest: Callable[[click.Context, str], Iterable[str]] = lambda _ctx, _incomplete: (),
+    ) -> None:
         self.read = read
+        self.suggest = suggest
+        """What may complete a text."""
         self.name = read.__name__
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return what completes *incomplete*."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
+
+        del param
+        words = dict.fromkeys(self.suggest(ctx, incomplete))
+        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
     def __call__(self, value: Any, param: click.Parameter | None = None, ctx: click.Context | None = None) -> Any:
         """Return what it makes of *value*; a default stays as it is."""

@@ -1,17 +1,18 @@
 """What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
 
 import contextlib
+import functools
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import chosen, command, usage
 from nomad_csi.plan import model, storage
 from nomad_csi.spec import draft, encrypted, names, yaml_text
 
@@ -288,7 +289,28 @@ def text(path: Path) -> str:
         raise errors.SpecError((problem,), str(path)) from None
 
 
-@command.Typed
+def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
+    """Yield how volumes may be named: those of the spec in the command line, or else of the specs in this folder."""
+    spec = ctx.params.get("spec")
+    given = spec or ctx.params.get("source")
+    for path in [given] if given else sorted([*Path().glob("storage.y*ml"), *Path().glob("Pulumi.*.y*ml")]):
+        with contextlib.suppress(errors.SpecError, OSError):  # a shell shows what there is, and no problems
+            for namespace, volume_id in draft.volume_keys(read_document(path)):
+                is_short = "/" not in incomplete and (spec or namespace == _own_namespace(ctx))
+                where = "" if is_short else f"{namespace}/"
+                yield from (f"{where}{name}" for name in ([chosen.set_of(volume_id)] if spec else []) + [volume_id])
+
+
+def _own_namespace(ctx: click.Context) -> str:
+    """Return the namespace of a volume that is named without one."""
+    option = ctx.params.get("namespace")
+    return (option if isinstance(option, str) else "") or os.environ.get("NOMAD_NAMESPACE") or "default"
+
+
+_volume = functools.partial(command.Typed, suggest=_suggested_volumes)
+
+
+@_volume
 def volume_key(given: str) -> tuple[str, str]:
     """
     Return namespace and id of ``volume`` or ``namespace/volume``; without a namespace it is that of the connection.
@@ -298,14 +320,13 @@ def volume_key(given: str) -> tuple[str, str]:
     namespace, volume_id = spec_volume_key(given)
     if namespace:
         return namespace, volume_id
-    option = click.get_current_context().params.get("namespace")
-    named = (option if isinstance(option, str) else "") or os.environ.get("NOMAD_NAMESPACE") or "default"
+    named = _own_namespace(click.get_current_context())
     if named == EVERYWHERE:
         raise usage.wrong("namespace/volume, since the namespace is *", given)
     return named, volume_id
 
 
-@command.Typed
+@_volume
 def spec_volume_key(given: str) -> tuple[str, str]:
     """Return namespace and id, the first empty where *given* names none. Raises `click.BadParameter`."""
     namespace, slash, volume_id = given.rpartition("/")
