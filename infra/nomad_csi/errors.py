@@ -7,7 +7,7 @@ No class carries an HTTP header, a token or a CSI secret.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi.text import redaction, visible
@@ -46,6 +46,9 @@ class Problem:
 
     fix: str = ""
     """The likely fix, as an imperative phrase; empty when *allowed* says it."""
+
+    code: str = field(default="", compare=False, repr=False)
+    """Code of the finding that is this problem in a file of somebody's own; empty: `lint` does not say it."""
 
     def __str__(self) -> str:
         """Return ``volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0; <fix>``."""

@@ -21,6 +21,7 @@ BUILDERS = {"finding", "findings.finding", "at_line"}
 
 COMMANDS = {
     "lint/": {"lint"},
+    "plan/rules/": {"lint"},
     "doctor/": {"doctor"},
     "report/": {"report"},
     "verification/": {"verify"},

@@ -28,7 +28,9 @@ STRICT = catalogue.DRIVERS["aws-efs"].model_copy(
             values={"driver": frozenset({"nfs", "iscsi"})},
             required_with={"driver": {"nfs": frozenset({"server"})}},
         ),
-        "parameters": spec.KeysSpec(allowed=frozenset({"type"})),
+        "parameters": spec.KeysSpec(
+            allowed=frozenset({"type"}), required=frozenset({"type"}), values={"type": frozenset({"a", "b"})}
+        ),
         "roles": {
             "controller": catalogue.DRIVERS["aws-efs"]
             .roles["node"]

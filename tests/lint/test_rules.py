@@ -18,6 +18,11 @@ RAW = RIGHT["raw.nomad.hcl"]
 VOLUME = RIGHT["volume.volume.hcl"]
 SHARED = RIGHT["shared.volume.hcl"]
 STRICT_VOLUME = RIGHT["strict.volume.hcl"]
+CREATED = STRICT_VOLUME.replace('external_id = "strict-1"', 'capacity_min = "1GiB"').replace(
+    STRICT_VOLUME[STRICT_VOLUME.index("context") : STRICT_VOLUME.index("parameters")], ""
+)
+"""A volume that the plugin makes."""
+
 CONSUMER = RIGHT["consumer.nomad.hcl"]
 POLICY = RIGHT["policy.json"]
 
@@ -72,7 +77,8 @@ WRONG = [
     wrong("topology-missing", VOLUME, VOLUME[VOLUME.index("topology_request") : VOLUME.index("context")], "", 1),
     wrong("topology-key-unknown", VOLUME, '"topology.ebs.csi.aws.com/zone"', '"zone"', 17),
     wrong("topology-zone-region", VOLUME, '"us-east-1a"', '"us-east-1"', 17),
-    wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6, ("access-mode-unserved",)),
+    wrong("segment-form", VOLUME, '"us-east-1a"', '""', 17),
+    wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
     wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
@@ -90,9 +96,19 @@ WRONG = [
     wrong("context-key-unknown", SHARED, "encryptInTransit", "path", 10),
     wrong("context-key-missing", STRICT_VOLUME, '  server = "nas.example.net"\n', "", 12),
     wrong("context-value-unknown", STRICT_VOLUME, 'driver = "nfs"', 'driver = "smb"', 13),
+    wrong("context-without-effect", SHARED, 'external_id = "fs-0123456789abcdef0"', 'capacity_min = "1GiB"', 9),
+    wrong("parameter-value-unknown", STRICT_VOLUME, 'type = "a"', 'type = "c"', 17),
+    wrong("parameter-missing", CREATED, 'type = "a"', "", 12),
     wrong("parameter-unknown", STRICT_VOLUME, 'type = "a"', 'kind = "a"', 17),
     wrong("secret-in-file", VOLUME, "context = {", 'secrets = {\n  password = "hunter2"\n}\ncontext = {', 22),
     wrong("mount-options-on-block", VOLUME, '"file-system"', '"block-device"', 10),
+    wrong(
+        "mount-flag-refused",
+        SHARED,
+        "context = {",
+        'mount_options {\n  mount_flags = ["awscredsuri=x"]\n}\ncontext = {',
+        10,
+    ),
     wrong("fs-type-unknown", VOLUME, '"ext4"', '"btrfs"', 11),
     wrong("volume-id-form", VOLUME, 'id          = "mysql"', 'id          = "my/sql"', 2),
     wrong(

@@ -14,8 +14,8 @@ from nomad_csi.lint import (
     plugin_task,
     policies,
     subjects,
-    volume_driver,
     volume_forms,
+    volume_rules,
 )
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, at_line
 
@@ -28,7 +28,7 @@ _NOTES = {
 """Code, and what was found, by what the reader notes."""
 
 _PLUGIN_CHECKS = (plugin_job.check, plugin_task.check, plugin_arguments.check)
-_VOLUME_CHECKS = (volume_forms.check, volume_driver.check)
+_VOLUME_CHECKS = (volume_forms.check, volume_rules.check)
 
 
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.lint.model import LintedVolume, at_line
+from nomad_csi.plan.rules import key_rules
 from nomad_csi.spec import access, names
 from nomad_csi.text import secrets
 
@@ -20,10 +21,11 @@ _KNOWN = frozenset(
         "namespace", "plugin_id", "snapshot_id", "topology_request", "type", values.LABELS,
     }
 )  # fmt: skip
+SOURCES = frozenset({"capacity_min", "capacity_max", "clone_id", "snapshot_id"})
+"""Names by which a file asks for storage that is to be made."""
+
 _SAME_IN_BOTH = frozenset({"access_mode", "attachment_mode"})
 _DECIMAL = re.compile(r"(?i)[0-9.,]+\s*[kmgtpe]b?\s*")
-_MAP_LIMIT_BYTES = 4096
-_EXTERNAL_ID_LIMIT_BYTES = 128
 
 
 def check(volume: LintedVolume) -> Iterator[Finding]:
@@ -67,10 +69,6 @@ def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
         if attachment_mode and attachment_mode not in access.ATTACHMENT_MODES:
             fix = f"use {' or '.join(access.ATTACHMENT_MODES)}"
             yield at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
-    options = values.block(content, "mount_options")
-    block_only = volume.modes and all(attachment == "block-device" for _, attachment, _ in volume.modes)
-    if block_only and (options.get("fs_type") or options.get("mount_flags")):
-        yield at_line("mount-options-on-block", options.line, "mount_options for block-device alone")
 
 
 def _flags(volume: LintedVolume) -> Iterator[Finding]:
@@ -105,9 +103,8 @@ def _entries(name: str, block: values.Map) -> Iterator[Finding]:
     if found_keys:
         found = f"{name} holds what looks like a secret: {', '.join(found_keys)}"
         yield at_line("secret-in-file", block.at(found_keys[0]), found)
-    size = sum(len(f"{key}{value}".encode()) for key, value in block.items())
-    if size > _MAP_LIMIT_BYTES:
-        yield at_line("map-large", block.line, f"{size} bytes in {name}")
+    for problem in key_rules.check_size({key: str(value) for key, value in block.items()}, name):
+        yield at_line(problem.code, block.line, str(problem))
 
 
 def _sizes(volume: LintedVolume) -> Iterator[Finding]:
@@ -136,11 +133,7 @@ def _ids(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if not names.VOLUME_ID.fullmatch(volume.id):
         yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
-    external_id = jobs.text(content, "external_id")
-    size = len(external_id.encode())
-    if size > _EXTERNAL_ID_LIMIT_BYTES:
-        yield at_line("external-id-long", content.at("external_id"), f"an external id of {size} bytes")
-    if not external_id and not {"capacity_min", "capacity_max", "clone_id", "snapshot_id"} & set(content):
+    if not jobs.text(content, "external_id") and not SOURCES & set(content):
         yield at_line("external-id-missing", content.line, "no external_id and no capacity")
 
 

@@ -65,13 +65,6 @@ def adopt(
 
 
 _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
-_WRITTEN_AS = {
-    "capabilities": ("capability", "access_mode"),
-    "existing": ("external_id",),
-    "create": ("capacity_min",),
-    "topologies": ("topology_request",),
-}
-"""Keys of a volume of the spec that a volume file calls otherwise."""
 
 
 def _report_refusals(
@@ -94,13 +87,13 @@ def _report_refusals(
             item = document[kind][int(place[2])]
             if not _is_missing(problem, rest, item, remarks):
                 name, line = (
-                    _line_of_volume(found[int(place[2])], rest)
+                    (found[int(place[2])][0].name, volumes.line_of(found[int(place[2])][1], rest))
                     if kind == "volumes"
                     else _line_of_plugin(item["id"], rest, found, parts)
                 )
                 subject = f"{kind[:-1]} {item.get('id')}"
                 path = f"{rest} of {subject}" if rest else subject
-                remarks.add("wrong", name, line, str(dataclasses.replace(problem, path=path)))
+                remarks.add("wrong", name, line, str(dataclasses.replace(problem, path=path)), code=problem.code)
 
 
 def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], remarks: model.Remarks) -> bool:
@@ -110,14 +103,6 @@ def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], rem
         return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in said)
     name = re.compile(rf"\b{re.escape(str(item.get('id')))}:")
     return problem.got in {"", "nothing", "none of them"} and any(name.search(text) for text in said)
-
-
-def _line_of_volume(found: tuple[parsed.File, values.Map], rest: str) -> tuple[str, int]:
-    """Return the file, and the line in it, that says *rest* of a volume."""
-    file, content = found
-    head = re.split(r"[.\[]", rest)[0]
-    written = next((name for name in _WRITTEN_AS.get(head, (head,)) if name in content), "")
-    return file.name, content.at(written)
 
 
 def _line_of_plugin(

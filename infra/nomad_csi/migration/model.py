@@ -34,6 +34,8 @@ class Remark:
     """0: it stands in no file."""
 
     text: str
+    code: str = field(default="", compare=False)
+    """Code of the finding of `lint` that says the same of the file; empty: none does."""
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
@@ -62,9 +64,9 @@ class Remarks:
 
     found: list[Remark] = field(default_factory=list)
 
-    def add(self, kind: Kind, file: str, line: int, text: str) -> None:
+    def add(self, kind: Kind, file: str, line: int, text: str, *, code: str = "") -> None:
         """Add one, once."""
-        remark = Remark(kind=kind, file=file, line=line, text=text)
+        remark = Remark(kind=kind, file=file, line=line, text=text, code=code)
         if remark not in self.found:
             self.found.append(remark)
 

@@ -1,15 +1,15 @@
 """From the content of a volume file to a volume of a spec."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.migration import model
-from nomad_csi.spec import volume as spec
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import volume as volumes
 from nomad_csi.text import secrets
 
 _TAKEN = frozenset(
@@ -21,7 +21,20 @@ _TAKEN = frozenset(
 )  # fmt: skip
 
 
-def adopt(content: values.Map, driver: drivers.Driver | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
+def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
+    """
+    Return the volume as a spec has it, without secrets and what its driver takes no more.
+
+    Raises `errors.SpecError` for what Nomad's command line refuses.
+    """
+    document = as_spec(content, driver, file, remarks)
+    _hide(document, content, file, remarks)
+    _move_path(document, driver, content, file, remarks)
+    _left_out(content, file, remarks)
+    return model.filled(document)
+
+
+def as_spec(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
     """Return the volume as a spec has it. Raises `errors.SpecError` for what Nomad's command line refuses."""
     try:
         payload = payloads.volume_payload(content)
@@ -35,13 +48,53 @@ def adopt(content: values.Map, driver: drivers.Driver | None, file: str, remarks
     document |= _source(content, payload, driver, file, remarks)
     document["capabilities"] = _capabilities(content, file, remarks)
     options = payload.get("MountOptions", {})
-    flags = _flags(options.get("MountFlags", ()), content, file, remarks)
+    flags = list(options.get("MountFlags", ()))
     document["mount_options"] = model.filled({"fs_type": options.get("FSType"), "mount_flags": flags})
     for name in ("context", "parameters"):
         document[name] = _map(name, content, file, remarks)
-    _move_path(document, driver, content, file, remarks)
-    _left_out(content, file, remarks)
-    return model.filled(document)
+    return document
+
+
+_WRITTEN = {"capabilities": "capability", "create": "capacity_min", "existing": "external_id", "topologies": "segments"}
+"""Keys of a volume of the spec that a volume file calls otherwise."""
+
+
+def written(path: str) -> str:
+    """Return what a volume file calls *path* of a volume in a spec."""
+    head, _, rest = path.partition(".")
+    name = head.partition("[")[0]
+    if rest == "availability_zone":
+        return "topology_request"
+    if name in ("existing", "create"):
+        return _WRITTEN[name] if rest in ("", "external_id") else rest
+    return ".".join(filter(None, (_WRITTEN.get(name, name), rest)))
+
+
+def line_of(content: values.Map, path: str) -> int:
+    """Return the line of *content*, a volume file's, that says what stands at *path* of the volume in a spec."""
+    head, _, rest = path.partition(".")
+    name, _, index = head.removesuffix("]").partition("[")
+    if rest == "availability_zone":
+        return next((block.at(key) for block in segments(content) for key in block), content.line)
+    blocks = segments(content) if name == "topologies" else values.blocks(content, _WRITTEN.get(name, name))
+    if index and int(index) < len(blocks):
+        return blocks[int(index)].at(rest)
+    if name == "capabilities":
+        return content.at("access_mode")
+    keys = (rest, rest.partition("[")[0])
+    lines = (block.at(key) for block in blocks for key in keys if key in block)
+    return next(lines, content.at(_WRITTEN.get(name, name)))
+
+
+def segments(content: values.Map) -> list[values.Map]:
+    """Return the segments of each topology that a volume file requires."""
+    return [
+        found
+        for request in values.blocks(content, "topology_request")
+        for required in values.blocks(request, "required")
+        for topology in values.blocks(required, "topology")
+        for found in values.blocks(topology, "segments")
+    ]
 
 
 def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> list[dict[str, str]]:
@@ -49,7 +102,7 @@ def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> lis
     legacy = {name: jobs.text(content, name) for name in ("access_mode", "attachment_mode") if name in content}
     if legacy:
         text = f"{' and '.join(legacy)} at the top, which Nomad drops today, become a capability"
-        remarks.add("changed", file, content.at(next(iter(legacy))), text)
+        remarks.add("changed", file, content.at(next(iter(legacy))), text, code="legacy-modes")
     found = [{name: jobs.text(block, name) for name in ("access_mode", "attachment_mode")} for block in blocks]
     return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
 
@@ -57,7 +110,7 @@ def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> lis
 def _source(
     content: values.Map,
     payload: Mapping[str, Any],
-    driver: drivers.Driver | None,
+    driver: spec.DriverSpec | None,
     file: str,
     remarks: model.Remarks,
 ) -> dict[str, Any]:
@@ -76,14 +129,14 @@ def _source(
     if zoned and not zone and not topologies:
         where = f"{next(iter(source))}.availability_zone of volume {content.get('id')}"
         text = f"{where}: where it can be attached, which no file says"
-        remarks.add("missing", file, content.line, text)
+        remarks.add("missing", file, content.line, text, code="topology-missing")
     return source | ({"topologies": topologies} if topologies else {})
 
 
 def _places(
     content: values.Map,
     payload: Mapping[str, Any],
-    driver: drivers.Driver | None,
+    driver: spec.DriverSpec | None,
     file: str,
     remarks: model.Remarks,
 ) -> tuple[str, list[dict[str, str]]]:
@@ -93,7 +146,7 @@ def _places(
     if request.get("Preferred"):
         text = "preferred topologies: a registration has no use for them"
         remarks.add("left out", file, content.at("topology_request"), text)
-    if driver is not None and len(found) == 1 and set(found[0]) == {driver.topology_key}:
+    if driver is not None and len(found) == 1 and set(found[0]) == {driver.topology_key} and all(found[0].values()):
         return next(iter(found[0].values())), []
     return "", found
 
@@ -102,7 +155,7 @@ def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks
     found: dict[str, Any] = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
     for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
         if size := payload.get(field, 0):
-            count, rest = divmod(size, spec.GIB)
+            count, rest = divmod(size, volumes.GIB)
             found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
     if not payload.get("RequestedCapacityMin"):
         text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
@@ -110,11 +163,20 @@ def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks
     return found
 
 
-def _flags(given: Sequence[str], content: values.Map, file: str, remarks: model.Remarks) -> list[str]:
-    if any(map(secrets.in_flag, given)):
+def _hide(document: dict[str, Any], content: values.Map, file: str, remarks: model.Remarks) -> None:
+    """Take what looks like a secret out of *document*."""
+    flags = document["mount_options"].get("mount_flags", ())
+    if any(map(secrets.in_flag, flags)):
         text = "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"
         remarks.add("left out", file, content.at("mount_options"), text)
-    return [flag for flag in given if not secrets.in_flag(flag)]
+        shown = [flag for flag in flags if not secrets.in_flag(flag)]
+        document["mount_options"] = model.filled(document["mount_options"] | {"mount_flags": shown})
+    for name in ("context", "parameters"):
+        for block in values.blocks(content, name):
+            for key in secrets.keys_of(block):
+                text = f"{name}.{key} looks like a secret: hand it over as a Pulumi config secret, under secrets"
+                remarks.add("left out", file, block.at(key), text)
+                document[name].pop(key, None)
 
 
 def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> dict[str, str]:
@@ -122,12 +184,7 @@ def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> d
     for block in values.blocks(content, name):
         if isinstance(content[name], list):
             remarks.add("changed", file, block.line, f"{name} as a block becomes a map")
-        hidden = secrets.keys_of(block)
         for key, value in block.items():
-            if key in hidden:
-                text = f"{name}.{key} looks like a secret: hand it over as a Pulumi config secret, under secrets"
-                remarks.add("left out", file, block.at(key), text)
-                continue
             found[key] = payloads.weak_text(value, f"{name}.{key}")
             if isinstance(value, bool):
                 found[key] = str(value).lower()
@@ -137,7 +194,7 @@ def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> d
 
 
 def _move_path(
-    document: dict[str, Any], driver: drivers.Driver | None, content: values.Map, file: str, remarks: model.Remarks
+    document: dict[str, Any], driver: spec.DriverSpec | None, content: values.Map, file: str, remarks: model.Remarks
 ) -> None:
     """Put EFS's context key ``path``, which the driver refuses since v3.0.0, into the external id."""
     context, existing = document["context"], document.get("existing", {})

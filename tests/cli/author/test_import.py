@@ -145,6 +145,7 @@ def test_everything_as_json(capsys):
         "file": EFS,
         "line": 1,
         "text": "namespace: the caller's becomes default",
+        "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
 

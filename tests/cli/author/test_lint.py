@@ -55,7 +55,7 @@ def test_findings_exit_1(capsys):
     assert cli.main(["lint", str(path)]) == 1
 
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{path}:1: error: topology-missing: volume mysql: no zone for AWS EBS; add a topology_")
+    assert first.startswith(f"{path}:1: error: topology-missing: volume mysql: topology_request: expected a zone: ")
     assert last == "1 found in 1 file; `nomad-csi lint --explain CODE` says more"
 
 

@@ -112,18 +112,15 @@ def _nothing(arguments: command.Arguments) -> str:
 
 
 SAID_BY: Mapping[str, str] = {
-    "access-mode-unserved": "capabilities",
     "endpoint-written-out": "arguments:",
     "flag-without-effect": "--",
     "health-timeout-short": "health_timeout:",
     "host-network-missing": "network_mode:",
     "image-unpinned": "image:",
-    "legacy-modes": "access_mode",
     "privilege-missing": "privileged:",
     "restart-gives-up": "restart:",
-    "topology-missing": "existing.availability_zone",
 }
-"""Codes of findings -> how a remark of the same line begins that says what becomes of it."""
+"""Codes of findings -> how a remark without code begins that says what becomes of it."""
 
 
 def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
@@ -146,8 +143,8 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
 
 def _is_of(finding: Finding, remark: model.Remark) -> bool:
     """Return whether *remark* says what becomes of *finding*."""
-    begin = SAID_BY.get(finding.code, "\0")
-    return (finding.file, finding.line) == (remark.file, remark.line) and remark.text.startswith(begin)
+    is_same = finding.code == remark.code or remark.text.startswith(SAID_BY.get(finding.code, "\0"))
+    return is_same and (finding.file, finding.line) == (remark.file, remark.line)
 
 
 def _grouped(remarks: Sequence[model.Remark], codes: Mapping[model.Remark, Sequence[str]]) -> list[str]:

@@ -1,5 +1,6 @@
 """Rules about the maps of a volume: which keys its driver takes, wants, or answers with an error."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
@@ -10,30 +11,44 @@ MAP_LIMIT_BYTES = 4096
 """Bytes of all keys and values of one map in a CSI call. Source: CSI specification 1.12, "Size Limits"."""
 
 
+CODES: Mapping[str, tuple[str, str, str]] = {
+    "context": ("context-key-unknown", "context-value-unknown", "context-key-missing"),
+    "parameters": ("parameter-unknown", "parameter-value-unknown", "parameter-missing"),
+    "secrets": ("", "", ""),
+}
+"""Codes of the findings in a file, by map: a key that is not taken, a value that is not, a key that is missing."""
+
+
 def check(
     values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool = False
 ) -> Iterator[Problem]:
     """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*; a secret is not shown."""
+    unknown, unknown_value, missing = CODES[path.rpartition(".")[2]]
     for key, value in values.items():
         where = f"{path}.{key}"
         fix = keys.entry(keys.refused, key)
         known = keys.entry(keys.values, key)
         if fix is not None:
-            yield Problem(path=where, got=f"the key {key!r}", allowed=f"keys that {driver} takes", fix=fix)
+            yield Problem(
+                path=where, got=f"the key {key!r}", allowed=f"keys that {driver} takes", fix=fix, code=unknown
+            )
         elif not keys.takes(key):
             allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
-            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed)
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, code=unknown)
         elif known is not None and value not in known and value != encrypted.PLACEHOLDER:
             allowed = f"one of {', '.join(sorted(known))} for {driver}"
-            yield Problem(path=where, got="[secret]" if is_secret else repr(value), allowed=allowed)
-    yield from _missing(values, keys, driver, path, is_secret=is_secret)
+            got = "[secret]" if is_secret else repr(value)
+            yield Problem(path=where, got=got, allowed=allowed, code=unknown_value)
+    for problem in _missing(values, keys, driver, path, is_secret=is_secret):
+        yield dataclasses.replace(problem, code=missing)
 
 
 def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
     """Yield that the map *values* at *path* is too large for a CSI call, if it is."""
     size = sum(len(text.encode()) for text in (*values, *values.values()))
     if size > MAP_LIMIT_BYTES:
-        yield Problem(path=path, got=f"{size} bytes", allowed=f"at most {MAP_LIMIT_BYTES} bytes of keys and values")
+        allowed = f"at most {MAP_LIMIT_BYTES} bytes of keys and values"
+        yield Problem(path=path, got=f"{size} bytes", allowed=allowed, code="map-large")
 
 
 def _missing(

@@ -33,7 +33,7 @@ def check_volume(
     yield from _tags(volume, path)
     if volume.shares_storage:
         yield from _sharing(volume, driver, f"{path}.shares_storage")
-    yield from _topologies(volume, f"{path}.topologies")
+    yield from _topologies(volume, driver, f"{path}.topologies")
     yield from secret_rules.check_volume(volume, path)
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
     if volume.context or driver.context.required:
@@ -120,7 +120,9 @@ def _source(
     for name in spec.SOURCES:
         if getattr(volume, name) is not None and name not in possible:
             allowed = f"{' or '.join(possible)} under a plugin of {driver.name}"
-            yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=f"check plugin_id {volume.plugin_id!r}")
+            fix = f"check plugin_id {volume.plugin_id!r}"
+            code = "volume-only-created" if name == "existing" else ""
+            yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=fix, code=code)
     if volume.ebs:
         yield from ebs_rules.check(volume.ebs, f"{path}.ebs")
     if volume.efs:
@@ -132,10 +134,12 @@ def _source(
         yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
     if volume.create and volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
-        yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters")
+        code = "context-without-effect"
+        yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters", code=code)
     if volume.create and driver.topology_key and not volume.create.availability_zone and not volume.topologies:
         allowed = f"a zone: {driver.name} makes a volume in one"
-        yield Problem(path=f"{path}.create.availability_zone", got="nothing", allowed=allowed, fix="add the zone")
+        where, code = f"{path}.create.availability_zone", "topology-missing"
+        yield Problem(path=where, got="nothing", allowed=allowed, fix="add the zone", code=code)
 
 
 def _can(driver: spec.DriverSpec, source: str) -> bool:
@@ -150,16 +154,19 @@ def _existing(
     external_id = existing.external_id
     rule = driver.external_id
     if not rule.fits(external_id):
-        yield Problem(path=f"{path}.external_id", got=repr(external_id), allowed=rule.allowed)
+        where, code = f"{path}.external_id", "external-id-form"
+        yield Problem(path=where, got=repr(external_id), allowed=rule.allowed, code=code)
     elif len(external_id.encode()) > EXTERNAL_ID_LIMIT_BYTES:
         got = f"{len(external_id.encode())} bytes"
-        yield Problem(path=f"{path}.external_id", got=got, allowed=f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes")
+        allowed, code = f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes", "external-id-long"
+        yield Problem(path=f"{path}.external_id", got=got, allowed=allowed, code=code)
     form = rule.form(external_id)
     zoned = driver.topology_key and (form is None or form.zoned)
     if zoned and existing.availability_zone is None and not volume.topologies:
         fix = "add the zone of the volume"
         allowed = "a zone: without one Nomad places jobs where the volume cannot be attached"
-        yield Problem(path=f"{path}.availability_zone", got="nothing", allowed=allowed, fix=fix)
+        where, code = f"{path}.availability_zone", "topology-missing"
+        yield Problem(path=where, got="nothing", allowed=allowed, fix=fix, code=code)
 
 
 def _form(
@@ -189,7 +196,8 @@ def _zones(
     region = plugin.aws_region or "" if plugin else ""
     for where, zone in zones.items():
         if names.is_region(driver.topology_key or "", zone):
-            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=names.a_zone_of(zone))
+            allowed, code = names.a_zone_of(zone), "topology-zone-region"
+            yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=allowed, code=code)
         elif not zone.startswith(region) and driver.uses_aws:
             yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
         elif plugin and plugin.availability_zone and not volume.efs and zone != plugin.availability_zone:
@@ -206,7 +214,8 @@ def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -
         if mode not in modes:
             allowed = "one of " + ", ".join(sorted(" ".join(mode) for mode in modes))
             allowed = f"{allowed} for {driver.name}"
-            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=driver.modes_advice)
+            fix, code = driver.modes_advice, "access-mode-unserved"
+            yield Problem(path=where, got=" ".join(mode), allowed=allowed, fix=fix, code=code)
         elif volume.ebs and capability.access_mode.startswith("multi-node"):
             allowed = "a volume made elsewhere for multi-node access: only io1 and io2 volumes can be attached twice"
             fix = "make it with Multi-Attach and register it as existing"
@@ -240,30 +249,40 @@ def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) 
     options = volume.mount_options
     if options.fs_type and driver.fs_types is not None and options.fs_type not in driver.fs_types:
         allowed = f"one of {', '.join(sorted(filter(None, driver.fs_types)))} for {driver.name}"
-        yield Problem(path=f"{path}.fs_type", got=repr(options.fs_type), allowed=allowed)
+        yield Problem(path=f"{path}.fs_type", got=repr(options.fs_type), allowed=allowed, code="fs-type-unknown")
     for index, flag in enumerate(options.mount_flags):
         for start, fix in driver.refused_mount_flags.items():
             if flag.lower().startswith(start):
-                where = f"{path}.mount_flags[{index}]"
-                yield Problem(path=where, got=repr(flag), allowed=f"flags that {driver.name} takes", fix=fix)
+                where, allowed, code = (
+                    f"{path}.mount_flags[{index}]",
+                    f"flags that {driver.name} takes",
+                    "mount-flag-refused",
+                )
+                yield Problem(path=where, got=repr(flag), allowed=allowed, fix=fix, code=code)
     attachments = {capability.attachment_mode for capability in volume.capabilities}
     if attachments == {"block-device"} and (options.fs_type or options.mount_flags):
-        yield Problem(path=path, got="some", allowed="no mount options for a block device", fix="remove them")
+        allowed, code = "no mount options for a block device", "mount-options-on-block"
+        yield Problem(path=path, got="some", allowed=allowed, fix="remove them", code=code)
 
 
-def _topologies(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    known = {driver.topology_key, *driver.topology_keys}
     for index, segments in enumerate(volume.topologies):
         where = f"{path}[{index}]"
         if not segments:
             allowed = "at least one segment: Nomad drops an empty place, and the volume would be bound to none"
-            yield Problem(path=where, got="no segments", allowed=allowed)
+            yield Problem(path=where, got="no segments", allowed=allowed, code="topology-empty")
         for key, value in segments.items():
             prefix, _, name = key.rpartition("/")
             if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
                 allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
-                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed)
-            if names.is_region(key, value):
-                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=names.a_zone_of(value))
+                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code="segment-form")
+            if driver.topology_key and key not in known:
+                allowed = f"a key that {driver.name} reports: {', '.join(sorted(filter(None, known)))}"
+                yield Problem(path=f"{where}.{key}", got="the key", allowed=allowed, code="topology-key-unknown")
+            elif names.is_region(key, value):
+                allowed, code = names.a_zone_of(value), "topology-zone-region"
+                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code=code)
 
 
 def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
