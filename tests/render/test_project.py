@@ -1,6 +1,7 @@
 """The files of a new project: specs and programs that hold no default, and additions for files that exist."""
 
 import json
+import re
 
 import pydantic
 import pytest
@@ -25,6 +26,7 @@ def wanted(form, *storages, **settings):
         "stack": "prod",
         "stack_config": "Pulumi.prod.yaml",
         "version": "1.2.3",
+        "program": project.PROGRAMS.get(form, ""),
     }
     return project.Wanted(form=form, storages=storages or project.STORAGES, **(answers | settings))
 
@@ -87,6 +89,29 @@ def test_a_program_in_yaml_holds_what_the_spec_holds():
     assert constraint["attribute"] == "$${node.unique.name}"
 
 
+def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
+    """Each component and argument of every storage: text that Nomad replaces, keys of a driver, and outputs, too."""
+    text = texts(wanted("typescript"))["index.ts"]
+    document = yaml.safe_load(texts(wanted("yaml"))["Pulumi.yaml"])
+    names = dict(re.findall(r'^const (\w+) = new \w+\("([\w-]+)"', text, re.MULTILINE))
+    reference = re.compile(r"(?<=: )(\w+)\.(pluginId|externalId)(?=,\n)")
+
+    def read(block):
+        quoted = reference.sub(lambda found: f'"${{{names[found[1]]}.{found[2]}}}"', block)
+        return yaml.safe_load(quoted.replace("\n", " "))
+
+    made = {
+        name: {"type": f"nomad-csi:index:{kind}", "properties": read(block)}
+        for kind, name, block in re.findall(
+            r'^const \w+ = new (\w+)\("([\w-]+)", (.*?^\})\);$', text, re.MULTILINE | re.DOTALL
+        )
+    }
+    [outputs] = re.findall(r"^export const externalIds = (.*?^\});$", text, re.MULTILINE | re.DOTALL)
+
+    assert made == json.loads(json.dumps(document["resources"]).replace("$${", "${"))
+    assert read(outputs) == document["outputs"]["externalIds"]
+
+
 def test_components_hold_what_the_spec_holds():
     """As Python that runs: each plugin and volume of every storage, its arguments by the names of the spec."""
     files = project.files(wanted("python", declares_components=True))
@@ -139,18 +164,21 @@ def test_lines_of_a_file_count_for_themselves():
         ("hcl", ["validate storage.yaml", "render storage.yaml --out nomad --check", "lint nomad"]),
         ("python", ["validate Pulumi.prod.yaml", "plugin install"]),
         ("yaml", ["plugin install"]),
+        ("typescript", ["plugin install"]),
     ],
 )
 def test_the_pipeline_runs_what_fits_the_project(form, expected):
     """And Pulumi's preview of the stack, with credentials of AWS where the storage is there."""
     [job] = yaml.safe_load(texts(wanted(form))[project.PIPELINE])["jobs"].values()
 
-    typed = [step["run"] for step in job["steps"] if "run" in step and "pip" not in step["run"]]
+    typed = [step["run"] for step in job["steps"] if step.get("run", "").startswith("nomad-csi ")]
+    of_pulumi = [step["run"] for step in job["steps"] if step.get("run", "").startswith("pulumi ")]
     used = {step["uses"].partition("@")[0]: step.get("with") for step in job["steps"] if "uses" in step}
 
     assert typed == [f"nomad-csi {words}" for words in expected]
     assert used.get("pulumi/actions") == (None if form == "hcl" else {"command": "preview", "stack-name": "prod"})
     assert ("aws-actions/configure-aws-credentials" in used) is (form != "hcl")
+    assert of_pulumi == [step for step, _ in project.steps(wanted(form)) if step.startswith("pulumi package add ")]
 
 
 def test_storage_that_is_not_on_aws_needs_nothing_of_aws():

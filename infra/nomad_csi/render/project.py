@@ -21,7 +21,7 @@ from nomad_csi.plan import iam
 from nomad_csi.render import environment
 from nomad_csi.spec import names, schema
 
-FORMS = ("python", "yaml", "hcl")
+FORMS = ("python", "yaml", "typescript", "hcl")
 """Languages of a Pulumi program, and files without one."""
 
 EXAMPLES = {name: driver.example for name, driver in catalogue.DRIVERS.items() if not driver.storage}
@@ -36,7 +36,18 @@ PIPELINE = ".github/workflows/storage.yml"
 HOOKS = ".pre-commit-config.yaml"
 REQUIREMENTS = "requirements.txt"
 
-IGNORED = (".venv/", "__pycache__/", ".pulumi-plugins/")
+PROGRAMS = {"python": "__main__.py", "typescript": "index.ts"}
+"""Names of programs that are files of their own."""
+
+_IGNORED = {
+    "python": (".venv/", "__pycache__/", ".pulumi-plugins/"),
+    "yaml": (".venv/", "__pycache__/", ".pulumi-plugins/"),
+    "typescript": (".venv/", ".pulumi-plugins/", "sdks/", "node_modules/"),
+    "hcl": (".venv/",),
+}
+
+_SDK_SOURCE = "./.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi"
+"""What `pulumi package add` generates the SDK from."""
 
 _KEYS = "`nomad-csi schema --docs` explains every key."
 _WIDTH = 100
@@ -66,7 +77,9 @@ class Wanted:
 
     project_file: str = "Pulumi.yaml"
     stack_config: str = ""
-    program: str = "__main__.py"
+    program: str = ""
+    """Its file, if it has one of its own."""
+
     requirements: str = REQUIREMENTS
     declares_components: bool = False
     """Whether the program that is there declares plugins and volumes itself, without a spec."""
@@ -76,7 +89,12 @@ class Wanted:
         """The file that holds the spec; empty where a program is written in its place."""
         if self.declares_components:
             return ""
-        return {"python": self.stack_config, "yaml": "", "hcl": SPEC}[self.form]
+        return {"python": self.stack_config, "hcl": SPEC}.get(self.form, "")
+
+    @property
+    def runtime(self) -> str:
+        """What Pulumi calls the language."""
+        return {"typescript": "nodejs"}.get(self.form, self.form)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +141,8 @@ def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
 
 def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
     """Return the files of the project."""
-    own = {"python": _python, "yaml": _yaml, "hcl": _hcl}[wanted.form](wanted)
-    ignored = "".join(f"{line}\n" for line in IGNORED[: 1 if wanted.form == "hcl" else None])
+    own = {"python": _python, "yaml": _yaml, "typescript": _typescript, "hcl": _hcl}[wanted.form](wanted)
+    ignored = "".join(f"{line}\n" for line in _IGNORED[wanted.form])
     hooks, pipeline = _template("pre-commit-config.yaml.j2", wanted), _template("storage.yml.j2", wanted)
     return (
         *own,
@@ -163,12 +181,16 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
 
 
 def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
-    edited = wanted.program if wanted.declares_components else wanted.spec or wanted.project_file
+    is_typescript = wanted.form == "typescript"
+    sdk = (f"pulumi package add {_SDK_SOURCE}", "generate its SDK, run npm install; once in each clone")
+    region = (f"pulumi config set aws:region {wanted.region}", "")
     return (
-        (f"$EDITOR {edited}", "sizes, names, example values"),
+        (f"$EDITOR {wanted.spec or wanted.program or wanted.project_file}", "sizes, names, example values"),
         *([(f"nomad-csi validate {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
         ("nomad-csi plugin install", "let pulumi find the provider plugin; once in each clone"),
+        *([sdk] if is_typescript else []),
         (f"pulumi stack select --create {wanted.stack}", ""),
+        *([region] if is_typescript and wanted.region else []),
         ("pulumi config set nomad-csi:address https://nomad.example.com:4646", ""),
         ('pulumi config set --secret nomad-csi:token "$NOMAD_TOKEN"', ""),
         ("pulumi preview", "what would be created; then: pulumi up"),
@@ -212,6 +234,15 @@ def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
     yield ProjectFile(path=wanted.project_file, text=text, addition=program, sign="nomad-csi:index:")
 
 
+def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
+    yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
+    for name in ("package.json", "tsconfig.json"):
+        yield ProjectFile(path=name, text=_template(f"{name}.j2", wanted))
+    program = _program_in_typescript(wanted)
+    text = f"// The storage of a Nomad cluster.\n{program}"
+    yield ProjectFile(path=wanted.program, text=text, addition=program, sign='from "nomad-csi"')
+
+
 def _spec(wanted: Wanted) -> str:
     """Return the spec as YAML."""
     plugins, volumes = _items(wanted)
@@ -226,48 +257,83 @@ def _list(items: Iterable[_Item]) -> str:
     return "\n".join(shown)
 
 
-def _resources(wanted: Wanted) -> str:
-    """Return the same as resources of a program in Pulumi YAML."""
+def _declared(wanted: Wanted) -> Iterator[tuple[str, _Item, str, dict[str, Any]]]:
+    """Yield each component's type, what it is, the id of its plugin (empty: it is one), and its other arguments."""
     plugins, volumes = _items(wanted)
     drivers = {item.value["id"]: item.value["driver"] for item in plugins}
-    shown = [_resource("CsiPlugin", item, _camel(_without(item.value, "id"))) for item in plugins]
+    for item in plugins:
+        yield "CsiPlugin", item, "", _without(item.value, "id")
     for item in volumes:
-        kind, own = _component(item.value, drivers)
-        reference = {"pluginId": f"${{{item.value['plugin_id']}.pluginId}}"}
-        shown.append(_resource(kind, item, reference | _camel(own)))
-    ids = {f"default/{item.value['id']}": f"${{{item.value['id']}.externalId}}" for item in volumes}
+        source = next(name for name in COMPONENTS if name in item.value)
+        plugin = item.value["plugin_id"]
+        driver = {"driver": drivers[plugin]} if source == "create" else {}
+        own = _without(item.value, "id", "plugin_id", source)
+        yield COMPONENTS[source], item, plugin, driver | own | item.value[source]
+
+
+def _resources(wanted: Wanted) -> str:
+    """Return the same as resources of a program in Pulumi YAML."""
+    shown, ids = [], {}
+    for kind, item, plugin, own in _declared(wanted):
+        name = item.value["id"]
+        # Pulumi would replace a "${" of the driver.
+        properties = _dump(_camel(own)).replace("${", "$${")
+        if plugin:
+            properties = _dump({"pluginId": f"${{{plugin}.pluginId}}"}) + properties
+            ids[f"default/{name}"] = f"${{{name}.externalId}}"
+        head = f"{_comment(item.comment, 2)}{name}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
+        shown.append(textwrap.indent(head + textwrap.indent(properties, "    "), "  "))
     return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
-
-
-def _component(value: Mapping[str, Any], drivers: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the component of the volume *value*, and its arguments apart from the plugin; *drivers* are by plugin."""
-    source = next(name for name in COMPONENTS if name in value)
-    own = {"driver": drivers[value["plugin_id"]]} if source == "create" else {}
-    return COMPONENTS[source], own | _without(value, "id", "plugin_id", source) | value[source]
 
 
 def _components(wanted: Wanted) -> str:
     """Return the same as components of a program in Python."""
-    plugins, volumes = _items(wanted)
-    drivers = {item.value["id"]: item.value["driver"] for item in plugins}
-    names = {item.value["id"]: re.sub(r"\W", "_", item.value["id"]) for item in plugins}
-    kinds = {"CsiPlugin"}
-    lines = []
-    for item in plugins:
-        made = f"CsiPlugin({item.value['id']!r}, {_without(item.value, 'id')!r})"
-        lines.append(f"{_comment(item.comment)}{names[item.value['id']]} = {made}\n")
-    for item in volumes:
-        kind, own = _component(item.value, drivers)
+    kinds, lines = set(), []
+    for kind, item, plugin, own in _declared(wanted):
         kinds.add(kind)
-        arguments = "".join(f", {key!r}: {value!r}" for key, value in own.items())
-        plugin = f"'plugin_id': {names[item.value['plugin_id']]}.plugin_id"
-        lines.append(f"{_comment(item.comment)}{kind}({item.value['id']!r}, {{{plugin}{arguments}}})\n")
+        name = item.value["id"]
+        arguments = [f"{key!r}: {value!r}" for key, value in own.items()]
+        if plugin:
+            arguments.insert(0, f"'plugin_id': {_python_name(plugin)}.plugin_id")
+        made = f"{kind}({name!r}, {{{', '.join(arguments)}}})\n"
+        lines.append(f"{_comment(item.comment)}{'' if plugin else f'{_python_name(name)} = '}{made}")
     return f"from nomad_csi import {', '.join(sorted(kinds))}\n{''.join(lines)}"
 
 
-def _resource(kind: str, item: _Item, properties: Mapping[str, Any]) -> str:
-    head = f"{_comment(item.comment, 2)}{item.value['id']}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
-    return textwrap.indent(head + textwrap.indent(_dump(properties), "    "), "  ")
+def _python_name(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _program_in_typescript(wanted: Wanted) -> str:
+    """Return the same as a program in TypeScript."""
+    kinds, shown, ids = set(), [], {}
+    for kind, item, plugin, own in _declared(wanted):
+        kinds.add(kind)
+        name = item.value["id"]
+        arguments = {key: _literal(value) for key, value in _camel(own).items()}
+        if plugin:
+            arguments = {"pluginId": f"{_camel_name(plugin)}.pluginId"} | arguments
+            ids[f'"default/{name}"'] = f"{_camel_name(name)}.externalId"
+        comment = _comment(item.comment, 1).replace("# ", "// ")
+        shown.append(f'{comment}const {_camel_name(name)} = new {kind}("{name}", {_block(arguments)});\n')
+    imported = f'import {{ {", ".join(sorted(kinds))} }} from "nomad-csi";\n\n'
+    return imported + "\n".join([*shown, f"export const externalIds = {_block(ids)};\n"])
+
+
+def _block(members: Mapping[str, str]) -> str:
+    return "{\n" + "".join(f"    {key}: {value},\n" for key, value in members.items()) + "}"
+
+
+def _literal(value: Any) -> str:
+    """Return *value* as TypeScript: the members of a mapping that holds another one on lines of their own."""
+    if isinstance(value, list):
+        return f"[{', '.join(_literal(item) for item in value)}]"
+    if not isinstance(value, Mapping):
+        return json.dumps(value)
+    members = {key if key.isidentifier() else json.dumps(key): _literal(item) for key, item in value.items()}
+    if any(isinstance(item, Mapping) for item in value.values()):
+        return _block(members).replace("\n", "\n    ")
+    return f"{{ {', '.join(f'{key}: {item}' for key, item in members.items())} }}"
 
 
 def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -275,17 +341,16 @@ def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _camel(value: Any) -> Any:
-    """Return *value* as Pulumi YAML has it: names in camelCase, and no ``${`` that it would replace."""
-    if isinstance(value, str):
-        return value.replace("${", "$${")
+    """Return *value* with the names that Pulumi gives its keys."""
     if isinstance(value, list):
         return [_camel(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    return {
-        re.sub("_(.)", lambda found: found[1].upper(), key): item if key in _MAPS else _camel(item)
-        for key, item in value.items()
-    }
+    return {_camel_name(key): item if key in _MAPS else _camel(item) for key, item in value.items()}
+
+
+def _camel_name(name: str) -> str:
+    return re.sub("[_-](.)", lambda found: found[1].upper(), name)
 
 
 def _items(wanted: Wanted) -> tuple[list[_Item], list[_Item]]:
@@ -380,7 +445,8 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def _template(name: str, wanted: Wanted) -> str:
-    return _environment().get_template(name).render(vars(wanted) | {"spec": wanted.spec})
+    derived = {"spec": wanted.spec, "runtime": wanted.runtime, "sdk_source": _SDK_SOURCE}
+    return _environment().get_template(name).render(vars(wanted) | derived)
 
 
 @functools.cache

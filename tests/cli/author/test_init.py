@@ -45,7 +45,7 @@ def test_without_a_terminal_all_that_is_missing_is_named_at_once(folder, capsys)
     assert capsys.readouterr().err.splitlines() == [
         "error: nomad-csi init: 4 problems",
         "  --zone: expected an Availability Zone such as us-east-1a, got 'us-east-1'",
-        "  --pulumi: expected python or yaml, or --hcl in its place, got nothing",
+        "  --pulumi: expected python, yaml or typescript, or --hcl in its place, got nothing",
         "  --aws-region: expected an AWS region such as us-east-1, got nothing",
         "  --role-name: expected the name of an IAM role, not its ARN, got nothing",
     ]
@@ -218,13 +218,47 @@ def test_a_program_of_components_gets_components_and_no_spec(program, is_of_comp
     assert not (is_of_components and "storage_stack" in out)
 
 
-def test_run_again_in_its_project_it_changes_and_lacks_nothing(folder, capsys):
+@pytest.mark.parametrize(
+    ("main", "program"), [("", "index.ts"), ("main: src\n", "src/index.ts"), ("main: src/app.ts\n", "src/app.ts")]
+)
+def test_a_program_in_typescript_is_where_main_says(main, program, folder, capsys):
+    """It gets the components, and package.json stays as it is: `pulumi package add` adds the SDK to it."""
+    (folder / "Pulumi.yaml").write_text(f"name: shop\nruntime: {{name: nodejs}}\n{main}")
+    (folder / "package.json").write_text("{}\n")
+    (folder / program).parent.mkdir(exist_ok=True)
+    (folder / program).write_text("export const mine = 1;\n")
+    before = written(folder)
+
+    assert cli.main(["init", "--pulumi", "typescript", *EBS]) == 0
+
+    after = written(folder)
+    assert {path: after[path] for path in before} == before
+    assert set(after) - set(before) == {"tsconfig.json", ".gitignore", project.HOOKS, project.PIPELINE}
+    out = capsys.readouterr().out
+    assert f'unchanged  {program}; add to it:\n{" ":13}import {{ CsiPlugin, EbsVolume }} from "nomad-csi";\n' in out
+    assert "unchanged  package.json\n" in out
+    assert f"  $EDITOR {program} " in out
+
+
+def test_a_program_in_javascript_gets_no_second_one_beside_it(folder, capsys):
+    """Which Pulumi would not run: their runtime is the same."""
+    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: nodejs\n")
+    (folder / "index.js").write_text("")
+
+    assert cli.main(["init", "--pulumi", "typescript", *EBS]) == 1
+
+    assert "no index.ts beside Pulumi.yaml; name the program in TypeScript as its main" in capsys.readouterr().err
+    assert set(written(folder)) == {"Pulumi.yaml", "index.js"}
+
+
+@pytest.mark.parametrize("form", ["yaml", "typescript"])
+def test_run_again_in_its_project_it_changes_and_lacks_nothing(form, folder, capsys):
     """As a second person does."""
-    cli.main(["init", "--pulumi", "yaml", *EBS])
+    cli.main(["init", "--pulumi", form, *EBS])
     before = written(folder)
     capsys.readouterr()
 
-    assert cli.main(["init", "--pulumi", "yaml", *EBS]) == 0
+    assert cli.main(["init", "--pulumi", form, *EBS]) == 0
 
     out = capsys.readouterr().out
     assert written(folder) == before

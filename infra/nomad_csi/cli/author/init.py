@@ -23,10 +23,10 @@ from nomad_csi.spec import base
 ABOUT = """\
 Writes into FOLDER what a repository for storage needs: a spec with comments (--hcl), or a Pulumi
 program that declares the storage (--pulumi python with a stack config that holds the spec, or
---pulumi yaml); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is not given is
-asked for on a terminal. An existing file is never changed: where a Pulumi project or one of the
-files is there already, init prints what to add to it: components, and no spec, where the program
-imports components of nomad_csi.
+--pulumi yaml or typescript); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is
+not given is asked for on a terminal. An existing file is never changed: where a Pulumi project or
+one of the files is there already, init prints what to add to it: components, and no spec, where the
+program imports components of nomad_csi.
 """
 
 SPEC = "what the storage needs"
@@ -62,8 +62,8 @@ class _Setting:
 SETTINGS: Mapping[str, _Setting] = {
     "form": _Setting(
         option="--pulumi",
-        question="A Pulumi program in python or yaml, or hcl for committed files without Pulumi",
-        allowed="python or yaml, or --hcl in its place",
+        question="A Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
+        allowed="python, yaml or typescript, or --hcl in its place",
         kind=Literal[project.FORMS],
     ),
     "storages": _Setting(
@@ -107,7 +107,7 @@ SETTINGS: Mapping[str, _Setting] = {
 
 @command.command(epilog=ABOUT)
 @command.argument("folder [FOLDER]", "where to write (default: the current folder)", default=Path())
-@command.option("--pulumi python|yaml", "write a Pulumi program", default=None, without={"hcl": ""})
+@command.option("--pulumi python|yaml|typescript", "write a Pulumi program", default=None, without={"hcl": ""})
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
 @command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
 @command.option(
@@ -206,7 +206,7 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
     main = project_file.read(existing).get("main") if existing else None
     has_pyproject = (folder / "pyproject.toml").is_file()
-    program = Path(main if isinstance(main, str) else "", "__main__.py")
+    program = _program(answers["form"], main if isinstance(main, str) else "")
     return project.Wanted(
         **answers,
         project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
@@ -214,10 +214,18 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
         version=metadata.version("nomad-csi"),
         project_file=existing.name if existing else project_file.NAMES[0],
         stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
-        program=str(program),
+        program=program,
         declares_components=answers["form"] == "python" and _declares_components(folder / program),
         requirements="pyproject.toml" if has_pyproject else project.REQUIREMENTS,
     )
+
+
+def _program(form: str, main: str) -> str:
+    """Return the program's file, if it has one of its own; the project file says *main*, which is it or its folder."""
+    usual = project.PROGRAMS.get(form)
+    if usual is None or Path(main).suffix == Path(usual).suffix:
+        return main if usual else ""
+    return str(Path(main, usual))
 
 
 def _declares_components(program: Path) -> bool:
@@ -232,8 +240,10 @@ def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted)
     if existing:
         runtime = project_file.read(existing).get("runtime")
         named = runtime.get("name") if isinstance(runtime, Mapping) else runtime
-        if named != wanted.form:
+        if named != wanted.runtime:
             reasons.append(f"{existing} has the runtime {named}, and --pulumi says {wanted.form}")
+        elif wanted.form == "typescript" and not (existing.parent / wanted.program).is_file():
+            reasons.append(f"no {wanted.program} beside {existing}; name the program in TypeScript as its main")
     if reasons:
         raise errors.RefusedError(f"nothing was written: {'; '.join(reasons)}")
 
