@@ -338,3 +338,66 @@ def test_report_as_text(judge):
         "1 claim, 1 finding; EC2 was not asked (--aws-region)",
     ]
     assert claims_report.ClaimsReport(volumes=(), asked_ec2=True).as_table() == "0 claims, no findings\n"
+
+
+HELD_BY = f"job prod/web (write, allocation {CLAIM.alloc_id}, "
+DETACH = "make sure that nothing there has it mounted, then `aws ec2 detach-volume --volume-id vol-0123456789abcdef0`; nothing may claim it before"
+NO_CONTROLLER = (
+    "claim-without-controller: volume prod/data: expected a healthy controller of plugin aws-ebs0, to detach the volume "
+    "when it is released, found {}; make plugin aws-ebs0 healthy before anything else is stopped, drained or repaired"
+)
+GONE = attachments.AttachedVolume(external_id=ID, state=attachments.MISSING)
+READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
+
+
+@pytest.mark.parametrize(
+    ("held", "situation", "said"),
+    [
+        (
+            [GHOST],
+            {},
+            f"claim-vanished: volume prod/data: expected a claim of an allocation that Nomad knows, found a write claim of "
+            f"allocation {GHOST.alloc_id}, which Nomad does not know; {REPAIR}",
+        ),
+        (
+            [CLAIM],
+            {"status": "down"},
+            "claim-node-down: volume prod/data: expected a claim of an allocation on a client that is up, found "
+            f"{HELD_BY}running on node a); the client is down; start the client again, or make sure that its machine is "
+            f"off: what runs there may still write, then {REPAIR}",
+        ),
+        (
+            [ended()],
+            {},
+            "claim-ended: volume prod/data: expected a claim that goes within 10 minutes of its allocation's end, found "
+            f"{HELD_BY}complete on node a); look into the logs of the plugin's controller and node task, then {REPAIR}",
+        ),
+        (
+            [CLAIM],
+            {"plugin": dataclasses.replace(PLUGIN, controllers=())},
+            NO_CONTROLLER.format("0 controllers, none healthy"),
+        ),
+        ([CLAIM], {"plugin": None}, NO_CONTROLLER.format("no such plugin")),
+        (
+            [CLAIM],
+            {"ebs": GONE},
+            f"storage-missing: volume prod/data: expected {ID} in EC2, found no such volume in this region; check whether "
+            "--aws-region is its region; if it is, deregister the volume",
+        ),
+        (
+            [],
+            {"ebs": in_use(ON_I1)},
+            "attached-unclaimed: volume prod/data: expected a volume that is detached when nothing claims it, found "
+            f"{in_use(ON_I1)}; {DETACH}",
+        ),
+        (
+            [CLAIM],
+            {"ebs": in_use(dataclasses.replace(ON_I1, instance_id="i-9"))},
+            f"attached-elsewhere: volume prod/data: expected {ID} on the instance of its claim, i-1, found "
+            f"{in_use(dataclasses.replace(ON_I1, instance_id='i-9'))}; {DETACH}",
+        ),
+    ],
+)
+def test_finding_is_said_whole(judge, held, situation, said):
+    """The volume, what should be, what is, and the next step."""
+    assert [(item.severity, str(item)) for item in judge(*held, **situation).findings] == [("error", said)]

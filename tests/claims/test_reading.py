@@ -5,6 +5,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
 from nomad_csi.claims import reading
+from nomad_csi.nomad import volumes
 
 ID = "vol-0123456789abcdef0"
 ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
@@ -136,3 +137,43 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     shown = found.as_table()
     assert "\nnot read: 2 volumes of namespace secret (hidden, too): GET /v1/volume/csi/hidden: status 403" in shown
     assert shown.endswith("1 claim, no findings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "plugin_id", "said"),
+    [("other", "", "namespace: expected "), ("*", "absent", "plugin: expected a CSI plugin")],
+)
+def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, namespace, plugin_id, said):
+    """Else a typing error would read as "nothing is claimed"."""
+    cluster.replies["GET", "/v1/volumes"] = [(200, [])]
+    cluster.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
+    cluster.reply("GET", "/v1/namespace/other", 404, "Namespace not found")
+    cluster.reply("GET", "/v1/plugin/csi/absent", 404, "plugin not found")
+    cluster.reply("GET", "/v1/plugins", 200, [])
+
+    with pytest.raises(errors.SpecError) as caught:
+        report(namespace, plugin_id=plugin_id)
+
+    assert said in str(caught.value)
+    assert f"namespace={namespace.replace('*', '%2A')}" in cluster.requests[0][1]
+
+
+def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
+    """With EC2 where a region is named."""
+    place = attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    regions = []
+
+    def look(external_ids, aws_region, *, instance_ids):
+        regions.append((list(external_ids), aws_region, instance_ids))
+        seen = attachments.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
+        return attachments.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
+
+    monkeypatch.setattr(attachments, "look", look)
+    with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
+        volume = volumes.get(client, "prod", "mysql")
+        alone = reading.look_at(client, volume)
+        with_ec2 = reading.look_at(client, volume, aws_region="us-east-1")
+
+    assert [(item.status, item.instance_id) for item in alone.claims] == [("live", "")]
+    assert [(item.status, item.instance_state) for item in with_ec2.claims] == [("live", "running")]
+    assert regions == [([ID], "us-east-1", {"i-1"})]
